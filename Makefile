@@ -1,0 +1,55 @@
+# One command per chore; each builds .venv when it is missing and installs again only when pyproject.toml changed.
+.PHONY: study test lint types layers bench docs warm clean slow
+
+VENV   := .venv
+PYTHON := python3
+BIN    := $(VENV)/bin
+EXTRAS ?= dev
+W      ?=
+STAMP  := $(VENV)/.installed
+WORKERS ?= 2
+
+study: $(STAMP)
+	$(BIN)/certifit study --out study
+
+test: lint types layers warm
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+slow: warm
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
+	$(BIN)/lint-imports --no-cache
+
+# Compiled loops are cached beside their source: fill the cache once, before tests run side by side.
+warm: $(STAMP)
+	$(BIN)/python -m certifit.loops
+
+bench: $(VENV)/.installed-bench
+	OMP_NUM_THREADS= $(BIN)/python -m benchmarks $(W)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) study docs/_build docs/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .hypothesis .import_linter_cache dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS),$*]"
+	@touch $@

@@ -1,0 +1,41 @@
+"""certifit: classical machine learning that proves its answers.
+
+Families carry scikit-learn's names (``certifit.linear_model``, ...), so that a user changes one word of an
+import line. Everything loads on first use: ``import certifit`` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_FAMILIES = (
+    "losses",
+    "regularizers",
+    "certificates",
+    "solvers",
+    "linear_model",
+    "study",
+    "plot",
+)
+
+_NAMES = {
+    "Certificate": "certifit.certificates",
+    "certify": "certifit.judge",
+}
+
+__all__ = ["__version__", *_FAMILIES, *_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    if name in _FAMILIES:
+        return importlib.import_module(f"certifit.{name}")
+    raise AttributeError(f"module 'certifit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,381 @@
+"""Numbers with a proved error bound: the only arithmetic that certificates rely on.
+
+A `Ball` holds arrays ``mid`` and ``rad`` and stands for all real numbers within ``rad`` of ``mid``. Every
+operation returns a ball that contains the exact result, whatever the operands' true values are.
+
+Two dtypes, one set of rules:
+
+- float64: each operation adds its rounding error, u = 2⁻⁵³ of the result (γₖ = ku/(1−ku) for a dot product of
+  length k in any order, with or without fused multiply-add), and ``exp``/``log`` are taken as good to 4 ulp;
+- rationals (object arrays of `fractions.Fraction`, or of python-flint's ``fmpq`` when it is installed): u = 0.
+
+NumPy's ufuncs dispatch here, so formulas written for arrays (`losses`, `regularizers`) run unchanged.
+A NaN or an overflow makes the radius NaN or infinite: comparisons with it are then False, never a proof.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.special
+
+from certifit._types import Array, Matrix
+
+try:  # python-flint is optional: the same numbers, faster
+    from flint import fmpq as _Rational
+except ImportError:
+    _Rational = Fraction
+
+UNIT = 2.0**-53
+_ETA = 2.0**-1070  # more than any error of underflow in one operation
+_ULPS = 4.0  # accuracy granted to exp, log and their kin, in units in the last place
+_BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
+
+
+def rational(x: Any) -> Any:
+    """The exact rational value of a float or integer."""
+    numerator, denominator = float(x).as_integer_ratio()
+    return _Rational(numerator, denominator)
+
+
+def rationals(x: Any) -> Array:
+    """An object array of exact rationals (finite input only)."""
+    x = np.asarray(x.toarray() if scipy.sparse.issparse(x) else x)
+    if x.dtype == object:
+        return x
+    out = np.empty(x.shape, dtype=object)
+    out.ravel()[:] = [rational(v) for v in x.ravel()] if x.ndim else rational(x.item())
+    return out
+
+
+def to_float(x: Any) -> Any:
+    """Nearest float (or float array) of a rational (or object array)."""
+    if isinstance(x, np.ndarray):
+        if x.dtype != object:
+            return x
+        return np.array([to_float(v) for v in x.ravel()], dtype=float).reshape(x.shape)
+    if isinstance(x, (int, float, np.floating, Fraction)):
+        return float(x)
+    return float(Fraction(int(x.p), int(x.q)))
+
+
+def gamma(k: int) -> float:
+    """γₖ = ku/(1 − ku), rounded up: the relative error of a dot product of length k."""
+    return k * UNIT / (1.0 - 2.0 * k * UNIT) * (1.0 + 8 * UNIT)
+
+
+def _is_exact(*arrays: Any) -> bool:
+    return any(getattr(a, "dtype", None) == object for a in arrays)
+
+
+def _up(radius: Any) -> Any:
+    """A radius that also covers the rounding made in computing it (a dozen operations or fewer)."""
+    return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + _ETA
+
+
+def _abs_product(A: Matrix, v: Array) -> Array:
+    """|A| @ v without a full copy of |A|."""
+    if scipy.sparse.issparse(A):
+        return abs(A) @ v
+    rows = max(1, _BLOCK // max(1, A.shape[1]))
+    if A.shape[0] <= rows:
+        return np.abs(A) @ v
+    parts = [np.abs(A[i : i + rows]) @ v for i in range(0, A.shape[0], rows)]
+    return np.concatenate(parts)
+
+
+def _abs_product_t(A: Matrix, v: Array) -> Array:
+    """|A|ᵀ @ v without a full copy of |A|."""
+    if scipy.sparse.issparse(A):
+        return abs(A).T @ v
+    rows = max(1, _BLOCK // max(1, A.shape[1]))
+    total = np.abs(A[:rows]).T @ v[:rows]
+    for i in range(rows, A.shape[0], rows):
+        total = total + np.abs(A[i : i + rows]).T @ v[i : i + rows]
+    return total
+
+
+class Ball:
+    """Real numbers known to lie within ``rad`` of ``mid`` (see the module docstring).
+
+    Examples
+    --------
+    >>> third = Ball(1.0) / Ball(3.0)
+    >>> bool(third.contains(1 / 3)), float(third.rad) < 1e-16
+    (True, True)
+    """
+
+    __array_priority__ = 1000
+    __slots__ = ("mid", "rad")
+
+    def __init__(self, mid: Any, rad: Any = 0.0) -> None:
+        self.mid = np.asarray(mid)
+        if self.mid.dtype != object:
+            self.mid = self.mid.astype(float, copy=False)
+            self.rad = np.asarray(rad, dtype=float)
+        else:
+            self.rad = np.asarray(rad, dtype=object) if not isinstance(rad, float) else rationals(rad)
+
+    @classmethod
+    def between(cls, low: Any, high: Any) -> Ball:
+        """The smallest ball around an interval whose ends are already outward."""
+        low, high = np.asarray(low), np.asarray(high)
+        half = rational(0.5) if _is_exact(low, high) else 0.5
+        mid = low * half + high * half
+        rad = np.maximum(high - mid, mid - low)
+        return cls(mid, rad if _is_exact(rad) else _up(rad + UNIT * np.abs(mid)))
+
+    # -- what is known ------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.mid.shape
+
+    @property
+    def exact(self) -> bool:
+        return self.mid.dtype == object
+
+    @property
+    def upper(self) -> Array:
+        """A number that is certainly not below the value."""
+        high = self.mid + self.rad
+        return high if self.exact else np.asarray(high + 2 * UNIT * np.abs(high) + _ETA)
+
+    @property
+    def lower(self) -> Array:
+        """A number that is certainly not above the value."""
+        low = self.mid - self.rad
+        return low if self.exact else np.asarray(low - 2 * UNIT * np.abs(low) - _ETA)
+
+    @property
+    def magnitude(self) -> Array:
+        """A number that is certainly not below the absolute value."""
+        return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def contains(self, x: Any) -> Any:
+        return (self.lower <= x) & (x <= self.upper)
+
+    def __repr__(self) -> str:
+        return f"Ball({to_float(self.mid)!r} ± {to_float(self.rad)!r})"
+
+    def __len__(self) -> int:
+        return len(self.mid)
+
+    def __getitem__(self, index: Any) -> Ball:
+        return Ball(self.mid[index], np.broadcast_to(self.rad, self.mid.shape)[index])
+
+    def reshape(self, *shape: int) -> Ball:
+        return Ball(self.mid.reshape(*shape), np.broadcast_to(self.rad, self.mid.shape).reshape(*shape))
+
+    @property
+    def T(self) -> Ball:
+        return Ball(self.mid.T, np.broadcast_to(self.rad, self.mid.shape).T)
+
+    # -- arithmetic ---------------------------------------------------------------------------------
+    def _rounded(self, mid: Array, rad: Any) -> Ball:
+        if mid.dtype == object:
+            return Ball(mid, rad)
+        return Ball(mid, _up(rad + UNIT * np.abs(mid)))
+
+    def __add__(self, other: Any) -> Ball:
+        other = ball(other, like=self)
+        return self._rounded(np.asarray(self.mid + other.mid), self.rad + other.rad)
+
+    def __neg__(self) -> Ball:
+        return Ball(-self.mid, self.rad)
+
+    def __sub__(self, other: Any) -> Ball:
+        return self + (-ball(other, like=self))
+
+    def __rsub__(self, other: Any) -> Ball:
+        return (-self) + other
+
+    def __mul__(self, other: Any) -> Ball:
+        other = ball(other, like=self)
+        rad = np.abs(self.mid) * other.rad + (np.abs(other.mid) + other.rad) * self.rad
+        return self._rounded(np.asarray(self.mid * other.mid), rad)
+
+    def __truediv__(self, other: Any) -> Ball:
+        other = ball(other, like=self)
+        room = np.abs(other.mid) - other.rad
+        if not np.all(room > 0):
+            if self.exact:
+                raise ZeroDivisionError("division by a ball that contains zero")
+            room = np.where(room > 0, room, np.nan)
+        mid = np.asarray(self.mid / other.mid)
+        return self._rounded(mid, (self.rad + np.abs(mid) * other.rad) / room)
+
+    def __rtruediv__(self, other: Any) -> Ball:
+        return ball(other, like=self) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __abs__(self) -> Ball:
+        return Ball(np.abs(self.mid), self.rad)
+
+    def square(self) -> Ball:
+        rad = (2 * np.abs(self.mid) + self.rad) * self.rad
+        return self._rounded(np.asarray(self.mid * self.mid), rad)
+
+    def maximum(self, other: Any) -> Ball:
+        other = ball(other, like=self)
+        return Ball(np.maximum(self.mid, other.mid), np.maximum(self.rad, other.rad))
+
+    def minimum(self, other: Any) -> Ball:
+        return -((-self).maximum(-ball(other, like=self)))
+
+    def sum(self, axis: int | None = None) -> Ball:
+        if self.exact:
+            rad = np.broadcast_to(self.rad, self.mid.shape)
+            return Ball(np.asarray(self.mid.sum(axis=axis)), np.asarray(rad.sum(axis=axis)))
+        rad = np.broadcast_to(self.rad, self.mid.shape)
+        if axis is None:  # math.fsum is correctly rounded
+            total = np.asarray(_fsum(self.mid))
+            return Ball(total, _up(np.asarray(_fsum(rad)) + UNIT * np.abs(total)))
+        k = self.mid.shape[axis]
+        error = gamma(k) * np.abs(self.mid).sum(axis=axis) + (1.0 + gamma(k)) * rad.sum(axis=axis)
+        return Ball(self.mid.sum(axis=axis), _up(error))
+
+    def max(self) -> Ball:
+        return Ball.between(self.lower.max(), self.upper.max())
+
+    def monotone(self, function: Callable[[Array], Array]) -> Ball:
+        """The image under an increasing function that is good to 4 ulp."""
+        low, high = self._outward()
+        with np.errstate(all="ignore"):
+            low, high = function(low), function(high)
+            low = low - 2 * _ULPS * UNIT * np.abs(low) - _ETA
+            high = high + 2 * _ULPS * UNIT * np.abs(high) + _ETA
+        return Ball.between(rationals(low), rationals(high)) if self.exact else Ball.between(low, high)
+
+    def _outward(self) -> tuple[Array, Array]:
+        """Float ends that enclose the ball."""
+        low, high = np.asarray(to_float(self.lower)), np.asarray(to_float(self.upper))
+        return (np.nextafter(low, -np.inf), np.nextafter(high, np.inf)) if self.exact else (low, high)
+
+    def entropy(self) -> Ball:
+        """−x log x, with 0 log 0 = 0; the ball is cut at zero."""
+        low, high = self._outward()
+        low = np.maximum(low, 0.0)
+        peak = np.exp(-1.0)
+        with np.errstate(all="ignore"):
+            ends = scipy.special.entr(low), scipy.special.entr(high)
+            top = np.where((low <= peak) & (peak <= high), peak, np.maximum(*ends))
+            bottom = np.minimum(*ends)
+            slack = 2 * (_ULPS + 2) * UNIT
+            top, bottom = top + slack * np.abs(top) + _ETA, bottom - slack * np.abs(bottom) - _ETA
+        return Ball.between(rationals(bottom), rationals(top)) if self.exact else Ball.between(bottom, top)
+
+    # -- NumPy's ufuncs -----------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        unary = _UNARY.get(ufunc.__name__)
+        if unary is not None and len(inputs) == 1:
+            return unary(inputs[0])
+        binary = _BINARY.get(ufunc.__name__)
+        if binary is None:
+            return NotImplemented
+        exact = any(isinstance(x, Ball) and x.exact for x in inputs)
+        like = next(x for x in inputs if isinstance(x, Ball) and x.exact == exact)
+        return binary(ball(inputs[0], like=like), ball(inputs[1], like=like))
+
+    def __matmul__(self, other: Any) -> Ball:
+        return dot(self, other)
+
+    def __rmatmul__(self, other: Any) -> Ball:
+        return dot(other, self)
+
+
+def _fsum(values: Array) -> float:
+    try:
+        return math.fsum(values.ravel())
+    except (OverflowError, ValueError):  # infinities of both signs, or beyond the largest float
+        return math.nan
+
+
+def _logaddexp(a: Ball, b: Ball) -> Ball:
+    if a.exact:
+        return a.maximum(b) + (-abs(a - b)).monotone(lambda t: np.log1p(np.exp(t)))
+    low, high = np.logaddexp(a.lower, b.lower), np.logaddexp(a.upper, b.upper)
+    slack = 2 * _ULPS * UNIT
+    return Ball.between(low - slack * np.abs(low) - _ETA, high + slack * np.abs(high) + _ETA)
+
+
+def _power(a: Ball, b: Ball) -> Ball:
+    # x^p for x ≥ 0 and one positive exponent p: increasing in x.
+    exponent = float(to_float(b.mid).ravel()[0])
+    return a.maximum(0.0).monotone(lambda t: np.power(np.maximum(t, 0.0), exponent))
+
+
+_UNARY: dict[str, Callable[[Ball], Ball]] = {
+    "negative": Ball.__neg__,
+    "absolute": Ball.__abs__,
+    "square": Ball.square,
+    "exp": lambda x: x.monotone(np.exp),
+    "log": lambda x: x.monotone(np.log),
+    "log1p": lambda x: x.monotone(np.log1p),
+    "expm1": lambda x: x.monotone(np.expm1),
+    "sqrt": lambda x: x.maximum(0.0).monotone(lambda t: np.sqrt(np.maximum(t, 0.0))),
+    "entr": Ball.entropy,
+}
+_BINARY: dict[str, Callable[[Ball, Ball], Ball]] = {
+    "add": Ball.__add__,
+    "subtract": Ball.__sub__,
+    "multiply": Ball.__mul__,
+    "divide": Ball.__truediv__,
+    "maximum": Ball.maximum,
+    "minimum": Ball.minimum,
+    "logaddexp": _logaddexp,
+    "power": _power,
+}
+
+
+def ball(x: Any, like: Ball | None = None) -> Ball:
+    """x as a ball of radius zero (exact rationals when ``like`` is exact)."""
+    if isinstance(x, Ball):
+        if like is not None and like.exact and not x.exact:
+            return Ball(rationals(x.mid), rationals(x.rad))
+        return x
+    return Ball(rationals(x)) if like is not None and like.exact else Ball(x)
+
+
+def dot(A: Any, B: Any) -> Ball:
+    """A @ B with its rounding bound; either may be an array, a sparse matrix (A only) or a ball."""
+    a, a_rad = (A.mid, A.rad) if isinstance(A, Ball) else (A, None)
+    b, b_rad = (B.mid, B.rad) if isinstance(B, Ball) else (np.asarray(B), None)
+    if _is_exact(a, b):
+        a, b = rationals(a), rationals(b)
+        rad: Any = rationals(np.zeros(()))
+        if b_rad is not None:
+            rad = rad + np.abs(a) @ rationals(np.broadcast_to(b_rad, b.shape))
+        if a_rad is not None:
+            full = rationals(np.broadcast_to(a_rad, a.shape))
+            size = np.abs(b) if b_rad is None else np.abs(b) + b_rad
+            rad = rad + full @ size
+        return Ball(np.asarray(a @ b), rad)
+    k = a.shape[-1]
+    size = np.abs(b)
+    inner = gamma(k + 2) * size
+    if b_rad is not None:
+        inner = inner + np.broadcast_to(b_rad, b.shape)
+    rad = _abs_product(a, inner) if np.ndim(a) == 2 or scipy.sparse.issparse(a) else np.abs(a) @ inner
+    if a_rad is not None and np.any(a_rad):
+        rad = rad + np.broadcast_to(a_rad, a.shape) @ (size if b_rad is None else size + b_rad)
+    return Ball(a @ b, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * _ETA))
+
+
+def dot_t(A: Any, b: Any) -> Ball:
+    """Aᵀ @ b for an exact A (array or sparse), with its rounding bound."""
+    if _is_exact(A) or (isinstance(b, Ball) and b.exact):
+        return dot(rationals(A).T, b)
+    b = ball(b)
+    k = A.shape[0]
+    inner = gamma(k + 2) * np.abs(b.mid) + b.rad
+    rad = _abs_product_t(A, np.broadcast_to(inner, b.mid.shape))
+    return Ball(np.asarray(A.T @ b.mid), _up(rad * (1.0 + 2 * gamma(k + 2)) + k * _ETA))

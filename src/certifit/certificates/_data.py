@@ -1,0 +1,127 @@
+"""The data that a certificate speaks about, and their fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array, Matrix
+from certifit.certificates._ball import Ball, rationals
+
+Rigor = Literal["float", "exact"]
+
+
+@dataclass(frozen=True)
+class Data:
+    """X, y, weights and offset in canonical form: float64 rows (or sorted CSR), labels as given.
+
+    Examples
+    --------
+    >>> a = Data.of([[1, 2]], [3])
+    >>> a.digest() == Data.of(np.array([[1.0, 2.0]]), np.array([3.0])).digest()
+    True
+    """
+
+    X: Matrix
+    y: Array | None = None
+    sample_weight: Array | None = None
+    offset: Array | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Data:
+        """Canonical form of whatever the user has: arrays, sparse matrices, lists, data frames."""
+
+        def vector(v: Any) -> Array | None:
+            return None if v is None else np.ascontiguousarray(v, dtype=float)
+
+        return cls(_matrix(X), None if y is None else _labels(y), vector(sample_weight), vector(offset))
+
+    @property
+    def weights(self) -> Array:
+        """Sample weights, ones when none were given."""
+        return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
+
+    def shapes_agree(self) -> bool:
+        """Whether every part has as many rows as X."""
+        n = self.X.shape[0]
+        return all(p is None or len(p) == n for p in (self.y, self.sample_weight, self.offset))
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical bytes."""
+        h = hashlib.sha256()
+        for name, part in (("X", self.X), ("y", self.y), ("w", self.sample_weight), ("o", self.offset)):
+            h.update(f"{name}:".encode())
+            if part is not None:
+                _feed(h, part)
+        return h.hexdigest()
+
+    def numbers(self, rigor: Rigor) -> tuple[Any, Ball]:
+        """X for products and y as a ball, at the asked rigour."""
+        if rigor == "exact":
+            return rationals(self.X), Ball(rationals(np.asarray(self.y, dtype=float)))
+        return self.X, Ball(np.asarray(self.y, dtype=float))
+
+
+def _matrix(X: Any) -> Matrix:
+    if scipy.sparse.issparse(X):
+        X = X.tocsr().astype(float)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    X = np.asarray(X)
+    if X.dtype.kind in "biuf":
+        return np.ascontiguousarray(X, dtype=float)
+    try:
+        return np.ascontiguousarray(X.astype(float))
+    except (TypeError, ValueError):  # columns of words: kept as they are
+        return np.asarray(X, dtype=object)
+
+
+def _labels(y: Any) -> Array:
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    return np.ascontiguousarray(y, dtype=float) if y.dtype.kind in "biuf" else y
+
+
+def _feed(h: Any, part: Any) -> None:
+    if scipy.sparse.issparse(part):
+        h.update(f"csr{part.shape}".encode())
+        for array, kind in ((part.indptr, "<i8"), (part.indices, "<i8"), (part.data, "<f8")):
+            h.update(np.ascontiguousarray(array, dtype=kind).data)
+    elif part.dtype.kind == "f":
+        h.update(f"f{part.shape}".encode())
+        # Adding 0.0 turns −0.0 into 0.0: equal numbers have equal bytes.
+        for i in range(0, len(part), 4096):
+            h.update(np.ascontiguousarray(part[i : i + 4096] + 0.0, dtype="<f8").data)
+    else:
+        h.update(f"o{part.shape}".encode())
+        h.update(json.dumps([_word(v) for v in part.ravel()]).encode())
+
+
+def _word(v: Any) -> list[str]:
+    if isinstance(v, (bool, np.bool_, int, np.integer, float, np.floating)):
+        return ["number", repr(float(v))]
+    return ["word", str(v)]
+
+
+def digest_evidence(evidence: Mapping[str, Any]) -> str:
+    """SHA-256 of coefficients, multipliers and whatever else the proof uses."""
+    h = hashlib.sha256()
+    for key in sorted(evidence):
+        h.update(f"{key}:".encode())
+        value = evidence[key]
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            _feed(h, np.asarray(value, dtype=float))
+        elif isinstance(value, np.ndarray):
+            _feed(h, value)
+        else:
+            h.update(json.dumps(value, sort_keys=True).encode())
+    return h.hexdigest()

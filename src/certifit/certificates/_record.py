@@ -1,0 +1,370 @@
+"""The certificate: a claim, the evidence that proves it, and the re-check.
+
+A *kind* of certificate is a small class with three answers: what it proves from data and evidence
+(`Kind.prove`), how the claim reads (`Kind.claim`), and which theorem it rests on. Issuing and verifying run the
+very same `prove`; verifying then compares what is stated with what is proved.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates._data import Data, Rigor, digest_evidence
+
+Sense = Literal["upper", "lower", "about", "equal"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A proved number: what to state, and what a re-check must find.
+
+    ``upper``: the truth is at most this; ``lower``: at least this; ``about``: a float result that a re-check
+    reproduces to 1e-9; ``equal``: a count or a word.
+    """
+
+    stated: Any
+    proved: Any
+    sense: Sense
+
+    def supports(self, stated: Any) -> bool:
+        """Whether this (freshly proved) figure backs a stated one."""
+        if self.sense == "equal":
+            return bool(stated == self.proved)
+        if not isinstance(stated, (int, float)) or isinstance(stated, bool) or math.isnan(stated):
+            return False
+        if self.sense == "upper":
+            return bool(self.proved <= stated)
+        if self.sense == "lower":
+            return bool(self.proved >= stated)
+        return bool(stated == self.proved) or bool(abs(stated - self.proved) <= 1e-9 * abs(self.proved) + 1e-300)
+
+
+def upper(value: Any) -> Figure:
+    """An upper bound from a ball; stated one radius wider, so that another machine's rounding proves it too."""
+    mid, rad = _ends(value)
+    return Figure(_widen(mid + 2 * rad), _widen(mid + rad), "upper")
+
+
+def lower(value: Any) -> Figure:
+    """A lower bound from a ball (see `upper`)."""
+    mid, rad = _ends(value)
+    return Figure(-_widen(2 * rad - mid), -_widen(rad - mid), "lower")
+
+
+def about(value: Any) -> Figure:
+    """A float that a re-check reproduces."""
+    mid, _ = _ends(value)
+    return Figure(mid, mid, "about")
+
+
+def equal(value: Any) -> Figure:
+    """A count or a word that a re-check finds again."""
+    return Figure(value, value, "equal")
+
+
+def _ends(value: Any) -> tuple[float, float]:
+    from certifit.certificates._ball import Ball, to_float
+
+    if isinstance(value, Ball):
+        return float(to_float(value.mid)), float(np.nextafter(to_float(value.rad), np.inf))
+    return float(to_float(value)), 0.0
+
+
+def _widen(x: float) -> float:
+    return float(np.nextafter(x * (1.0 + 4e-16) if x > 0 else x * (1.0 - 4e-16), np.inf)) if x else 0.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One step of a verification: its name, whether it passed, and the figure behind it."""
+
+    name: str
+    holds: bool
+    figure: str = ""
+
+    def __str__(self) -> str:
+        return f"{'ok ' if self.holds else 'NO '} {self.name}" + (f": {self.figure}" if self.figure else "")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a kind proved from data and evidence."""
+
+    figures: Mapping[str, Figure]
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(c.holds for c in self.checks)
+
+
+class Kind(ABC):
+    """A kind of certificate. Stateless; one instance is registered per name."""
+
+    name: ClassVar[str]
+    theorem: ClassVar[str]
+    assumes: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        """Recompute every figure from data and evidence alone."""
+
+    @abstractmethod
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        """The claim in one sentence a student understands, from the stated figures."""
+
+    def details(self, figures: Mapping[str, Any]) -> str:
+        """The figures as one line under the claim."""
+        return "   ".join(f"{k.replace('_', ' ')} {_short(v)}" for k, v in figures.items())
+
+
+def _short(v: Any) -> str:
+    return f"{v:.6g}" if isinstance(v, float) else str(v)
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(kind: type[Kind]) -> type[Kind]:
+    """Class decorator: make a kind known to `issue` and `verify`."""
+    _KINDS[kind.name] = kind()
+    return kind
+
+
+def kinds() -> list[str]:
+    """Names of the registered kinds."""
+    return sorted(_KINDS)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Outcome of a re-check: ``holds``, each check, and whether these were the certificate's data at all.
+
+    Examples
+    --------
+    >>> print(Verification((Check("same data", True),), True))
+    holds
+      ok  same data
+    """
+
+    checks: tuple[Check, ...]
+    same_data: bool
+
+    @property
+    def holds(self) -> bool:
+        return all(c.holds for c in self.checks)
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold, in one sentence (empty when it does)."""
+        if not self.same_data:
+            return "These are other data than the certificate speaks about."
+        failed = next((c for c in self.checks if not c.holds), None)
+        return "" if failed is None else f"The claim is not proved: {failed.name} ({failed.figure})."
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        head = "holds" if self.holds else self.reason
+        return "\n".join([head, *(f"  {c}" for c in self.checks)])
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about a fitted model together with the evidence that proves it.
+
+    Attributes
+    ----------
+    kind, claim, theorem : str
+        What sort of claim, the claim in one sentence, and the result it rests on.
+    holds : bool
+        Whether the evidence proves the stated figures (not whether they are small). On a doubt, False.
+    figures : mapping
+        The stated numbers; each is also an attribute (``certificate.gap``).
+    evidence : mapping
+        Coefficients, dual variables, multipliers: all that a re-check needs besides the data.
+    assumes : tuple of str
+        Assumptions beyond arithmetic; empty for pure facts.
+    digests : mapping
+        SHA-256 of the data and of the evidence.
+    rigor : "float" or "exact"
+    failures : tuple of str
+        The checks that did not pass, when ``holds`` is False.
+    """
+
+    kind: str
+    claim: str
+    theorem: str
+    holds: bool
+    figures: Mapping[str, Any]
+    evidence: Mapping[str, Any]
+    assumes: tuple[str, ...]
+    digests: Mapping[str, str]
+    rigor: Rigor = "float"
+    failures: tuple[str, ...] = field(default=())
+
+    def __getattr__(self, name: str) -> Any:
+        figures = self.__dict__.get("figures", {})
+        if name in figures:
+            return figures[name]
+        raise AttributeError(f"a {self.__dict__.get('kind')!r} certificate has no figure {name!r}")
+
+    def __str__(self) -> str:
+        kind = _KINDS[self.kind]
+        lines = [self.claim, f"  {kind.details(self.figures)}"]
+        if not self.holds:
+            lines.insert(0, f"NOT PROVED ({'; '.join(self.failures)}):")
+        return "\n".join(lines)
+
+    def verify(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        rigor: Rigor | None = None,
+    ) -> Verification:
+        """Recompute everything from the data and the evidence; trust nothing that was stored.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset :
+            The training data.
+        rigor : {"float", "exact"}, default=None
+            Level of the re-check; the certificate's own when None.
+
+        Returns
+        -------
+        Verification
+        """
+        if self.kind not in _KINDS:
+            return Verification((Check("a known kind of certificate", False, self.kind),), True)
+        data, kind = Data.of(X, y, sample_weight, offset), _KINDS[self.kind]
+        same = data.shapes_agree() and data.digest() == self.digests.get("data")
+        checks = [Check("the data are those certified", same, "SHA-256")]
+        if not same:
+            return Verification(tuple(checks), False)
+        intact = digest_evidence(self.evidence) == self.digests.get("evidence")
+        checks.append(Check("the evidence is unchanged", intact, "SHA-256"))
+        try:
+            proof = kind.prove(data, self.evidence, rigor or self.rigor)
+        except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            checks.append(Check("the evidence is complete and well-formed", False, str(error)))
+            return Verification(tuple(checks), True)
+        checks.extend(proof.checks)
+        checks.extend(self._compare(proof, kind))
+        return Verification(tuple(checks), True)
+
+    def _compare(self, proof: Proof, kind: Kind) -> list[Check]:
+        """What is stated against what was just proved."""
+        checks = [
+            Check("the same figures are stated", set(self.figures) == set(proof.figures)),
+            Check("the stated outcome is the proved one", self.holds == proof.holds, f"holds={proof.holds}"),
+            Check(
+                "the words say what the figures say",
+                self.claim == kind.claim(self.figures, self.evidence)
+                and self.theorem == kind.theorem
+                and self.assumes == kind.assumes,
+            ),
+        ]
+        for name, figure in proof.figures.items():
+            stated = self.figures.get(name)
+            text = f"stated {_short(stated)}, proved {_short(figure.proved)} ({figure.sense})"
+            checks.append(Check(f"figure {name!r}", figure.supports(stated), text))
+        return checks
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record that JSON can hold."""
+        return {
+            "kind": self.kind,
+            "claim": self.claim,
+            "theorem": self.theorem,
+            "holds": self.holds,
+            "figures": {k: _plain(v) for k, v in self.figures.items()},
+            "evidence": {k: _plain(v) for k, v in self.evidence.items()},
+            "assumes": list(self.assumes),
+            "digests": dict(self.digests),
+            "rigor": self.rigor,
+            "failures": list(self.failures),
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
+        """The certificate of a record made by `to_dict`."""
+        return cls(
+            kind=record["kind"],
+            claim=record["claim"],
+            theorem=record["theorem"],
+            holds=bool(record["holds"]),
+            figures={k: _rich(v) for k, v in record["figures"].items()},
+            evidence={k: _rich(v) for k, v in record["evidence"].items()},
+            assumes=tuple(record["assumes"]),
+            digests=dict(record["digests"]),
+            rigor=record.get("rigor", "float"),
+            failures=tuple(record.get("failures", ())),
+        )
+
+    def tampered(self, **changes: Any) -> Certificate:
+        """A copy with other contents: for tests and demonstrations that `verify` refuses it."""
+        return replace(self, **changes)
+
+
+def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float") -> Certificate:
+    """Prove what the evidence allows and write it down."""
+    which = _KINDS[kind]
+    evidence = {k: _frozen(v) for k, v in evidence.items() if v is not None}
+    proof = which.prove(data, evidence, rigor)
+    figures = {k: f.stated for k, f in proof.figures.items()}
+    return Certificate(
+        kind=kind,
+        claim=which.claim(figures, evidence),
+        theorem=which.theorem,
+        holds=proof.holds,
+        figures=figures,
+        evidence=evidence,
+        assumes=which.assumes,
+        digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
+        rigor=rigor,
+        failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),
+    )
+
+
+def _frozen(v: Any) -> Any:
+    if not isinstance(v, np.ndarray):
+        return v
+    copy: Array = np.array(v, dtype=float) if v.dtype.kind == "f" else np.array(v)
+    copy.flags.writeable = False
+    return copy
+
+
+def _plain(v: Any) -> Any:
+    """NumPy and non-finite values in JSON's words."""
+    if isinstance(v, np.ndarray):
+        return {"array": _plain(v.tolist()), "dtype": str(v.dtype), "shape": list(v.shape)}
+    if isinstance(v, np.generic):
+        return _plain(v.item())
+    if isinstance(v, (list, tuple)):
+        return [_plain(x) for x in v]
+    if isinstance(v, float) and not math.isfinite(v):
+        return {"float": repr(v)}
+    return v
+
+
+def _rich(v: Any) -> Any:
+    """The inverse of `_plain`."""
+    if isinstance(v, dict) and "array" in v:
+        array = np.array(_rich(v["array"]), dtype=v["dtype"] if v["dtype"] != "object" else object)
+        return _frozen(array.reshape(v["shape"]))
+    if isinstance(v, dict) and set(v) == {"float"}:
+        return float(v["float"])
+    if isinstance(v, list):
+        return [_rich(x) for x in v]
+    return v

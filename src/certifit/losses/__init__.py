@@ -1,0 +1,40 @@
+"""Losses L(z, y): how much a score z costs when the truth is y.
+
+Conventions, used throughout certifit:
+
+- A loss is pointwise: arrays in, an array of the same length out; it never sees X.
+- Binary labels are y = −1 or +1; ``a = −u·y`` below is the dual variable of a margin loss.
+- ``slope`` is dL/dz and ``curvature`` d²L/dz². At a kink ``slope`` is the value from the side of larger z for
+  absolute loss at 0 (slope 0), and 0 at the corner of hinge-like losses counts as a mistake: the perceptron
+  and hinge take the active side, so that z = 0 still moves w = 0.
+- ``conjugate(u, y)`` = sup_z (u z − L(z, y)); ``domain(y)`` is the interval of u where it is finite.
+- ``fenchel_young(z, u, y)`` = L(z) + L*(u) − u z ≥ 0: what a pair (z, u) adds to a duality gap.
+
+All formulas use NumPy ufuncs only, so the same lines run on floats and on the error-bounded numbers
+(`certifit.certificates.Ball`) with which certificates are checked.
+"""
+
+from certifit.losses._base import EvaluationLoss, Loss
+from certifit.losses._classification import Exponential, Hinge, Logistic, PerceptronLoss, SquaredHinge
+from certifit.losses._evaluation import Asymmetric, ZeroOne
+from certifit.losses._registry import get_loss, loss_names, loss_spec
+from certifit.losses._regression import Absolute, Squared
+from certifit.losses._softmax import Softmax
+
+__all__ = [
+    "Absolute",
+    "Asymmetric",
+    "EvaluationLoss",
+    "Exponential",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "PerceptronLoss",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+    "ZeroOne",
+    "get_loss",
+    "loss_names",
+    "loss_spec",
+]

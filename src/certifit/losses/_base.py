@@ -1,0 +1,55 @@
+"""What every loss can be asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+from certifit._types import Array
+
+
+class EvaluationLoss(ABC):
+    """A loss with a value only: for judging predictions and choosing thresholds, not for descent."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, z: Any, y: Array) -> Any:
+        """L(z, y), pointwise."""
+
+
+class Loss(EvaluationLoss):
+    """A convex loss with everything that solvers and certificates need (see the package docstring)."""
+
+    targets: ClassVar[Literal["real", "sign", "class"]]
+    """What y may be: real numbers, −1/+1, or class codes 0..K−1."""
+
+    smooth: ClassVar[bool]
+    """Whether the slope is continuous."""
+
+    curvature_bound: float
+    """sup of the curvature (``inf`` where there is none)."""
+
+    @abstractmethod
+    def slope(self, z: Array, y: Array) -> Array:
+        """dL/dz, pointwise."""
+
+    @abstractmethod
+    def curvature(self, z: Array, y: Array) -> Array:
+        """d²L/dz², pointwise, where it exists (0 on flat pieces)."""
+
+    @abstractmethod
+    def conjugate(self, u: Any, y: Array) -> Any:
+        """L*(u) = sup_z (u z − L(z, y)), for u inside the domain."""
+
+    @abstractmethod
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Ends of the interval of u where the conjugate is finite."""
+
+    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+        """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z."""
+        return self.value(z, y) + self.conjugate(u, y) - u * z
+
+    def params(self) -> dict[str, float]:
+        """Parameters that, with the name, rebuild the loss."""
+        return {}

@@ -1,0 +1,177 @@
+"""Margin losses for labels −1/+1: functions of m = y z."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import entr, expit
+
+from certifit._types import Array
+from certifit.losses._base import Loss
+
+
+class _MarginLoss(Loss):
+    targets: ClassVar[Literal["real", "sign", "class"]] = "sign"
+
+    def _domain(self, y: Array, low: float, high: float) -> tuple[Array, Array]:
+        """The interval of u = −a y when a = αy runs over [low, high]."""
+        ends = -np.asarray(y) * low, -np.asarray(y) * high
+        return np.minimum(*ends), np.maximum(*ends)
+
+
+@dataclass(frozen=True)
+class Hinge(_MarginLoss):
+    r"""Hinge loss :math:`\max(0,\ 1 - yz)`.
+
+    Examples
+    --------
+    >>> Hinge().value(np.array([0.5, 2.0]), np.array([1.0, 1.0]))
+    array([0.5, 0. ])
+    """
+
+    name: ClassVar[str] = "hinge"
+    smooth: ClassVar[bool] = False
+    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.maximum(0.0, 1.0 - y * z)
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return np.where(y * z <= 1.0, -1.0 * y, 0.0)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return np.zeros(np.broadcast(z, y).shape)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        return u * y
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        return self._domain(y, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_MarginLoss):
+    r"""Squared hinge loss :math:`\max(0,\ 1 - yz)^2`.
+
+    Examples
+    --------
+    >>> SquaredHinge().value(np.array([0.5, 2.0]), np.array([1.0, 1.0]))
+    array([0.25, 0.  ])
+    """
+
+    name: ClassVar[str] = "squared_hinge"
+    smooth: ClassVar[bool] = True
+    curvature_bound: ClassVar[float] = 2.0  # type: ignore[misc]
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.square(np.maximum(0.0, 1.0 - y * z))
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * z)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return np.where(y * z < 1.0, 2.0, 0.0)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        return u * y + np.square(u) / 4.0
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        return self._domain(y, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Logistic(_MarginLoss):
+    r"""Logistic loss :math:`\log(1 + e^{-yz})`: the negative log-likelihood of logistic regression.
+
+    Examples
+    --------
+    >>> float(Logistic().value(0.0, 1.0).round(6))
+    0.693147
+    """
+
+    name: ClassVar[str] = "logistic"
+    smooth: ClassVar[bool] = True
+    curvature_bound: ClassVar[float] = 0.25  # type: ignore[misc]
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.logaddexp(0.0, -1.0 * y * z)
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return -1.0 * y * expit(-1.0 * y * z)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
+        return p * expit(-1.0 * np.asarray(z))
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        a = u * (-1.0 * y)
+        return -1.0 * (entr(a) + entr(1.0 - a))
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        return self._domain(y, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Exponential(_MarginLoss):
+    r"""Exponential loss :math:`e^{-yz}`.
+
+    Examples
+    --------
+    >>> float(Exponential().value(0.0, 1.0))
+    1.0
+    """
+
+    name: ClassVar[str] = "exponential"
+    smooth: ClassVar[bool] = True
+    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+
+    # Beyond e^700 a float overflows; the exponent is capped there, which no minimiser reaches.
+    _CAP: ClassVar[float] = 700.0
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.exp(np.minimum(-1.0 * y * z, self._CAP))
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return -1.0 * y * self.value(z, y)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return self.value(z, y)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        a = u * (-1.0 * y)
+        return -1.0 * (entr(a) + a)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        return self._domain(y, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class PerceptronLoss(_MarginLoss):
+    r"""Perceptron loss :math:`\max(0,\ -yz)`; a score of 0 counts as a mistake, so w = 0 moves.
+
+    Examples
+    --------
+    >>> PerceptronLoss().value(np.array([-2.0, 2.0]), np.array([1.0, 1.0]))
+    array([2., 0.])
+    """
+
+    name: ClassVar[str] = "perceptron"
+    smooth: ClassVar[bool] = False
+    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.maximum(0.0, -1.0 * y * z)
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return np.where(y * z <= 0.0, -1.0 * y, 0.0)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return np.zeros(np.broadcast(z, y).shape)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        return u * 0.0
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        return self._domain(y, 0.0, 1.0)

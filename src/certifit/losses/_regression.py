@@ -1,0 +1,92 @@
+"""Losses for real targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.losses._base import Loss
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    r"""Squared loss :math:`c\,(z-y)^2`.
+
+    Parameters
+    ----------
+    factor : float > 0, default=1.0
+        c; 1 as in the lecture notes, ½ as in many textbooks.
+
+    Examples
+    --------
+    >>> Squared().value(3.0, 1.0)
+    4.0
+    """
+
+    factor: float = 1.0
+
+    name: ClassVar[str] = "squared"
+    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    smooth: ClassVar[bool] = True
+
+    @property
+    def curvature_bound(self) -> float:  # type: ignore[override]
+        return 2.0 * self.factor
+
+    def value(self, z: Any, y: Array) -> Any:
+        return self.factor * np.square(z - y)
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return 2.0 * self.factor * (z - y)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return np.full(np.broadcast(z, y).shape, 2.0 * self.factor)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        return u * y + np.square(u) / (4.0 * self.factor)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        infinite = np.full(np.shape(y), np.inf)
+        return -infinite, infinite
+
+    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+        # Completing the square avoids the cancellation of the sum: near the optimum it is of order u².
+        return self.factor * np.square(z - y - u / (2.0 * self.factor))
+
+    def params(self) -> dict[str, float]:
+        return {"factor": self.factor}
+
+
+@dataclass(frozen=True)
+class Absolute(Loss):
+    r"""Absolute (linear) loss :math:`|z-y|`.
+
+    Examples
+    --------
+    >>> Absolute().value(3.0, 1.0)
+    2.0
+    """
+
+    name: ClassVar[str] = "absolute"
+    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    smooth: ClassVar[bool] = False
+    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+
+    def value(self, z: Any, y: Array) -> Any:
+        return np.abs(z - y)
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return np.sign(z - y)
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        return np.zeros(np.broadcast(z, y).shape)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        return u * y
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        one = np.ones(np.shape(y))
+        return -one, one

@@ -1,0 +1,57 @@
+"""The multi-class negative log-likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import entr, logsumexp, softmax
+
+from certifit._types import Array
+from certifit.losses._base import Loss
+
+
+@dataclass(frozen=True)
+class Softmax(Loss):
+    r"""Softmax loss :math:`\log\sum_k e^{z_k} - z_y` of a row of K scores.
+
+    z has shape (n, K); y holds class codes 0..K−1. Slope and dual variables have the shape of z;
+    ``curvature`` is the diagonal p(1−p) of the Hessian diag(p) − ppᵀ.
+
+    Examples
+    --------
+    >>> float(Softmax().value(np.zeros((1, 4)), np.array([2])).round(6)[0])
+    1.386294
+    """
+
+    name: ClassVar[str] = "softmax"
+    targets: ClassVar[Literal["real", "sign", "class"]] = "class"
+    smooth: ClassVar[bool] = True
+    curvature_bound: ClassVar[float] = 0.5  # type: ignore[misc]
+
+    @staticmethod
+    def one_hot(y: Array, k: int) -> Array:
+        """Rows e_y of length k."""
+        return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
+
+    def value(self, z: Any, y: Array) -> Any:
+        z = np.asarray(z)
+        return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
+
+    def slope(self, z: Array, y: Array) -> Array:
+        return softmax(z, axis=1) - self.one_hot(y, z.shape[1])
+
+    def curvature(self, z: Array, y: Array) -> Array:
+        p = softmax(z, axis=1)
+        return p * (1.0 - p)
+
+    def conjugate(self, u: Any, y: Array) -> Any:
+        # u = p − e_y with p in the simplex; the conjugate is Σ p log p.
+        return -1.0 * entr(u + self.one_hot(y, u.shape[1])).sum(axis=1)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        raise TypeError("The softmax domain is a simplex, not an interval: p = u + e_y ≥ 0 with sum one.")
+
+    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+        return self.value(z, y) + self.conjugate(u, y) - (u * z).sum(axis=1)

@@ -1,0 +1,30 @@
+"""Regularizers R(w): what large coefficients cost. The offset is never penalised.
+
+Conventions:
+
+- ``value(w)`` is R(w) and ``conjugate(v)`` = sup_w (v·w − R(w)).
+- ``prox(w, step)`` = argmin_u ½‖u − w‖² + step·R(u).
+- ``gauge(v)``: the smallest t ≥ 0 with v/t in the domain of the conjugate, for regularizers that are norms
+  (then R*(v) is 0 where gauge ≤ 1, else ∞); 0 where every v is allowed; ∞ where only v = 0 is.
+- ``convexity`` is the strong convexity constant m of R (0 when there is none).
+
+Formulas use NumPy ufuncs and ``.sum()`` only, so they also run on error-bounded numbers
+(`certifit.certificates.Ball`).
+"""
+
+from certifit.regularizers._base import Regularizer
+from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
+from certifit.regularizers._registry import get_regularizer, regularizer_names, regularizer_spec
+
+__all__ = [
+    "ElasticMix",
+    "L1",
+    "NonNegative",
+    "PNorm",
+    "Regularizer",
+    "SquaredL2",
+    "Zero",
+    "get_regularizer",
+    "regularizer_names",
+    "regularizer_spec",
+]

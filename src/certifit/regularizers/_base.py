@@ -1,0 +1,44 @@
+"""What every regularizer can be asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from certifit._types import Array
+
+
+class Regularizer(ABC):
+    """A convex penalty on the coefficients (see the package docstring)."""
+
+    name: ClassVar[str]
+    smooth: ClassVar[bool]
+    convexity: float
+
+    @abstractmethod
+    def value(self, w: Any) -> Any:
+        """R(w), a number."""
+
+    @abstractmethod
+    def prox(self, w: Array, step: float) -> Array:
+        """argmin_u ½‖u − w‖² + step·R(u)."""
+
+    @abstractmethod
+    def conjugate(self, v: Any) -> Any:
+        """R*(v), for v inside the domain."""
+
+    @abstractmethod
+    def gauge(self, v: Any) -> Any:
+        """How far v must be shrunk to lie in the domain of R* (0: never)."""
+
+    def gradient(self, w: Array) -> Array:
+        """∇R(w), for smooth regularizers."""
+        raise TypeError(f"{self.name} is not smooth: it has a prox, not a gradient.")
+
+    def fenchel_young(self, w: Any, v: Any) -> Any:
+        """R(w) + R*(v) − v·w ≥ 0; zero exactly when v is a (sub)gradient at w."""
+        return self.value(w) + self.conjugate(v) - (v * w).sum()
+
+    def params(self) -> dict[str, Any]:
+        """Parameters that, with the name, rebuild the regularizer."""
+        return {}

@@ -1,0 +1,310 @@
+"""The regularizers of the lecture notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.regularizers._base import Regularizer
+
+
+@dataclass(frozen=True)
+class Zero(Regularizer):
+    """No penalty: R(w) = 0.
+
+    Examples
+    --------
+    >>> Zero().value(np.array([3.0, 4.0]))
+    0.0
+    """
+
+    name: ClassVar[str] = "none"
+    smooth: ClassVar[bool] = True
+    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    def value(self, w: Any) -> Any:
+        return 0.0
+
+    def gradient(self, w: Array) -> Array:
+        return np.zeros_like(w)
+
+    def prox(self, w: Array, step: float) -> Array:
+        return np.array(w, dtype=float)
+
+    def conjugate(self, v: Any) -> Any:
+        return 0.0
+
+    def gauge(self, v: Any) -> Any:
+        return np.inf
+
+    def fenchel_young(self, w: Any, v: Any) -> Any:
+        return -1.0 * (v * w).sum()
+
+
+@dataclass(frozen=True)
+class SquaredL2(Regularizer):
+    r"""Ridge penalty :math:`c\,\lVert w - w_0\rVert^2`, around a prior guess or around zero.
+
+    Parameters
+    ----------
+    factor : float > 0, default=1.0
+        c; 1 as in the notes, ½ in many textbooks.
+    prior : sequence of float, default=None
+        w₀; zero when not given.
+
+    Examples
+    --------
+    >>> float(SquaredL2(0.5).value(np.array([3.0, 4.0])))
+    12.5
+    """
+
+    factor: float = 1.0
+    prior: tuple[float, ...] | None = None
+
+    name: ClassVar[str] = "l2"
+    smooth: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.prior is not None:
+            object.__setattr__(self, "prior", tuple(float(p) for p in np.ravel(self.prior)))
+
+    @property
+    def convexity(self) -> float:  # type: ignore[override]
+        return 2.0 * self.factor
+
+    def _centre(self) -> Array:
+        return np.zeros(()) if self.prior is None else np.array(self.prior)
+
+    def value(self, w: Any) -> Any:
+        return self.factor * np.square(w - self._centre()).sum()
+
+    def gradient(self, w: Array) -> Array:
+        return 2.0 * self.factor * (w - self._centre())
+
+    def prox(self, w: Array, step: float) -> Array:
+        t = 2.0 * self.factor * step
+        return (w + t * self._centre()) / (1.0 + t)
+
+    def conjugate(self, v: Any) -> Any:
+        return (v * self._centre()).sum() + np.square(v).sum() / (4.0 * self.factor)
+
+    def gauge(self, v: Any) -> Any:
+        return 0.0
+
+    def fenchel_young(self, w: Any, v: Any) -> Any:
+        # Completing the square avoids the cancellation of the sum.
+        return self.factor * np.square(w - self._centre() - v / (2.0 * self.factor)).sum()
+
+    def params(self) -> dict[str, Any]:
+        return {"factor": self.factor, "prior": None if self.prior is None else list(self.prior)}
+
+
+@dataclass(frozen=True)
+class L1(Regularizer):
+    r"""Lasso penalty :math:`\lVert w\rVert_1`.
+
+    Examples
+    --------
+    >>> L1().prox(np.array([3.0, -0.5]), 1.0)
+    array([ 2., -0.])
+    """
+
+    name: ClassVar[str] = "l1"
+    smooth: ClassVar[bool] = False
+    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    def value(self, w: Any) -> Any:
+        return np.abs(w).sum()
+
+    def prox(self, w: Array, step: float) -> Array:
+        return np.sign(w) * np.maximum(np.abs(w) - step, 0.0)
+
+    def conjugate(self, v: Any) -> Any:
+        return 0.0
+
+    def gauge(self, v: Any) -> Any:
+        return np.abs(v).max()
+
+
+@dataclass(frozen=True)
+class PNorm(Regularizer):
+    r"""p-norm :math:`\lVert w\rVert_p` for 1 < p < ∞ (p = 2 is the plain, not the squared, norm).
+
+    Parameters
+    ----------
+    p : float > 1, default=2.0
+
+    Examples
+    --------
+    >>> float(PNorm(2.0).value(np.array([3.0, 4.0])))
+    5.0
+    """
+
+    p: float = 2.0
+
+    name: ClassVar[str] = "p_norm"
+    smooth: ClassVar[bool] = False
+    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        if not 1.0 < self.p < np.inf:
+            raise ValueError(f"PNorm needs 1 < p < inf, got p={self.p}; for p=1 use L1().")
+
+    @staticmethod
+    def _norm(w: Any, p: float) -> Any:
+        size = np.abs(w)
+        top = size.max()
+        if not np.any(top > 0):
+            return top
+        # (w/top)^p neither overflows nor vanishes where it matters.
+        return top * np.power(np.power(size / top, p).sum(), 1.0 / p)
+
+    @property
+    def dual_p(self) -> float:
+        """q with 1/p + 1/q = 1."""
+        return self.p / (self.p - 1.0)
+
+    def value(self, w: Any) -> Any:
+        return self._norm(w, self.p)
+
+    def prox(self, w: Array, step: float) -> Array:
+        # Moreau: prox of a norm is w minus the projection onto the dual ball of radius `step`.
+        return np.asarray(w) - _project_ball(np.asarray(w, dtype=float), self.dual_p, step)
+
+    def conjugate(self, v: Any) -> Any:
+        return 0.0
+
+    def gauge(self, v: Any) -> Any:
+        return self._norm(v, self.dual_p)
+
+    def params(self) -> dict[str, Any]:
+        return {"p": self.p}
+
+
+def _project_ball(w: Array, q: float, radius: float) -> Array:
+    """Nearest point to w with ‖·‖_q ≤ radius (1 < q < ∞), by two nested bisections.
+
+    The projection solves x + μ x^(q−1) = |w| coordinatewise (up to sign), with μ ≥ 0 such that ‖x‖_q = radius.
+    """
+    size = np.abs(w)
+    if radius <= 0.0:
+        return np.zeros_like(w)
+    if PNorm._norm(size, q) <= radius:
+        return w.copy()
+
+    def shrunk(log_mu: float) -> Array:
+        low, high = np.zeros_like(size), size.copy()
+        mu = np.exp(log_mu)
+        for _ in range(80):
+            middle = 0.5 * (low + high)
+            above = middle + mu * np.power(middle, q - 1.0) > size
+            high, low = np.where(above, middle, high), np.where(above, low, middle)
+        return 0.5 * (low + high)
+
+    low, high = -60.0, 60.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if PNorm._norm(shrunk(middle), q) > radius else (low, middle)
+    return np.sign(w) * shrunk(high)
+
+
+@dataclass(frozen=True)
+class ElasticMix(Regularizer):
+    r"""Elastic net penalty :math:`\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2`.
+
+    Parameters
+    ----------
+    l1_ratio : float in (0, 1), default=0.5
+        ρ. Use `L1` for 1 and `SquaredL2(0.5)` for 0.
+
+    Examples
+    --------
+    >>> float(ElasticMix(0.5).value(np.array([2.0])))
+    2.0
+    """
+
+    l1_ratio: float = 0.5
+
+    name: ClassVar[str] = "elastic"
+    smooth: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.l1_ratio < 1.0:
+            raise ValueError(
+                f"ElasticMix needs 0 < l1_ratio < 1, got {self.l1_ratio}; use L1() for 1 and SquaredL2(0.5) for 0."
+            )
+
+    @property
+    def convexity(self) -> float:  # type: ignore[override]
+        return 1.0 - self.l1_ratio
+
+    def value(self, w: Any) -> Any:
+        return self.l1_ratio * np.abs(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
+
+    def prox(self, w: Array, step: float) -> Array:
+        soft = np.sign(w) * np.maximum(np.abs(w) - step * self.l1_ratio, 0.0)
+        return soft / (1.0 + step * (1.0 - self.l1_ratio))
+
+    def conjugate(self, v: Any) -> Any:
+        excess = np.maximum(np.abs(v) - self.l1_ratio, 0.0)
+        return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
+
+    def gauge(self, v: Any) -> Any:
+        return 0.0
+
+    def params(self) -> dict[str, Any]:
+        return {"l1_ratio": self.l1_ratio}
+
+
+@dataclass(frozen=True)
+class NonNegative(Regularizer):
+    """A coordinatewise even penalty together with the constraint w ≥ 0.
+
+    Because the penalty is even, R*(v) of the pair is the penalty's own conjugate at max(v, 0).
+
+    Parameters
+    ----------
+    base : Zero, SquaredL2 without prior, L1 or ElasticMix
+
+    Examples
+    --------
+    >>> NonNegative(L1()).prox(np.array([3.0, -5.0]), 1.0)
+    array([2., 0.])
+    """
+
+    base: Regularizer
+
+    name: ClassVar[str] = "non_negative"
+    smooth: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        even = isinstance(self.base, (Zero, L1, ElasticMix)) or (
+            isinstance(self.base, SquaredL2) and self.base.prior is None
+        )
+        if not even:
+            raise ValueError(f"w ≥ 0 goes with none, l2 without a prior, l1 or elastic, not with {self.base}.")
+
+    @property
+    def convexity(self) -> float:  # type: ignore[override]
+        return self.base.convexity
+
+    def value(self, w: Any) -> Any:
+        return self.base.value(w)
+
+    def prox(self, w: Array, step: float) -> Array:
+        return self.base.prox(np.maximum(w, 0.0), step)
+
+    def conjugate(self, v: Any) -> Any:
+        return self.base.conjugate(np.maximum(v, 0.0))
+
+    def gauge(self, v: Any) -> Any:
+        positive = np.maximum(v, 0.0)
+        if isinstance(self.base, Zero):
+            return np.inf if np.any(positive > 0.0) else 0.0
+        return self.base.gauge(positive)
+
+    def params(self) -> dict[str, Any]:
+        return {"base": {"name": self.base.name, "params": self.base.params()}}

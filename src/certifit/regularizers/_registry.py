@@ -1,0 +1,42 @@
+"""Regularizers by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certifit.regularizers._base import Regularizer
+from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
+
+_REGULARIZERS: dict[str, type[Regularizer]] = {
+    cls.name: cls for cls in (Zero, SquaredL2, L1, PNorm, ElasticMix, NonNegative)
+}
+
+
+def regularizer_names() -> list[str]:
+    """Names that `get_regularizer` knows."""
+    return sorted(_REGULARIZERS)
+
+
+def get_regularizer(spec: str | Regularizer | dict[str, Any] | None) -> Regularizer:
+    """The regularizer of that name (or that record of name and parameters; or the regularizer itself).
+
+    Examples
+    --------
+    >>> get_regularizer("l1").name
+    'l1'
+    """
+    if isinstance(spec, Regularizer):
+        return spec
+    if spec is None:
+        return Zero()
+    name, params = (spec, {}) if isinstance(spec, str) else (spec["name"], dict(spec.get("params", {})))
+    if name not in _REGULARIZERS:
+        raise ValueError(f"Unknown regularizer {name!r}; choose one of {', '.join(regularizer_names())}.")
+    if name == NonNegative.name:
+        params["base"] = get_regularizer(params.get("base", "none"))
+    return _REGULARIZERS[name](**params)
+
+
+def regularizer_spec(regularizer: Regularizer) -> dict[str, Any]:
+    """Name and parameters, as JSON can hold them."""
+    return {"name": regularizer.name, "params": regularizer.params()}
