@@ -5,7 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+import scipy.special
+
 from certifit._types import Array
+
+
+def entr(x: Any) -> Any:
+    """−x log x with 0 log 0 = 0, also of error-bounded numbers."""
+    # SciPy's function stops being a ufunc (and so ignores other number types) under SCIPY_ARRAY_API.
+    return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
 
 
 class EvaluationLoss(ABC):

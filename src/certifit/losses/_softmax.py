@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import entr, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, entr
 
 
 @dataclass(frozen=True)
