@@ -39,6 +39,16 @@ class Softmax(Loss):
         z = np.asarray(z)
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
 
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        shifted = z - z.max(axis=1, keepdims=True)
+        own = np.take_along_axis(shifted, np.asarray(y)[:, None], axis=1)[:, 0]
+        p = np.exp(shifted, out=shifted)
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        value = np.log(total) - own
+        p[np.arange(len(p)), y] -= 1.0
+        return value, p
+
     def slope(self, z: Array, y: Array) -> Array:
         return softmax(z, axis=1) - self.one_hot(y, z.shape[1])
 

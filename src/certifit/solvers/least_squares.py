@@ -22,10 +22,10 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse.linalg
-from scipy.linalg.lapack import dpocon, dpotrf, dtrcon
+from scipy.linalg.lapack import dtrcon
 
 from certifit._types import Array
-from certifit.design import Design, add_to_pair, compensated_product, compensated_product_t
+from certifit.design import Cholesky, Design, add_to_pair, cholesky, compensated_product, compensated_product_t
 from certifit.solvers._solution import Solution
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
@@ -155,35 +155,33 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
         return None
     D = _scale_of(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
     W = np.empty_like(task.prior)
-    factors: dict[float, Array] = {}
+    factors: dict[float, Cholesky] = {}
     worst = 1.0
     for t, a in enumerate(task.alpha):
         if a not in factors:
             H = m.gram / np.outer(D, D)
             H[np.diag_indices_from(H)] += a / D**2
-            C, info = dpotrf(H, lower=1, clean=1)
-            rcond = dpocon(C, np.abs(H).sum(axis=0).max(), uplo="L")[0] if info == 0 else 0.0
-            if not rcond > (_SAFE if not forced else 1e-14):
+            factor = cholesky(H)
+            if factor is None or not factor.rcond > (1e-14 if forced else _SAFE):
                 return None
-            worst, factors[a] = min(worst, rcond), C
+            worst, factors[a] = min(worst, factor.rcond), factor
         # Solve for the departure from the prior.
         rhs = m.cross[:, t] - m.gram @ task.prior[t]
-        W[t] = task.prior[t] + scipy.linalg.cho_solve((factors[a], True), rhs / D, check_finite=False) / D
+        W[t] = task.prior[t] + factors[a].solve(rhs / D) / D
     b = m.target_mean - W @ m.mean
     for _ in range(2):  # true residuals wash out what forming the Gram matrix lost
         G = task.half_gradient(W, task.residual(W, b))
         G = G - np.outer(m.mean, (G_sum := _column_sums(task, W, b)))
         step = np.empty_like(W)
         for t, a in enumerate(task.alpha):
-            step[t] = scipy.linalg.cho_solve((factors[a], True), G[:, t] / D, check_finite=False) / D
+            step[t] = factors[a].solve(G[:, t] / D) / D
         W = W + step
         b = b + (G_sum / m.total - step @ m.mean if task.fit_intercept else 0.0)
         if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
             break
     stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
     if len(factors) == 1:
-        T = scipy.linalg.solve_triangular(next(iter(factors.values())), np.eye(len(D)), lower=True).T / D[:, None]
-        stats["factor"] = Factor(T, m.mean, m.total)
+        stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
     return W, b, stats
 
 
@@ -244,7 +242,7 @@ def _qr(task: _Task) -> tuple[Array, Array, dict]:
             return _svd(task)
         a = float(task.alpha[t])
         if a not in cache:
-            cache[a] = scipy.linalg.qr(rows.B, mode="economic", check_finite=False)
+            cache[a] = np.linalg.qr(rows.B)
         Q, R = cache[a]
         rcond = dtrcon(R)[0] if np.all(np.isfinite(R)) else 0.0
         if not rcond > _RANK:
@@ -299,7 +297,7 @@ def _svd(task: _Task) -> tuple[Array, Array, dict]:
     root = task.root
     A = task.design.centred(mean, root)
     D = _scale_of(_norms(A))
-    U, s, Vt = scipy.linalg.svd(A / D, full_matrices=False, check_finite=False)
+    U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
     keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
     rank = int(keep.sum())
     n = task.design.shape[0]
@@ -342,14 +340,13 @@ def _dual(task: _Task) -> tuple[Array, Array, dict]:
     worst = 1.0
     for t, a in enumerate(task.alpha):
         H = K + a * np.eye(n)
-        C, info = dpotrf(H, lower=1, clean=1)
-        rcond = dpocon(C, np.abs(H).sum(axis=0).max(), uplo="L")[0] if info == 0 else 0.0
-        if not rcond > 1e-13:
+        factor = cholesky(H)
+        if factor is None or not factor.rcond > 1e-13:
             return _qr(task)
-        worst = min(worst, rcond)
+        worst = min(worst, factor.rcond)
         dual = np.zeros(n)
         for _ in range(3):
-            dual += scipy.linalg.cho_solve((C, True), R[:, t] - A @ (A.T @ dual) - a * dual, check_finite=False)
+            dual += factor.solve(R[:, t] - A @ (A.T @ dual) - a * dual)
         W[t] = W[t] + A.T @ dual
     b = target_mean - W @ mean
     return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
