@@ -18,7 +18,6 @@ from tests.contract import contract
 @contract(
     [
         LogisticRegression(),
-        LogisticRegression(fit_intercept=False),
         LogisticRegression(l1_ratio=1.0),
         LogisticRegression(l1_ratio=0.5),
         LogisticRegression(class_weight="balanced"),
@@ -98,7 +97,7 @@ def test_certain_labels_are_those_of_a_much_more_exact_solution():
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_tampering_is_refused(k):
-    X, y, rng = small(3, k=k)
+    X, y, _ = small(3, k=k)
     for kwargs in ({}, {"class_weight": "balanced"}, {"l1_ratio": 1.0, "C": 0.3}):
         for c in LogisticRegression(**kwargs).fit(X, y).certificates_:
             refuses_everything(c, X, y)

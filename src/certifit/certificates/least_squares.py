@@ -27,7 +27,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Data, Rigor
-from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor
+from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor, rounded
 from certifit.certificates._record import (
     Check,
     Figure,
@@ -152,7 +152,7 @@ def _float_figures(
         mine, sure = _one_gap(own, q, factor, theta, limited=alpha == 0.0)
         if sure is not None and factor is not None:
             digits.append(_digits(sure, theta))
-            survive.append(_digits_ifrounded(B, factor, theta, r, weights))
+            survive.append(_digits_if_rounded(B, factor, theta, r, weights))
             condition = max(condition, float(np.linalg.cond(factor.T)))
         value, gap = value + own, gap + mine
         shares.append(_share_of_null(mine, Y[:, t], weights, fit_intercept, alpha, evidence, t))
@@ -215,7 +215,7 @@ def _digits(error: Array, theta: Array) -> float:
     return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 15.9
 
 
-def _digits_ifrounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
+def _digits_if_rounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
     """Digits that survive if every number of the table was rounded to double precision (first order)."""
     row = np.linalg.norm(factor.T, axis=1)
     moved = float(np.linalg.norm(np.abs(B) @ np.abs(theta))) * UNIT

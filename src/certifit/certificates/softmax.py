@@ -119,7 +119,11 @@ class _Parts:
         """S·P."""
         Z = self.scores(W, b)
         own = Z[np.arange(len(self.code)), self.code]
-        return ((_lse(Z) - own) * self.weights).sum() + self.regularizer.value(ball(W)) * self.strength
+        return ((_lse(Z) - own) * self.weights).sum() + self.regularizer.value(ball(W.ravel())) * self.strength
+
+    def _slopes(self, U: Array) -> Ball:
+        """V, as one long vector like W."""
+        return (-dot_t(self.X, ball(U)).T / self.strength).reshape(-1)
 
     def gap(self, W: Array, b: Array) -> tuple[Ball, str]:
         """S·(bound on P − P*)."""
@@ -131,7 +135,7 @@ class _Parts:
         own = np.arange(n), self.code
         U = beta.copy()
         U[own] = -beta.sum(axis=1)  # exact: multiples of one power of two
-        V = -dot_t(self.X, ball(U)).T / self.strength
+        V = self._slopes(U)
         size = float(ball(self.regularizer.gauge(V)).upper)
         if size > 1.0:
             if not math.isfinite(size):
@@ -143,7 +147,7 @@ class _Parts:
                     continue
                 beta, U = shrunk, shrunk.copy()
                 U[own] = -beta.sum(axis=1)
-                V = -dot_t(self.X, ball(U)).T / self.strength
+                V = self._slopes(U)
                 if float(ball(self.regularizer.gauge(V)).upper) <= 1.0:
                     break
             else:
@@ -157,7 +161,9 @@ class _Parts:
         P.mid[np.arange(len(rows)), self.code[rows]] = rest.mid
         P.rad[np.arange(len(rows)), self.code[rows]] = rest.rad
         terms = _lse(Z)[rows] - P.entropy().sum(axis=1) - (P * Z[rows]).sum(axis=1)
-        return (terms * self.weights[rows]).sum() + self.regularizer.fenchel_young(ball(W), V) * self.strength, ""
+        return (terms * self.weights[rows]).sum() + self.regularizer.fenchel_young(
+            ball(W.ravel()), V
+        ) * self.strength, ""
 
     def stability(self, W: Array, b: Array, gap: float) -> SoftmaxStability | None:
         """Section "labels" of the module docstring; None where nothing is certain."""

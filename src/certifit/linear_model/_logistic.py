@@ -88,7 +88,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "no", "yes", "yes"])
     >>> model = LogisticRegression().fit(X, y)
     >>> model.predict([[0.4], [2.2]]).tolist(), round(float(model.predict_proba([[2.2]])[0, 1]), 4)
-    (['no', 'yes'], 0.6761)
+    (['no', 'yes'], 0.6617)
     >>> model.certificate_.relative_gap < 1e-9, int(model.certain(X).sum())
     (True, 4)
     """
@@ -169,13 +169,14 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        given = read_weights(sample_weight, X)
         classes, code = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
+        present = classes if given is None else np.unique(y[given > 0])
+        if len(present) < 2:
             raise ValueError(
                 f"Logistic regression needs samples of at least 2 classes in the data, but the data contains only one "
-                f"class: {classes[0]!r}."
+                f"class: {present[0]!r}."
             )
-        given = read_weights(sample_weight, X)
         factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
         weights = factors[code] if given is None else given * factors[code]
         strength, ratio = self._penalty()

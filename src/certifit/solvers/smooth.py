@@ -173,6 +173,14 @@ class Objective:
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
 
+    def left(self, G: Array, D: Array) -> float:
+        """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        part = -0.5 * D * G
+        if self.outputs > 1 and np.any(self.ridge > 0):
+            hold = self.ridge > 0
+            part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
+        return float(np.sum(part))
+
     def metric(self, H: Array) -> Any:
         """A Cholesky factor of the Hessian, lifted where it is flat (softmax: equal shifts of all classes)."""
         size = np.maximum(np.diag(H), 1e-300)
@@ -286,7 +294,7 @@ def _first(objective: Objective, theta: Array, rows: Array | None) -> _State:
     factor = 1.0 if rows is None else len(objective.y) / len(rows)
     metric = objective.metric(objective.hessian(Z, rows, factor))
     D = -_solve(metric, G)
-    return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), 0.0, D, deque(maxlen=_MEMORY), metric)
+    return _State(theta, Z, G, value, objective.left(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
 
 
 def _search(objective: Objective, s: _State) -> tuple[Array, Array, Array, float, float]:
@@ -317,7 +325,7 @@ def _newton(objective: Objective) -> Any:
         G = objective.gradient(slopes, theta)
         metric = objective.metric(objective.hessian(Z))
         D = -_solve(metric, G)
-        return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), t, D, s.pairs, metric)
+        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, metric)
 
     return advance
 
@@ -333,7 +341,7 @@ def _quasi_newton(objective: Objective) -> Any:
         if bend > 0:
             s.pairs.append((step, change, 1.0 / bend))
         D = -_two_loops(s.metric, s.pairs, G)
-        return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), t, D, s.pairs, s.metric)
+        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, s.metric)
 
     return advance
 
