@@ -16,7 +16,9 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "glm",
     "linear_model",
+    "multiclass",
     "study",
     "plot",
 )
