@@ -9,6 +9,7 @@ like, because what they claim is checked here.
 from certifit.certificates import duality, least_squares, local, softmax
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
+from certifit.certificates import separation as _separation
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
 
 __all__ = [

@@ -1,0 +1,357 @@
+"""The search for separators and for witnesses that there is none.
+
+Notation of `certifit.certificates.separation`: difference rows z (y x̃ for two classes). Both questions are the
+same one, "is c a non-negative mixture of given rows?", answered by non-negative least squares (Lawson and Hanson
+1974, chapter 23): its support is always independent, so witnesses are small, and its residual is a separator.
+
+- c = −Σ_T z over a row basis T: a mixture ν exists exactly when the classes overlap, and then 1_T + ν is the
+  witness of Stiemke's theorem. Otherwise the residual r has z·r ≤ 0 for all z: −r separates at least weakly.
+- rows (z, 1) and c = (0, 1): a mixture exists exactly when no strict separator does (Gordan). Otherwise the mixture
+  of the fit is the point of the convex hull nearest the origin, which separates with the largest margin.
+
+Rows enter as they are needed: the search runs on a sample, then adds the rows that its answer violates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from certifit._types import Array
+from certifit.certificates.separation import difference_rows
+
+_TINY = 1e-9
+_STEP = 512
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What the search believes, with the evidence for it; the trusted part decides whether it is proved.
+
+    ``weights`` are the stacked weights of classes 1, …, K−1 over x̃ (floats, or exact integers up to a positive
+    factor); ``rows``, ``against``, ``multipliers`` name difference rows and their share in a vanishing mixture.
+    """
+
+    verdict: str
+    weights: Array | None = None
+    rows: Array | None = None
+    against: Array | None = None
+    multipliers: Array | None = None
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The difference rows of a data set, numbered i(K−1) + j: row i against the j-th class other than its own."""
+
+    X: Array
+    y: Array
+    n_classes: int
+
+    def __len__(self) -> int:
+        return len(self.y) * (self.n_classes - 1)
+
+    @property
+    def dim(self) -> int:
+        return self.X.shape[1] * (self.n_classes - 1)
+
+    def pairs(self, index: Array) -> tuple[Array, Array]:
+        """Data row and opposing class of each numbered difference row."""
+        rows, j = np.divmod(np.asarray(index, dtype=np.int64), self.n_classes - 1)
+        return rows, j + (j >= self.y[rows])
+
+    def rows(self, index: Array) -> Array:
+        rows, other = self.pairs(index)
+        return difference_rows(self.X[rows], self.y[rows], other, self.n_classes)
+
+    def products(self, u: Array) -> Array:
+        """z·u for all difference rows, in their order."""
+        if self.n_classes == 2:
+            score = self.X @ u
+            return np.negative(score, out=score, where=self.y == 0)
+        k = self.n_classes
+        scores = self.X @ np.vstack([np.zeros(self.X.shape[1]), u.reshape(k - 1, -1)]).T
+        own = scores[np.arange(len(scores)), self.y]
+        _, other = self.pairs(np.arange(len(self)))
+        return (own[:, None] - np.take_along_axis(scores, other.reshape(-1, k - 1), axis=1)).ravel()
+
+    def lengths(self) -> Array:
+        length = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
+        return np.repeat(np.where(length > 0, length, 1.0), self.n_classes - 1)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Outcome of `mixture`: the rows used, their weights, the residual c − Σνz, and whether it vanishes."""
+
+    support: Array
+    weights: Array
+    residual: Array
+    exact: bool
+
+
+# -- non-negative least squares in floats ----------------------------------------------------------------
+
+
+def mixture(Z: Array, c: Array, start: Array | None = None, tol: float = _TINY) -> Mixture:
+    """min ‖c − Zᵀν‖ over ν ≥ 0 (Lawson and Hanson); rows of Z are expected to have length about one.
+
+    Examples
+    --------
+    >>> m = mixture(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([-1.0, -2.0]))
+    >>> m.exact, m.support.tolist()
+    (True, [0, 2])
+    """
+    size = float(np.linalg.norm(c))
+    support, nu = _restart(Z, c, start)
+    blocked = np.zeros(len(Z), dtype=bool)
+    residual = c - Z[support].T @ nu
+    for _ in range(20 * (Z.shape[1] + 5)):
+        gain = Z @ residual
+        gain[blocked] = -np.inf
+        gain[support] = -np.inf
+        i = int(np.argmax(gain)) if len(gain) else 0
+        left = float(np.linalg.norm(residual))
+        if left <= tol * size or not gain[i] > tol * left:
+            break
+        trial = [*support, i]
+        fit = _least_squares(Z[trial], c)
+        if fit is None or fit[-1] <= 0:  # numerically dependent on the support: not a direction of progress
+            blocked[i] = True
+            continue
+        support, nu = _walk(Z, c, trial, np.append(nu, 0.0), fit)
+        residual = c - Z[support].T @ nu
+        blocked[:] = False
+    left = float(np.linalg.norm(residual))
+    return Mixture(np.array(support, dtype=np.int64), nu, residual, left <= tol * size)
+
+
+def _restart(Z: Array, c: Array, start: Array | None) -> tuple[list[int], Array]:
+    if start is None or len(start) == 0:
+        return [], np.zeros(0)
+    support = [int(i) for i in start]
+    fit = _least_squares(Z[support], c)
+    if fit is None:
+        return [], np.zeros(0)
+    return _walk(Z, c, support, np.maximum(fit, 0.0), fit)
+
+
+def _walk(Z: Array, c: Array, support: list[int], nu: Array, fit: Array | None) -> tuple[list[int], Array]:
+    """From the feasible ν to the least-squares fit of its support, leaving rows behind that turn negative."""
+    while fit is not None and np.any(fit <= 0):
+        bad = fit <= 0
+        step = float(np.min(nu[bad] / np.maximum(nu[bad] - fit[bad], 1e-300)))
+        nu = nu + step * (fit - nu)
+        keep = nu > 1e-14 * max(float(nu.max()), 1e-300)
+        keep[bad & (nu <= nu[bad].min())] = False
+        support = [s for s, k in zip(support, keep) if k]
+        nu = nu[keep]
+        fit = _least_squares(Z[support], c)
+    return support, nu if fit is None else fit
+
+
+def _least_squares(B: Array, c: Array) -> Array | None:
+    """Weights of the rows of B nearest c; None when the rows are numerically dependent."""
+    if len(B) == 0:
+        return np.zeros(0)
+    if len(B) > B.shape[1]:
+        return None
+    Q, R = np.linalg.qr(B.T)
+    diagonal = np.abs(np.diag(R))
+    if diagonal.min() <= 1e-12 * diagonal.max():
+        return None
+    return scipy.linalg.solve_triangular(R, Q.T @ c, check_finite=False)
+
+
+def _generate(d: Differences, lengths: Array, c: Array, work: Array, lift: float = 0.0) -> tuple[Mixture, Array]:
+    """`mixture` over all difference rows (with ``lift`` appended to each), which enter when violated."""
+    start = None
+    for _ in range(60):
+        Z = d.rows(work) / lengths[work, None]
+        if lift:
+            Z = np.column_stack([Z, np.full(len(Z), lift)])
+        m = mixture(Z, c, start)
+        if m.exact:
+            return m, work
+        values = d.products(m.residual[: d.dim]) / lengths
+        if lift:
+            values += lift * m.residual[-1]
+        values[work] = -np.inf
+        left = float(np.linalg.norm(m.residual))
+        count = int(np.sum(values > _TINY * left))
+        if count == 0:
+            return m, work
+        fresh = np.argpartition(values, -min(count, _STEP))[-min(count, _STEP) :]
+        start = np.arange(len(m.support))
+        idle = np.setdiff1d(work, work[m.support])
+        work = np.concatenate([work[m.support], fresh, idle[: 4 * _STEP]])
+    return m, work
+
+
+# -- coordinates -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Coordinates in which columns are centred (with an offset), of like size and independent."""
+
+    X: Array
+    back: Array  # p × r: weights over these coordinates to weights over x̃
+
+    @classmethod
+    def of(cls, X: Array, fit_intercept: bool) -> _Frame:
+        n, d = X.shape
+        peak = np.abs(X).max(axis=0, initial=0.0)
+        level = np.exp2(-np.frexp(np.where(peak > 0, peak, 1.0))[1].astype(float))
+        scaled = X * level
+        mean = scaled.mean(axis=0) if fit_intercept else np.zeros(d)
+        scaled -= mean
+        spread = np.sqrt(np.einsum("ij,ij->j", scaled, scaled) / n)
+        spread = np.where(spread > 1e-13, spread, 1.0)
+        scaled /= spread
+        back = np.diag(level / spread)
+        if fit_intercept:
+            scaled = np.column_stack([scaled, np.ones(n)])
+            back = np.column_stack([np.vstack([back, -mean / spread]), np.eye(d + 1)[:, d]])
+        return cls(scaled, back)._independent()
+
+    def _independent(self) -> _Frame:
+        n, p = self.X.shape
+        sample = self.X if n <= 20 * p else self.X[:: n // (20 * p)]
+        if n >= p and _full_rank(np.linalg.qr(sample, mode="r")):
+            return self
+        if n >= p:
+            R = np.linalg.qr(self.X, mode="r")
+            if _full_rank(R):
+                return self
+            _, s, Vt = np.linalg.svd(R)
+        else:
+            _, s, Vt = np.linalg.svd(self.X, full_matrices=False)
+        V = Vt[s > 1e-11 * s[0]].T
+        return _Frame(self.X @ V, self.back @ V)
+
+    def weights(self, u: Array, n_classes: int) -> Array:
+        """Stacked weights over x̃, from stacked weights over these coordinates."""
+        return (u.reshape(n_classes - 1, -1) @ self.back.T).ravel()
+
+
+def _full_rank(R: Array) -> bool:
+    s = np.linalg.svd(R, compute_uv=False)
+    return bool(len(s) and s[-1] > 1e-11 * s[0])
+
+
+# -- the search in floats --------------------------------------------------------------------------------
+
+
+def search(X: Array, y: Array, n_classes: int, fit_intercept: bool) -> Candidate:
+    """The likely verdict with its evidence, by floating-point arithmetic.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Class numbers 0, …, K−1.
+    n_classes : int
+    fit_intercept : bool
+
+    Returns
+    -------
+    Candidate
+    """
+    frame = _Frame.of(X, fit_intercept)
+    d = Differences(frame.X, y, n_classes)
+    if d.dim == 0 or len(d) == 0:
+        return _guess_all_zero(d)
+    quick = _least_squares_separator(d)
+    if quick is not None:
+        return Candidate("separable", frame.weights(quick, n_classes))
+    lengths = d.lengths()
+    work = np.unique(np.linspace(0, len(d) - 1, min(len(d), 40 * d.dim + 200)).astype(np.int64))
+    basis = _row_basis(d, lengths, work)
+    Zt = d.rows(basis) / lengths[basis, None]
+    m, work = _generate(d, lengths, -Zt.sum(axis=0), work)
+    if m.exact:
+        return _overlap(d, lengths, basis, work[m.support], m.weights)
+    return _strict(d, lengths, frame, m, work)
+
+
+def _strict(d: Differences, lengths: Array, frame: _Frame, weak: Mixture, work: Array) -> Candidate:
+    """Weakly separable: strictly (then with the largest margin of this scaling), or touching."""
+    c = np.zeros(d.dim + 1)
+    c[-1] = 1.0
+    m, work = _generate(d, lengths, c, work, lift=1.0)
+    if not m.exact:
+        u = -m.residual[:-1]
+        if np.all(d.products(u) > 0):
+            return Candidate("separable", frame.weights(u, d.n_classes))
+    index = work[m.support]
+    rows, other = d.pairs(index)
+    weights = frame.weights(-weak.residual, d.n_classes)
+    return Candidate("touching", weights, rows, other, m.weights / lengths[index])
+
+
+def _least_squares_separator(d: Differences) -> Array | None:
+    """The weights of least ‖Zu − 1‖, when they happen to separate (two classes only)."""
+    if d.n_classes > 2:
+        return None
+    target = np.where(d.y == 1, 1.0, -1.0)
+    if len(d) <= d.dim:
+        u = np.linalg.lstsq(d.X, target, rcond=None)[0]
+    else:
+        try:
+            u = scipy.linalg.solve(d.X.T @ d.X, d.X.T @ target, assume_a="pos", check_finite=False)
+        except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            return None
+    return u if np.all(d.products(u) > 0) else None
+
+
+def _row_basis(d: Differences, lengths: Array, work: Array) -> Array:
+    """Difference rows that span all others, well conditioned (pivoted QR of the sample, then of all rows)."""
+    for pool in (work, np.arange(len(d))):
+        _, R, order = scipy.linalg.qr((d.rows(pool) / lengths[pool, None]).T, mode="economic", pivoting=True)
+        size = np.abs(np.diag(R))
+        rank = int(np.sum(size > 1e-10 * size[0]))
+        if rank == d.dim or len(pool) == len(d):
+            break
+    return pool[order[:rank]]
+
+
+def _overlap(d: Differences, lengths: Array, basis: Array, support: Array, nu: Array) -> Candidate:
+    """Stiemke's witness: the basis with weight one plus the mixture that answers it, basis rows first."""
+    used = nu > 1e-7 * max(1.0, float(nu.max(initial=0.0)))
+    index = np.concatenate([basis, np.setdiff1d(support[used], basis)])
+    mu = (np.isin(index, basis)).astype(float)
+    for s, v in zip(support[used], nu[used]):
+        mu[index == s] += v
+    # Weights of the basis rows once more, so that the mixture vanishes to rounding.
+    Z = d.rows(index) / lengths[index, None]
+    k = len(basis)
+    if k == d.dim:
+        mu[:k] = np.linalg.solve(Z[:k].T, -(Z[k:].T @ mu[k:]))
+    rows, other = d.pairs(index)
+    return Candidate("overlapping", None, rows, other, mu / lengths[index])
+
+
+def _guess_all_zero(d: Differences) -> Candidate:
+    """All x̃ vanish (through the origin): every product is zero, and any row is its own witness."""
+    rows, other = d.pairs(np.array([0]))
+    return Candidate("overlapping", None, rows, other, np.ones(1))
+
+
+def evidence(candidate: Candidate, fit_intercept: bool) -> dict[str, Any]:
+    """A candidate as the evidence of a certificate; exact integers travel as words."""
+    from certifit.certificates._integers import to_words
+
+    def words(v: Array | None) -> Any:
+        return None if v is None else to_words(v) if v.dtype == object else np.asarray(v, dtype=float)
+
+    return {
+        "verdict": candidate.verdict,
+        "fit_intercept": bool(fit_intercept),
+        "weights": words(candidate.weights),
+        "rows": candidate.rows,
+        "against": candidate.against,
+        "multipliers": words(candidate.multipliers),
+    }
