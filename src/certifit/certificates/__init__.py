@@ -6,10 +6,9 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import duality, least_squares, local, softmax
+from certifit.certificates import duality, least_squares, local, perceptron, separation, softmax
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
-from certifit.certificates import separation as _separation
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
 
 __all__ = [
@@ -27,7 +26,9 @@ __all__ = [
     "kinds",
     "least_squares",
     "local",
+    "perceptron",
     "rationals",
+    "separation",
     "softmax",
     "to_float",
 ]

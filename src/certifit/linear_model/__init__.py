@@ -1,6 +1,16 @@
 """Linear models: scikit-learn's names, with a proof of how good each fit is."""
 
 from certifit.linear_model._linear_regression import LinearRegression
+from certifit.linear_model._perceptron import Perceptron
+from certifit.linear_model._random import RandomLinearClassifier
 from certifit.linear_model._ridge import Ridge
+from certifit.linear_model._voted import AveragedPerceptron, VotedPerceptron
 
-__all__ = ["LinearRegression", "Ridge"]
+__all__ = [
+    "AveragedPerceptron",
+    "LinearRegression",
+    "Perceptron",
+    "RandomLinearClassifier",
+    "Ridge",
+    "VotedPerceptron",
+]

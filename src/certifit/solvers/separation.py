@@ -102,7 +102,7 @@ def mixture(Z: Array, c: Array, start: Array | None = None, tol: float = _TINY) 
     --------
     >>> m = mixture(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([-1.0, -2.0]))
     >>> m.exact, m.support.tolist()
-    (True, [0, 2])
+    (True, [2, 0])
     """
     size = float(np.linalg.norm(c))
     support, nu = _restart(Z, c, start)
@@ -290,6 +290,23 @@ def _strict(d: Differences, lengths: Array, frame: _Frame, weak: Mixture, work: 
     rows, other = d.pairs(index)
     weights = frame.weights(-weak.residual, d.n_classes)
     return Candidate("touching", weights, rows, other, m.weights / lengths[index])
+
+
+def widest(X: Array, y: Array, weights: Array) -> Array:
+    """A separator of padded rows X (two classes) with a larger margin min y w̃·x̃/‖w̃‖ than the given one, if found.
+
+    The point of the convex hull of the rows y x̃ that is nearest the origin has the largest margin of all.
+    """
+    d = Differences(X, y, 2)
+    reach = np.full(len(d), float(d.lengths().max()))
+    start = np.argsort(d.products(weights))[: 40 * d.dim]
+    c = np.zeros(d.dim + 1)
+    c[-1] = 1.0
+    with np.errstate(all="ignore"):
+        m, _ = _generate(d, reach, c, start, lift=1.0)
+        better = -m.residual[:-1]
+        margins = [float(np.min(d.products(v)) / np.linalg.norm(v)) for v in (weights, better)]
+    return better if margins[1] > margins[0] else weights
 
 
 def _least_squares_separator(d: Differences) -> Array | None:
