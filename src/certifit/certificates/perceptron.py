@@ -22,7 +22,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, dot_t, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
-from certifit.certificates.separation import _Case, _decide, _exact_mixture, _exact_signs, _products, padded
+from certifit.certificates.separation import _Case, _decide, _exact_mixture, _exact_signs, _products, padded, squared_lengths
 
 
 def problem(evidence: Mapping[str, Any], c: int) -> dict[str, Any]:
@@ -67,9 +67,10 @@ class PerceptronRun(Kind):
         return Proof(figures, (*checks, Check("no more mistakes than the bound", total <= bound)))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
-        made = f"{figures['value']} mistake" + ("" if figures["value"] == 1 else "s")
-        if figures["verdict"] == "separable":
-            return f"{made} made; whatever the order of the rows, no more than {figures['bound']:.6g} are possible."
+        made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
+        if figures.get("verdict") == "separable":
+            bound = figures.get("bound", float("nan"))
+            return f"{made} made; whatever the order of the rows, no more than {bound:.6g} are possible."
         where = "" if len(evidence["classes"]) == 2 else " for some class against the rest"
         return (
             f"{made} made, and it will never stop: mixtures of rows of unlike classes coincide{where}, so no "
@@ -109,7 +110,7 @@ def _prove_bound(case: _Case, part: Mapping[str, Any], eta: float, name: str) ->
     rows = np.arange(len(c))
     length = np.sqrt(u[1].square().sum())
     gap = Ball(float(np.min((Ball(low[rows, 1 - case.y]) * c).lower))) / length
-    reach = (Ball(case.X).square().sum(axis=1) * Ball(c).square()).max()
+    reach = (squared_lengths(case.X) * Ball(c).square()).max()
     start = Ball(np.asarray(part["start"], dtype=float)) / eta
     along = (start * u[1]).sum() / length
     size = start.square().sum()
@@ -149,6 +150,6 @@ class TrainingErrors(Kind):
         return Proof(figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
-        return f"{figures['value']} of {figures['rows']} training rows are on the wrong side."
+        return f"{figures.get('value')} of {figures.get('rows')} training rows are on the wrong side."
 
 

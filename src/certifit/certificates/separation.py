@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.certificates._ball import Ball, dot, dot_t
+from certifit.certificates._ball import Ball, dot, dot_t, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._integers import (
     Dyadic,
@@ -243,10 +243,11 @@ class Separation(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         where = "" if evidence["fit_intercept"] else " through the origin"
-        if figures["verdict"] == "separable":
-            return f"Separable: a hyperplane{where} has every class on its own side, margin {figures['margin']:.4g}."
+        if evidence["verdict"] == "separable":
+            margin = figures.get("margin", float("nan"))
+            return f"Separable: a hyperplane{where} has every class on its own side, margin {margin:.4g}."
         rows = _name_rows(evidence["rows"])
-        if figures["verdict"] == "touching":
+        if evidence["verdict"] == "touching":
             return (
                 f"Touching: a hyperplane{where} separates the classes only weakly, with points on it. Proof that "
                 f"none does better: mixtures of {rows}, taken from unlike classes, coincide."
@@ -282,7 +283,7 @@ def _prove_separable(case: _Case, evidence: Mapping[str, Any], rigor: Rigor) -> 
         margins = [_over_norm(case, u, low, k) for k in (int(offset), 0)]
     figures = {"margin": lower(margins[0])}
     if case.n_classes == 2:
-        longest = _longest(case.X)
+        longest = squared_lengths(case.X).max()
         bound = Ball(np.inf)
         if float(margins[1].lower) > 0:
             bound = longest / (margins[1] * margins[1])
@@ -304,9 +305,10 @@ def _over_norm(case: _Case, u: Ball, low: Array, skip: int) -> Ball:
     return Ball(max(best, 0.0))
 
 
-def _longest(X: Array) -> Ball:
-    """max ‖x̃‖² as a ball."""
-    return Ball(X).square().sum(axis=1).max()
+def squared_lengths(X: Array) -> Ball:
+    """‖x̃‖² of every row: a sum of squares of length p has relative error γ of p + 1."""
+    squares = np.einsum("ij,ij->i", X, X)
+    return Ball(squares, squares * (2.0 * gamma(X.shape[1] + 2)) + X.shape[1] * 2.0**-1070)
 
 
 def _prove_overlapping(case: _Case, evidence: Mapping[str, Any], rigor: Rigor) -> _Result:

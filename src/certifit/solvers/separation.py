@@ -14,17 +14,21 @@ Rows enter as they are needed: the search runs on a sample, then adds the rows t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dtrtrs
 
 from certifit._types import Array
 from certifit.certificates.separation import difference_rows
+from certifit.loops import perceptron as loops
 
 _TINY = 1e-9
 _STEP = 512
+_VISITS = 200_000_000  # multiplications spent on perceptron passes before better methods are tried
 
 
 @dataclass(frozen=True)
@@ -105,69 +109,102 @@ def mixture(Z: Array, c: Array, start: Array | None = None, tol: float = _TINY) 
     (True, [2, 0])
     """
     size = float(np.linalg.norm(c))
-    support, nu = _restart(Z, c, start)
+    active = _Support(Z, c)
+    for i in () if start is None else start:
+        active.insert(int(i))
+    active.settle(np.maximum(active.fit(), 0.0))
     blocked = np.zeros(len(Z), dtype=bool)
-    residual = c - Z[support].T @ nu
     for _ in range(20 * (Z.shape[1] + 5)):
+        residual = active.residual()
         gain = Z @ residual
         gain[blocked] = -np.inf
-        gain[support] = -np.inf
-        i = int(np.argmax(gain)) if len(gain) else 0
-        left = float(np.linalg.norm(residual))
+        gain[active.rows] = -np.inf
+        i = int(np.argmax(gain))
+        left = math.sqrt(residual @ residual)
         if left <= tol * size or not gain[i] > tol * left:
             break
-        trial = [*support, i]
-        fit = _least_squares(Z[trial], c)
-        if fit is None or fit[-1] <= 0:  # numerically dependent on the support: not a direction of progress
+        before = active.nu
+        if not active.insert(i) or active.fit()[-1] <= 0:  # numerically dependent: no direction of progress
+            if len(active.rows) > len(before):
+                active.delete([len(before)])
             blocked[i] = True
             continue
-        support, nu = _walk(Z, c, trial, np.append(nu, 0.0), fit)
-        residual = c - Z[support].T @ nu
+        active.settle(np.append(before, 0.0))
         blocked[:] = False
-    left = float(np.linalg.norm(residual))
-    return Mixture(np.array(support, dtype=np.int64), nu, residual, left <= tol * size)
+    residual = active.residual()
+    exact = float(np.linalg.norm(residual)) <= tol * size
+    return Mixture(np.array(active.rows, dtype=np.int64), active.nu, residual, exact)
 
 
-def _restart(Z: Array, c: Array, start: Array | None) -> tuple[list[int], Array]:
-    if start is None or len(start) == 0:
-        return [], np.zeros(0)
-    support = [int(i) for i in start]
-    fit = _least_squares(Z[support], c)
-    if fit is None:
-        return [], np.zeros(0)
-    return _walk(Z, c, support, np.maximum(fit, 0.0), fit)
+class _Support:
+    """The rows in use, as columns of QR, with the least-squares weights ν of c."""
+
+    def __init__(self, Z: Array, c: Array) -> None:
+        self.Z, self.c = Z, c
+        self.rows: list[int] = []
+        self.nu = np.zeros(0)
+        p = len(c)
+        self.Q, self.R = np.zeros((p, p), order="F"), np.zeros((p, p), order="F")
+        self.qc = np.zeros(p)
+
+    def insert(self, i: int) -> bool:
+        """Append a row (Gram-Schmidt, twice); False when it depends on the others."""
+        k, z = len(self.rows), self.Z[i]
+        if k >= len(self.c):
+            return False
+        Q = self.Q[:, :k]
+        h = z @ Q
+        v = z - Q @ h
+        again = v @ Q
+        v -= Q @ again
+        rest = math.sqrt(v @ v)
+        if rest <= 1e-11 * math.sqrt(z @ z) or rest == 0.0:
+            return False
+        v /= rest
+        self.Q[:, k], self.R[:k, k], self.R[k, k] = v, h + again, rest
+        self.qc[k] = v @ self.c
+        self.rows.append(i)
+        return True
+
+    def delete(self, places: list[int]) -> None:
+        for k in sorted(places, reverse=True):
+            m = len(self.rows)
+            if k < m - 1:
+                Q, R = scipy.linalg.qr_delete(self.Q[:, :m], self.R[:m, :m], k, 1, "col", check_finite=False)
+                self.Q[:, : m - 1], self.R[: m - 1, : m - 1] = Q[:, : m - 1], R[: m - 1, : m - 1]
+                self.qc[: m - 1] = self.c @ self.Q[:, : m - 1]
+            self.R[m - 1, :] = 0.0
+            self.R[:, m - 1] = 0.0
+            del self.rows[k]
+
+    def fit(self) -> Array:
+        k = len(self.rows)
+        if k == 0:
+            return np.zeros(0)
+        return dtrtrs(self.R[:k, :k], self.qc[:k])[0]
+
+    def residual(self) -> Array:
+        k = len(self.rows)
+        return self.c - self.Q[:, :k] @ self.qc[:k]
+
+    def settle(self, nu: Array) -> None:
+        """From the feasible ν to the least-squares weights, leaving rows behind that turn negative."""
+        fit = self.fit()
+        while np.any(fit <= 0):
+            bad = fit <= 0
+            step = float(np.min(nu[bad] / np.maximum(nu[bad] - fit[bad], 1e-300)))
+            nu = nu + step * (fit - nu)
+            drop = bad & (nu <= np.maximum(1e-14 * nu.max(), nu[bad].min()))
+            self.delete([int(k) for k in np.flatnonzero(drop)])
+            nu = nu[~drop]
+            fit = self.fit()
+        self.nu = fit
 
 
-def _walk(Z: Array, c: Array, support: list[int], nu: Array, fit: Array | None) -> tuple[list[int], Array]:
-    """From the feasible ν to the least-squares fit of its support, leaving rows behind that turn negative."""
-    while fit is not None and np.any(fit <= 0):
-        bad = fit <= 0
-        step = float(np.min(nu[bad] / np.maximum(nu[bad] - fit[bad], 1e-300)))
-        nu = nu + step * (fit - nu)
-        keep = nu > 1e-14 * max(float(nu.max()), 1e-300)
-        keep[bad & (nu <= nu[bad].min())] = False
-        support = [s for s, k in zip(support, keep) if k]
-        nu = nu[keep]
-        fit = _least_squares(Z[support], c)
-    return support, nu if fit is None else fit
-
-
-def _least_squares(B: Array, c: Array) -> Array | None:
-    """Weights of the rows of B nearest c; None when the rows are numerically dependent."""
-    if len(B) == 0:
-        return np.zeros(0)
-    if len(B) > B.shape[1]:
-        return None
-    Q, R = np.linalg.qr(B.T)
-    diagonal = np.abs(np.diag(R))
-    if diagonal.min() <= 1e-12 * diagonal.max():
-        return None
-    return scipy.linalg.solve_triangular(R, Q.T @ c, check_finite=False)
-
-
-def _generate(d: Differences, lengths: Array, c: Array, work: Array, lift: float = 0.0) -> tuple[Mixture, Array]:
+def _generate(
+    d: Differences, lengths: Array, c: Array, work: Array, lift: float = 0.0, start: Array | None = None
+) -> tuple[Mixture, Array]:
     """`mixture` over all difference rows (with ``lift`` appended to each), which enter when violated."""
-    start = None
     for _ in range(60):
         Z = d.rows(work) / lengths[work, None]
         if lift:
@@ -264,7 +301,7 @@ def search(X: Array, y: Array, n_classes: int, fit_intercept: bool) -> Candidate
     d = Differences(frame.X, y, n_classes)
     if d.dim == 0 or len(d) == 0:
         return _guess_all_zero(d)
-    quick = _least_squares_separator(d)
+    quick = _least_squares_separator(d) if n_classes == 2 else _perceptron_separator(d)
     if quick is not None:
         return Candidate("separable", frame.weights(quick, n_classes))
     lengths = d.lengths()
@@ -281,7 +318,7 @@ def _strict(d: Differences, lengths: Array, frame: _Frame, weak: Mixture, work: 
     """Weakly separable: strictly (then with the largest margin of this scaling), or touching."""
     c = np.zeros(d.dim + 1)
     c[-1] = 1.0
-    m, work = _generate(d, lengths, c, work, lift=1.0)
+    m, work = _generate(d, lengths, c, work, lift=1.0, start=weak.support)
     if not m.exact:
         u = -m.residual[:-1]
         if np.all(d.products(u) > 0):
@@ -310,29 +347,50 @@ def widest(X: Array, y: Array, weights: Array) -> Array:
 
 
 def _least_squares_separator(d: Differences) -> Array | None:
-    """The weights of least ‖Zu − 1‖, when they happen to separate (two classes only)."""
-    if d.n_classes > 2:
-        return None
+    """The weights of least ‖Zu − 1‖ for two classes, when they happen to separate."""
     target = np.where(d.y == 1, 1.0, -1.0)
     if len(d) <= d.dim:
         u = np.linalg.lstsq(d.X, target, rcond=None)[0]
     else:
         try:
-            u = scipy.linalg.solve(d.X.T @ d.X, d.X.T @ target, assume_a="pos", check_finite=False)
-        except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            u = np.linalg.solve(d.X.T @ d.X, d.X.T @ target)
+        except np.linalg.LinAlgError:
             return None
     return u if np.all(d.products(u) > 0) else None
 
 
+def _perceptron_separator(d: Differences) -> Array | None:
+    """A few passes of the many-class perceptron, when they happen to separate."""
+    W = np.zeros((d.n_classes, d.X.shape[1]))
+    passes = int(np.clip(_VISITS // max(1, len(d.y) * W.size), 2, 200))
+    if not loops.joint_passes(np.ascontiguousarray(d.X), d.y.astype(np.int64), W, passes):
+        return None
+    u = (W - W[0])[1:].ravel()
+    return u if np.all(d.products(u) > 0) else None
+
+
 def _row_basis(d: Differences, lengths: Array, work: Array) -> Array:
-    """Difference rows that span all others, well conditioned (pivoted QR of the sample, then of all rows)."""
+    """Difference rows that span all others, well conditioned (from the sample if it spans, else from all rows)."""
+    chosen: list[int] = []
     for pool in (work, np.arange(len(d))):
-        _, R, order = scipy.linalg.qr((d.rows(pool) / lengths[pool, None]).T, mode="economic", pivoting=True)
-        size = np.abs(np.diag(R))
-        rank = int(np.sum(size > 1e-10 * size[0]))
-        if rank == d.dim or len(pool) == len(d):
+        chosen = _independent_rows(d.rows(pool) / lengths[pool, None])
+        if len(chosen) == d.dim:
             break
-    return pool[order[:rank]]
+    return pool[chosen]
+
+
+def _independent_rows(Z: Array) -> list[int]:
+    """Gram-Schmidt with the longest remainder first."""
+    W, chosen = Z.copy(), list[int]()
+    for _ in range(min(Z.shape)):
+        squares = np.einsum("ij,ij->i", W, W)
+        i = int(np.argmax(squares))
+        if squares[i] <= 1e-20:
+            break
+        chosen.append(i)
+        q = W[i] / math.sqrt(squares[i])
+        W -= np.multiply.outer(W @ q, q)
+    return chosen
 
 
 def _overlap(d: Differences, lengths: Array, basis: Array, support: Array, nu: Array) -> Candidate:
