@@ -25,7 +25,9 @@ def entries() -> list[Entry]:
     ask: dict[str, Any] = {"max_iter": 5, "tol": None, "random_state": 0}
     out = [
         Entry("certifit", lambda: Perceptron(**ask).fit(X, y), kind="ours"),
-        Entry("certifit, with proof", lambda: Perceptron(**ask).fit(X, y).certificate_, kind="ours", repeats=3),
+        Entry(
+            "certifit, with proof", lambda: Perceptron(**ask).fit(X, y).certificate_, kind="ours", repeats=3
+        ),
         Entry("scikit-learn", lambda: Peer(**ask).fit(X, y)),
     ]
     in_order = {**ask, "shuffle": False}

@@ -32,6 +32,8 @@ def entries() -> list[Entry]:
     out = []
     for name, noise in (("separable", 0.0), ("overlapping", 1.0)):
         X, y = data(noise)
-        out.append(Entry(f"certifit, {name}", lambda X=X, y=y: cf.separability(X, y), kind="ours", note="with proof"))
+        out.append(
+            Entry(f"certifit, {name}", lambda X=X, y=y: cf.separability(X, y), kind="ours", note="with proof")
+        )
         out.append(Entry(f"HiGHS, {name}", lambda X=X, y=y: by_highs(X, y), note="no proof"))
     return out

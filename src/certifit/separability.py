@@ -189,7 +189,8 @@ def _rounded(candidate: Candidate) -> list[Candidate]:
     floats = {
         name: as_floats(part)
         for name in ("weights", "multipliers")
-        if (part := getattr(candidate, name)) is not None and not (name == "weights" and candidate.verdict == "touching")
+        if (part := getattr(candidate, name)) is not None
+        and not (name == "weights" and candidate.verdict == "touching")
     }
     readable = Candidate(**{**candidate.__dict__, **floats})
     return [readable, candidate]

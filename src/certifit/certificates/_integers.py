@@ -13,10 +13,13 @@ import numpy as np
 
 from certifit._types import Array
 
+_fmpz_mat: Any = None
 try:  # optional, for speed only
-    from flint import fmpz_mat as _fmpz_mat
+    import flint
+
+    _fmpz_mat = flint.fmpz_mat
 except ImportError:
-    _fmpz_mat = None
+    pass
 
 
 class Dyadic:

@@ -22,7 +22,15 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, dot_t, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
-from certifit.certificates.separation import _Case, _decide, _exact_mixture, _exact_signs, _products, padded, squared_lengths
+from certifit.certificates.separation import (
+    _Case,
+    _decide,
+    _exact_mixture,
+    _exact_signs,
+    _products,
+    padded,
+    squared_lengths,
+)
 
 
 def problem(evidence: Mapping[str, Any], c: int) -> dict[str, Any]:
@@ -97,7 +105,9 @@ def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: st
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
 
 
-def _prove_bound(case: _Case, part: Mapping[str, Any], eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
+def _prove_bound(
+    case: _Case, part: Mapping[str, Any], eta: float, name: str
+) -> tuple[float, tuple[Check, ...]]:
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
         vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
@@ -147,9 +157,9 @@ class TrainingErrors(Kind):
         open_ = int(np.sum(signs == -9))
         share = float(np.average(wrong, weights=data.weights))
         figures = {"value": equal(int(np.sum(wrong))), "rows": equal(len(case.y)), "error_rate": about(share)}
-        return Proof(figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),))
+        return Proof(
+            figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),)
+        )
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return f"{figures.get('value')} of {figures.get('rows')} training rows are on the wrong side."
-
-

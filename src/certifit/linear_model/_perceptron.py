@@ -111,7 +111,9 @@ class PerceptronBase(Certified, LinearScores):
     def _encode(self, y: Array) -> tuple[Array, Array]:
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}.")
+            raise ValueError(
+                f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}."
+            )
         return classes, index
 
     def _seeds(self, count: int) -> list[int]:
@@ -145,7 +147,9 @@ class PerceptronBase(Certified, LinearScores):
         }
         return Plan(**{**chosen, **changes})
 
-    def _problems(self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any) -> list[Problem]:
+    def _problems(
+        self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any
+    ) -> list[Problem]:
         """One problem for two classes, else one per class."""
         k = len(self.classes_)
         targets = [1] if k == 2 else range(k)
@@ -208,8 +212,6 @@ def _witness(X: Array, whole: Array, problem: Problem) -> dict[str, Any]:
     if kept["verdict"] == "separable" and isinstance(kept["weights"], np.ndarray):
         kept["weights"] = widest(whole * problem.class_weights[y][:, None], y, kept["weights"])
     return {k: v for k, v in kept.items() if v is not None}
-
-
 
 
 class Perceptron(PerceptronBase):
@@ -390,11 +392,15 @@ class Perceptron(PerceptronBase):
         if len(known) < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class")
         if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
-            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit: {known!r}.")
+            raise ValueError(
+                f"classes={classes!r} is not the same as on last call to partial_fit: {known!r}."
+            )
         strange = np.setdiff1d(y, known)
         if len(strange):
             raise ValueError(f"y holds the label {strange[0]!r}, which is not among the classes {known!r}.")
-        start = _start(len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None))
+        start = _start(
+            len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None)
+        )
         weights = compute_class_weight(self.class_weight, classes=known, y=known)
         self.classes_ = known
         self.t_ = getattr(self, "t_", 1.0)

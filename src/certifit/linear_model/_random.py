@@ -58,7 +58,9 @@ class RandomLinearClassifier(Certified, LinearScores):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: Any = None) -> None:
+    def __init__(
+        self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: Any = None
+    ) -> None:
         self.n_candidates = n_candidates
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -83,15 +85,21 @@ class RandomLinearClassifier(Certified, LinearScores):
         weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}.")
+            raise ValueError(
+                f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}."
+            )
         rng = check_random_state(self.random_state)
-        W, b = draw(X, weights, 1 if len(classes) == 2 else len(classes), self.n_candidates, self.fit_intercept, rng)
+        W, b = draw(
+            X, weights, 1 if len(classes) == 2 else len(classes), self.n_candidates, self.fit_intercept, rng
+        )
         self.errors_ = count_errors(X, index, weights, W, b)
         # Weighted sums round differently in other orders of the rows: near-equals are equals.
         best = int(np.flatnonzero(self.errors_ <= self.errors_.min() + 1e-9 * weights.sum())[0])
         self.classes_, self.coef_, self.intercept_ = classes, W[best], b[best]
         evidence = {"coef": self.coef_, "intercept": self.intercept_}
-        self._promise_certificates(lambda: (issue("training_errors", Data.of(X, y, sample_weight), evidence),))
+        self._promise_certificates(
+            lambda: (issue("training_errors", Data.of(X, y, sample_weight), evidence),)
+        )
         return self
 
     def __sklearn_tags__(self) -> Any:

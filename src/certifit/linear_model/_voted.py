@@ -195,9 +195,7 @@ class VotedPerceptron(_Remembering):
             return on_pass
 
         runs = self._learn(X, y, problems, listen)
-        self.ballots_ = [
-            _ballot(X, p, log, r.passes * X.shape[0]) for p, log, r in zip(problems, logs, runs)
-        ]
+        self.ballots_ = [_ballot(X, p, log, r.passes * X.shape[0]) for p, log, r in zip(problems, logs, runs)]
         self.coef_ = np.array([r.w for r in runs])
         self.intercept_ = np.array([r.b for r in runs])
         if self.trace:
@@ -209,7 +207,9 @@ class VotedPerceptron(_Remembering):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         X = X.toarray() if scipy.sparse.issparse(X) else X
-        votes = np.column_stack([b.votes(np.asarray(X, dtype=float), self.fit_intercept) for b in self.ballots_])
+        votes = np.column_stack(
+            [b.votes(np.asarray(X, dtype=float), self.fit_intercept) for b in self.ballots_]
+        )
         return votes[:, 0] if votes.shape[1] == 1 else votes
 
 

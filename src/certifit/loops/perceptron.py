@@ -37,7 +37,9 @@ def shuffle(order: Any, seed: Any) -> None:
 
 
 @njit(cache=True)
-def dense_pass(X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any) -> Any:
+def dense_pass(
+    X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any
+) -> Any:
     """One pass over dense rows in the given order."""
     mistakes, loss = 0, 0.0
     for t in range(order.shape[0]):
@@ -58,7 +60,17 @@ def dense_pass(X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: fl
 
 @njit(cache=True)
 def shrinking_pass(
-    X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any, shrink: float, alpha: float
+    X: Any,
+    s: Any,
+    order: Any,
+    w: Any,
+    b: float,
+    up: float,
+    down: float,
+    offset: bool,
+    log: Any,
+    shrink: float,
+    alpha: float,
 ) -> Any:
     """One pass with the weights multiplied by ``shrink`` at every row (ridge penalty); the loss includes it."""
     mistakes, loss = 0, 0.0

@@ -46,7 +46,9 @@ class _ExactRows:
         u, tail = f[: self.image.dim], (f[-1] if self.lift else 0.0)
         value = self.image.products(u) + tail
         size = Differences(np.abs(self.image.X), self.image.y, self.image.n_classes)
-        weights = np.abs(u).reshape(self.image.n_classes - 1, -1).sum(axis=0)  # at least every |u_own| + |u_other|
+        weights = (
+            np.abs(u).reshape(self.image.n_classes - 1, -1).sum(axis=0)
+        )  # at least every |u_own| + |u_other|
         error = np.repeat(size.X @ weights, self.image.n_classes - 1) + abs(tail)
         error = error * (2 * gamma(self.image.X.shape[1] + 6)) + 1e-300
         best = int(np.argmax(value / self.image_lengths()))
@@ -90,10 +92,10 @@ def exact_mixture(source: _ExactRows, c: Array, start: list[int]) -> tuple[list[
         r = c * den - (np.array(numerators, dtype=object) @ B if support else 0 * c)
         if not np.any(r != 0):
             return support, numerators, den, r
-        i = source.entering(r, support)
-        if i is None:
+        entering = source.entering(r, support)
+        if entering is None:
             return support, numerators, den, r
-        support = [*support, i]
+        support = [*support, entering]
         nu = [*(Fraction(v, den) for v in numerators), Fraction(0)]
 
 
@@ -124,13 +126,18 @@ def _spanning_rows(source: _ExactRows, guess: list[int]) -> list[int]:
     while True:  # data rows that span all data rows
         chosen = source.whole.rows(np.array(data, dtype=np.int64))
         null = null_space(chosen) if len(data) else np.eye(source.whole.A.shape[1], dtype=int).astype(object)
-        fresh = next((i for v in null if (i := first_violation(source.whole, v)) is not None), None)
-        if fresh is None:
+        outside = [first_violation(source.whole, v) for v in null]
+        fresh = [i for i in outside if i is not None]
+        if not fresh:
             break
-        data.append(fresh)
+        data.append(fresh[0])
     pool = [*guess, *(i * (k - 1) + j for i in data for j in range(k - 1))]
     pool = list(dict.fromkeys(g for g in pool if g < n * (k - 1)))
-    Z = source.rows(np.array(pool, dtype=np.int64))[:, : source.image.dim] if pool else np.zeros((0, 1), dtype=object)
+    Z = (
+        source.rows(np.array(pool, dtype=np.int64))[:, : source.image.dim]
+        if pool
+        else np.zeros((0, 1), dtype=object)
+    )
     _, _, pivots = reduced(Z.T)
     return [pool[j] for j in pivots]
 

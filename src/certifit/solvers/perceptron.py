@@ -147,7 +147,9 @@ def _one_pass(X: Any, s: Array, order: Array, run: Run, plan: Plan, log: Array) 
     steps = (plan.up, plan.down, plan.fit_intercept, log)
     shrink = max(0.0, 1.0 - plan.eta0 * plan.alpha)
     if scipy.sparse.issparse(X):
-        return loops.sparse_pass(X.data, X.indices, X.indptr, s, order, run.w, run.b, *steps, shrink, plan.alpha)
+        return loops.sparse_pass(
+            X.data, X.indices, X.indptr, s, order, run.w, run.b, *steps, shrink, plan.alpha
+        )
     if plan.alpha > 0.0:
         return loops.shrinking_pass(X, s, order, run.w, run.b, *steps, shrink, plan.alpha)
     return loops.dense_pass(X, s, order, run.w, run.b, *steps)

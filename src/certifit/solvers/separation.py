@@ -274,7 +274,7 @@ class _Frame:
         return (u.reshape(n_classes - 1, -1) @ self.back.T).ravel()
 
 
-def _full_rank(R: Array) -> bool:
+def _full_rank(R: Any) -> bool:
     s = np.linalg.svd(R, compute_uv=False)
     return bool(len(s) and s[-1] > 1e-11 * s[0])
 
