@@ -13,9 +13,7 @@ import numpy as np
 
 def difference_list(X, y, fit_intercept):
     """All difference rows, written out naively with every class in its own block."""
-    X = [
-        [Fraction(float(v)) for v in row] + ([Fraction(1)] if fit_intercept else []) for row in np.asarray(X)
-    ]
+    X = [[Fraction(float(v)) for v in row] + ([Fraction(1)] if fit_intercept else []) for row in np.asarray(X)]
     classes = sorted(set(y))
     p = len(X[0]) if X else 0
     out = []

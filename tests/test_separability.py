@@ -180,11 +180,7 @@ def test_tampering_is_refused(verdict):
         assert not tampered(c, multipliers=-mu).verify(X, y).holds
         assert not tampered(c, multipliers=mu[:-1]).verify(X, y).holds
         assert not tampered(c, rows=np.append(rows[:-1], 99)).verify(X, y).holds
-        assert (
-            not tampered(c, rows=rows[:1], against=c.evidence["against"][:1], multipliers=mu[:1])
-            .verify(X, y)
-            .holds
-        )
+        assert not tampered(c, rows=rows[:1], against=c.evidence["against"][:1], multipliers=mu[:1]).verify(X, y).holds
     if verdict == "touching":
         assert not tampered(c, weights=["0x1", "0x1", "-0x9"]).verify(X, y).holds
 

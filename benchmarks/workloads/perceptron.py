@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from benchmarks.harness import Entry
 
 WHAT = "perceptron, 200 000 × 50, 5 passes, shuffled; the answers are equal to the last bit"
@@ -18,16 +19,15 @@ def data() -> tuple[Any, Any]:
 
 
 def entries() -> list[Entry]:
-    from certifit.linear_model import Perceptron
     from sklearn.linear_model import Perceptron as Peer
+
+    from certifit.linear_model import Perceptron
 
     X, y = data()
     ask: dict[str, Any] = {"max_iter": 5, "tol": None, "random_state": 0}
     out = [
         Entry("certifit", lambda: Perceptron(**ask).fit(X, y), kind="ours"),
-        Entry(
-            "certifit, with proof", lambda: Perceptron(**ask).fit(X, y).certificate_, kind="ours", repeats=3
-        ),
+        Entry("certifit, with proof", lambda: Perceptron(**ask).fit(X, y).certificate_, kind="ours", repeats=3),
         Entry("scikit-learn", lambda: Peer(**ask).fit(X, y)),
     ]
     in_order = {**ask, "shuffle": False}

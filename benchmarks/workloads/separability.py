@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from benchmarks.harness import Entry
 
 WHAT = "10 000 × 20, both verdicts: labels of a hyperplane, and the same with noise"
@@ -32,8 +33,6 @@ def entries() -> list[Entry]:
     out = []
     for name, noise in (("separable", 0.0), ("overlapping", 1.0)):
         X, y = data(noise)
-        out.append(
-            Entry(f"certifit, {name}", lambda X=X, y=y: cf.separability(X, y), kind="ours", note="with proof")
-        )
+        out.append(Entry(f"certifit, {name}", lambda X=X, y=y: cf.separability(X, y), kind="ours", note="with proof"))
         out.append(Entry(f"HiGHS, {name}", lambda X=X, y=y: by_highs(X, y), note="no proof"))
     return out

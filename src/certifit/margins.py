@@ -91,12 +91,7 @@ def margins(w: Any, b: Any, X: Any, y: Any) -> Margins:
     labels = np.atleast_1d(np.asarray(y))
     if W.ndim == 2 and len(W) == 1:
         W, offset = W[0], offset.reshape(-1)[0]
-    if (
-        points.ndim != 2
-        or W.shape[-1:] != points.shape[1:]
-        or labels.shape != points.shape[:1]
-        or not len(points)
-    ):
+    if points.ndim != 2 or W.shape[-1:] != points.shape[1:] or labels.shape != points.shape[:1] or not len(points):
         raise ValueError(
             f"w has shape {W.shape}, X {points.shape} and y {labels.shape}: they must be (d,), (n, d) and (n,), n ≥ 1."
         )
@@ -131,9 +126,7 @@ def _length(w: Array) -> Any:
 def _many(W: Array, b: Array, X: Array, labels: Array) -> Margins:
     classes, index = np.unique(labels, return_inverse=True)
     if len(classes) != len(W) or b.shape != (len(W),):
-        raise ValueError(
-            f"{len(W)} weight vectors need as many offsets and labels; y holds {len(classes)} labels."
-        )
+        raise ValueError(f"{len(W)} weight vectors need as many offsets and labels; y holds {len(classes)} labels.")
     n = np.arange(len(X))
     scores = X @ W.T + b
     functional = scores[n, index][:, None] - scores

@@ -116,9 +116,7 @@ def test_answer_depends_on_start_and_order():
     assert not np.allclose(a.coef_, c.coef_)
 
 
-@given(
-    st.integers(0, 10**6), st.sampled_from(["zero", "random", "opposed"]), st.sampled_from([1.0, 0.1, 3.0])
-)
+@given(st.integers(0, 10**6), st.sampled_from(["zero", "random", "opposed"]), st.sampled_from([1.0, 0.1, 3.0]))
 def test_mistakes_stay_within_the_bound(seed, start, eta0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(int(rng.integers(3, 40)), 2))
@@ -279,9 +277,7 @@ def test_random_linear_classifier_keeps_the_best():
     assert model.certificate_.verify(X, y).holds
     weights = np.arange(len(y)) % 3
     heavy = RandomLinearClassifier(200, random_state=0).fit(X, y, weights)
-    copies = RandomLinearClassifier(200, random_state=0).fit(
-        np.repeat(X, weights, axis=0), np.repeat(y, weights)
-    )
+    copies = RandomLinearClassifier(200, random_state=0).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_allclose(heavy.coef_, copies.coef_)
     assert heavy.certificate_.verify(X, y, weights).holds
     assert heavy.certificate_.error_rate == pytest.approx(copies.certificate_.error_rate)

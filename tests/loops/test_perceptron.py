@@ -46,9 +46,7 @@ def test_passes_equal_plain_ones(offset, dtype):
     for run in (
         lambda v: loops.dense_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log),
         lambda v: loops.shrinking_pass(X, s, order, v, 1.0, 1.0, 2.0, offset, log, 1.0, 0.0),
-        lambda v: loops.sparse_pass(
-            S.data, S.indices, S.indptr, s, order, v, 1.0, 1.0, 2.0, offset, log, 1.0, 0.0
-        ),
+        lambda v: loops.sparse_pass(S.data, S.indices, S.indptr, s, order, v, 1.0, 1.0, 2.0, offset, log, 1.0, 0.0),
     ):
         v = start.copy()
         count, offset_after, total = run(v)

@@ -105,9 +105,7 @@ def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: st
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
 
 
-def _prove_bound(
-    case: _Case, part: Mapping[str, Any], eta: float, name: str
-) -> tuple[float, tuple[Check, ...]]:
+def _prove_bound(case: _Case, part: Mapping[str, Any], eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
         vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
@@ -136,7 +134,7 @@ def _prove_bound(
 class TrainingErrors(Kind):
     """How many training rows a linear classifier gets wrong."""
 
-    name = "training_errors"
+    name = "training-errors"
     theorem = "counting, with a bound for rounding"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
@@ -157,9 +155,7 @@ class TrainingErrors(Kind):
         open_ = int(np.sum(signs == -9))
         share = float(np.average(wrong, weights=data.weights))
         figures = {"value": equal(int(np.sum(wrong))), "rows": equal(len(case.y)), "error_rate": about(share)}
-        return Proof(
-            figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),)
-        )
+        return Proof(figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return f"{figures.get('value')} of {figures.get('rows')} training rows are on the wrong side."

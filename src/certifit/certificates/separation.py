@@ -266,9 +266,7 @@ def _name_rows(rows: Any) -> str:
     rows = sorted({int(r) for r in rows})
     if len(rows) <= 6:
         return (
-            "rows " + ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}"
-            if len(rows) > 1
-            else f"row {rows[0]}"
+            "rows " + ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}" if len(rows) > 1 else f"row {rows[0]}"
         )
     return "rows " + ", ".join(str(r) for r in rows[:4]) + f" and {len(rows) - 4} more"
 

@@ -102,23 +102,19 @@ class PerceptronBase(Certified, LinearScores):
     max_iter: int
 
     def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
         check_classification_targets(y)
         return X, y
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}."
-            )
+            raise ValueError(f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}.")
         return classes, index
 
     def _seeds(self, count: int) -> list[int]:
         """Seeds of the shuffles; drawn as scikit-learn draws them, so that rows come in the same order."""
-        rng = check_random_state(self.random_state)  # type: ignore[attr-defined]
+        rng = check_random_state(self.random_state)
         if count == 1:
             rng.randint(1, _LARGEST_SEED)
             return [int(rng.randint(_LARGEST_SEED))]
@@ -147,9 +143,7 @@ class PerceptronBase(Certified, LinearScores):
         }
         return Plan(**{**chosen, **changes})
 
-    def _problems(
-        self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any
-    ) -> list[Problem]:
+    def _problems(self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any) -> list[Problem]:
         """One problem for two classes, else one per class."""
         k = len(self.classes_)
         targets = [1] if k == 2 else range(k)
@@ -174,9 +168,7 @@ class PerceptronBase(Certified, LinearScores):
         return runs
 
 
-def certificates(
-    X: Any, y: Array, classes: Array, problems: list[Problem], runs: list[Run]
-) -> tuple[Certificate, ...]:
+def certificates(X: Any, y: Array, classes: Array, problems: list[Problem], runs: list[Run]) -> tuple[Certificate, ...]:
     """The mistake bound of a run, or the proof that it never ends; with a penalty, the verdict on the data."""
     plan = problems[0].plan
     dense = X.toarray() if scipy.sparse.issparse(X) else X
@@ -392,15 +384,11 @@ class Perceptron(PerceptronBase):
         if len(known) < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class")
         if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
-            raise ValueError(
-                f"classes={classes!r} is not the same as on last call to partial_fit: {known!r}."
-            )
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit: {known!r}.")
         strange = np.setdiff1d(y, known)
         if len(strange):
             raise ValueError(f"y holds the label {strange[0]!r}, which is not among the classes {known!r}.")
-        start = _start(
-            len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None)
-        )
+        start = _start(len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None))
         weights = compute_class_weight(self.class_weight, classes=known, y=known)
         self.classes_ = known
         self.t_ = getattr(self, "t_", 1.0)

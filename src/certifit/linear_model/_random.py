@@ -58,9 +58,7 @@ class RandomLinearClassifier(Certified, LinearScores):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: Any = None
-    ) -> None:
+    def __init__(self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: Any = None) -> None:
         self.n_candidates = n_candidates
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -85,21 +83,15 @@ class RandomLinearClassifier(Certified, LinearScores):
         weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(
-                f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}."
-            )
+            raise ValueError(f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}.")
         rng = check_random_state(self.random_state)
-        W, b = draw(
-            X, weights, 1 if len(classes) == 2 else len(classes), self.n_candidates, self.fit_intercept, rng
-        )
+        W, b = draw(X, weights, 1 if len(classes) == 2 else len(classes), self.n_candidates, self.fit_intercept, rng)
         self.errors_ = count_errors(X, index, weights, W, b)
         # Weighted sums round differently in other orders of the rows: near-equals are equals.
         best = int(np.flatnonzero(self.errors_ <= self.errors_.min() + 1e-9 * weights.sum())[0])
         self.classes_, self.coef_, self.intercept_ = classes, W[best], b[best]
         evidence = {"coef": self.coef_, "intercept": self.intercept_}
-        self._promise_certificates(
-            lambda: (issue("training_errors", Data.of(X, y, sample_weight), evidence),)
-        )
+        self._promise_certificates(lambda: (issue("training-errors", Data.of(X, y, sample_weight), evidence),))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -108,9 +100,7 @@ class RandomLinearClassifier(Certified, LinearScores):
         return tags
 
 
-def draw(
-    X: Array, weights: Array, outputs: int, k: int, fit_intercept: bool, rng: Any
-) -> tuple[Array, Array]:
+def draw(X: Array, weights: Array, outputs: int, k: int, fit_intercept: bool, rng: Any) -> tuple[Array, Array]:
     """k candidates: weights of shape (k, outputs, d) and offsets (k, outputs), in the units of X."""
     mean = np.average(X, axis=0, weights=weights) if fit_intercept else np.zeros(X.shape[1])
     with np.errstate(over="ignore"):

@@ -207,9 +207,7 @@ class VotedPerceptron(_Remembering):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         X = X.toarray() if scipy.sparse.issparse(X) else X
-        votes = np.column_stack(
-            [b.votes(np.asarray(X, dtype=float), self.fit_intercept) for b in self.ballots_]
-        )
+        votes = np.column_stack([b.votes(np.asarray(X, dtype=float), self.fit_intercept) for b in self.ballots_])
         return votes[:, 0] if votes.shape[1] == 1 else votes
 
 

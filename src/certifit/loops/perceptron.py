@@ -37,9 +37,7 @@ def shuffle(order: Any, seed: Any) -> None:
 
 
 @njit(cache=True)
-def dense_pass(
-    X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any
-) -> Any:
+def dense_pass(X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any) -> Any:
     """One pass over dense rows in the given order."""
     mistakes, loss = 0, 0.0
     for t in range(order.shape[0]):

@@ -46,9 +46,7 @@ class _ExactRows:
         u, tail = f[: self.image.dim], (f[-1] if self.lift else 0.0)
         value = self.image.products(u) + tail
         size = Differences(np.abs(self.image.X), self.image.y, self.image.n_classes)
-        weights = (
-            np.abs(u).reshape(self.image.n_classes - 1, -1).sum(axis=0)
-        )  # at least every |u_own| + |u_other|
+        weights = np.abs(u).reshape(self.image.n_classes - 1, -1).sum(axis=0)  # at least every |u_own| + |u_other|
         error = np.repeat(size.X @ weights, self.image.n_classes - 1) + abs(tail)
         error = error * (2 * gamma(self.image.X.shape[1] + 6)) + 1e-300
         best = int(np.argmax(value / self.image_lengths()))
@@ -99,9 +97,7 @@ def exact_mixture(source: _ExactRows, c: Array, start: list[int]) -> tuple[list[
         nu = [*(Fraction(v, den) for v in numerators), Fraction(0)]
 
 
-def _settle(
-    source: _ExactRows, c: Array, support: list[int], nu: list[Fraction]
-) -> tuple[list[int], list[int], int]:
+def _settle(source: _ExactRows, c: Array, support: list[int], nu: list[Fraction]) -> tuple[list[int], list[int], int]:
     """From a feasible ν to the least-squares weights of (part of) its support, all positive."""
     while True:
         solution = _solve(source.rows(np.array(support, dtype=np.int64)), c) if support else ([], 1)
@@ -133,11 +129,7 @@ def _spanning_rows(source: _ExactRows, guess: list[int]) -> list[int]:
         data.append(fresh[0])
     pool = [*guess, *(i * (k - 1) + j for i in data for j in range(k - 1))]
     pool = list(dict.fromkeys(g for g in pool if g < n * (k - 1)))
-    Z = (
-        source.rows(np.array(pool, dtype=np.int64))[:, : source.image.dim]
-        if pool
-        else np.zeros((0, 1), dtype=object)
-    )
+    Z = source.rows(np.array(pool, dtype=np.int64))[:, : source.image.dim] if pool else np.zeros((0, 1), dtype=object)
     _, _, pivots = reduced(Z.T)
     return [pool[j] for j in pivots]
 

@@ -17,7 +17,6 @@ import scipy.sparse
 
 from certifit._errors import DivergenceError
 from certifit._types import Array
-from certifit.loops import perceptron as loops
 
 OnPass = Callable[[int, Array, Array], None]
 """Called after each pass with its number, the order of its rows, and the positions of its mistakes."""
@@ -106,6 +105,8 @@ def run_perceptron(X: Any, s: Array, w: Array, b: float, plan: Plan, on_pass: On
     >>> r.w.tolist(), r.mistakes, r.status
     ([-1.0, 3.0], 2, 'a pass without mistakes')
     """
+    from certifit.loops import perceptron as loops  # compiled code loads on first use
+
     n = X.shape[0]
     run = Run(np.array(w, dtype=float), float(b), np.zeros(n, dtype=np.int64))
     order, log = np.arange(n), np.empty(n, dtype=np.int64)
@@ -144,12 +145,12 @@ def run_perceptron(X: Any, s: Array, w: Array, b: float, plan: Plan, on_pass: On
 
 
 def _one_pass(X: Any, s: Array, order: Array, run: Run, plan: Plan, log: Array) -> tuple[int, float, float]:
+    from certifit.loops import perceptron as loops
+
     steps = (plan.up, plan.down, plan.fit_intercept, log)
     shrink = max(0.0, 1.0 - plan.eta0 * plan.alpha)
     if scipy.sparse.issparse(X):
-        return loops.sparse_pass(
-            X.data, X.indices, X.indptr, s, order, run.w, run.b, *steps, shrink, plan.alpha
-        )
+        return loops.sparse_pass(X.data, X.indices, X.indptr, s, order, run.w, run.b, *steps, shrink, plan.alpha)
     if plan.alpha > 0.0:
         return loops.shrinking_pass(X, s, order, run.w, run.b, *steps, shrink, plan.alpha)
     return loops.dense_pass(X, s, order, run.w, run.b, *steps)

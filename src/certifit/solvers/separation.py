@@ -23,8 +23,8 @@ import scipy.linalg
 from scipy.linalg.lapack import dtrtrs
 
 from certifit._types import Array
+from certifit.certificates._integers import to_words
 from certifit.certificates.separation import difference_rows
-from certifit.loops import perceptron as loops
 
 _TINY = 1e-9
 _STEP = 512
@@ -361,6 +361,8 @@ def _least_squares_separator(d: Differences) -> Array | None:
 
 def _perceptron_separator(d: Differences) -> Array | None:
     """A few passes of the many-class perceptron, when they happen to separate."""
+    from certifit.loops import perceptron as loops  # compiled code loads on first use
+
     W = np.zeros((d.n_classes, d.X.shape[1]))
     passes = int(np.clip(_VISITS // max(1, len(d.y) * W.size), 2, 200))
     if not loops.joint_passes(np.ascontiguousarray(d.X), d.y.astype(np.int64), W, passes):
@@ -417,8 +419,6 @@ def _guess_all_zero(d: Differences) -> Candidate:
 
 def evidence(candidate: Candidate, fit_intercept: bool) -> dict[str, Any]:
     """A candidate as the evidence of a certificate; exact integers travel as words."""
-    from certifit.certificates._integers import to_words
-
     def words(v: Array | None) -> Any:
         return None if v is None else to_words(v) if v.dtype == object else np.asarray(v, dtype=float)
 
