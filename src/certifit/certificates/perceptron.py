@@ -80,10 +80,10 @@ class PerceptronRun(Kind):
             bound = figures.get("bound", float("nan"))
             return f"{made} made; whatever the order of the rows, no more than {bound:.6g} are possible."
         where = "" if len(evidence["classes"]) == 2 else " for some class against the rest"
-        return (
-            f"{made} made, and it will never stop: mixtures of rows of unlike classes coincide{where}, so no "
-            "hyperplane separates them."
-        )
+        proof = "mixtures of rows of unlike classes coincide"
+        if not evidence["fit_intercept"]:
+            proof = "a mixture of rows, with the signs of their classes, is zero"
+        return f"{made} made, and it will never stop: {proof}{where}, so no hyperplane separates them."
 
 
 def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: str) -> tuple[int, Check]:

@@ -246,15 +246,15 @@ class Separation(Kind):
         if evidence["verdict"] == "separable":
             margin = figures.get("margin", float("nan"))
             return f"Separable: a hyperplane{where} has every class on its own side, margin {margin:.4g}."
-        rows = _name_rows(evidence["rows"])
+        proof = _name_mixture(evidence["rows"], bool(evidence["fit_intercept"]))
         if evidence["verdict"] == "touching":
             return (
                 f"Touching: a hyperplane{where} separates the classes only weakly, with points on it. Proof that "
-                f"none does better: mixtures of {rows}, taken from unlike classes, coincide."
+                f"none does better: {proof}."
             )
         return (
-            f"Overlapping: no hyperplane{where} separates the classes, not even weakly. Proof: mixtures of {rows}, "
-            f"taken from unlike classes, coincide, and these rows span all others."
+            f"Overlapping: no hyperplane{where} separates the classes, not even weakly. Proof: {proof}, and these "
+            "rows span all others."
         )
 
     def details(self, figures: Mapping[str, Any]) -> str:
@@ -262,13 +262,15 @@ class Separation(Kind):
         return super().details(names)
 
 
-def _name_rows(rows: Any) -> str:
-    rows = sorted({int(r) for r in rows})
-    if len(rows) <= 6:
-        return (
-            "rows " + ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}" if len(rows) > 1 else f"row {rows[0]}"
-        )
-    return "rows " + ", ".join(str(r) for r in rows[:4]) + f" and {len(rows) - 4} more"
+def _name_mixture(rows: Any, fit_intercept: bool) -> str:
+    """What a vanishing mixture of the given rows says, in words."""
+    names = [str(r) for r in sorted({int(r) for r in rows})]
+    if len(names) > 6:
+        names = [*names[:4], f"{len(names) - 4} more"]
+    listed = f"row{'s' * (len(names) > 1)} " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    if fit_intercept:
+        return f"mixtures of {listed}, taken from unlike classes, coincide"
+    return f"a mixture of {listed}, with the signs of their classes, is zero"
 
 
 _Result = tuple[dict[str, Figure], tuple[Check, ...]]

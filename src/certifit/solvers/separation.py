@@ -28,6 +28,7 @@ from certifit.certificates.separation import difference_rows
 
 _TINY = 1e-9
 _STEP = 512
+_SMALL = 100_000  # entries of all difference rows up to which a good margin is worth a second search
 _VISITS = 200_000_000  # multiplications spent on perceptron passes before better methods are tried
 
 
@@ -236,6 +237,7 @@ class _Frame:
 
     X: Array
     back: Array  # p × r: weights over these coordinates to weights over x̃
+    offset: bool
 
     @classmethod
     def of(cls, X: Array, fit_intercept: bool) -> _Frame:
@@ -252,7 +254,7 @@ class _Frame:
         if fit_intercept:
             scaled = np.column_stack([scaled, np.ones(n)])
             back = np.column_stack([np.vstack([back, -mean / spread]), np.eye(d + 1)[:, d]])
-        return cls(scaled, back)._independent()
+        return cls(scaled, back, fit_intercept)._independent()
 
     def _independent(self) -> _Frame:
         n, p = self.X.shape
@@ -267,7 +269,7 @@ class _Frame:
         else:
             _, s, Vt = np.linalg.svd(self.X, full_matrices=False)
         V = Vt[s > 1e-11 * s[0]].T
-        return _Frame(self.X @ V, self.back @ V)
+        return _Frame(self.X @ V, self.back @ V, self.offset)
 
     def weights(self, u: Array, n_classes: int) -> Array:
         """Stacked weights over x̃, from stacked weights over these coordinates."""
@@ -302,9 +304,9 @@ def search(X: Array, y: Array, n_classes: int, fit_intercept: bool) -> Candidate
     if d.dim == 0 or len(d) == 0:
         return _guess_all_zero(d)
     quick = _least_squares_separator(d) if n_classes == 2 else _perceptron_separator(d)
-    if quick is not None:
-        return Candidate("separable", frame.weights(quick, n_classes))
     lengths = d.lengths()
+    if quick is not None:
+        return Candidate("separable", frame.weights(_widened(d, lengths, frame, quick), n_classes))
     work = np.unique(np.linspace(0, len(d) - 1, min(len(d), 40 * d.dim + 200)).astype(np.int64))
     basis = _row_basis(d, lengths, work)
     Zt = d.rows(basis) / lengths[basis, None]
@@ -344,6 +346,23 @@ def widest(X: Array, y: Array, weights: Array) -> Array:
         better = -m.residual[:-1]
         margins = [float(np.min(d.products(v)) / np.linalg.norm(v)) for v in (weights, better)]
     return better if margins[1] > margins[0] else weights
+
+
+def _widened(d: Differences, lengths: Array, frame: _Frame, u: Array) -> Array:
+    """On small data the separator of largest margin in these coordinates, if its margin in the data's is larger."""
+    if len(d) * d.dim > _SMALL:
+        return u
+    c = np.zeros(d.dim + 1)
+    c[-1] = 1.0
+    m, _ = _generate(d, lengths, c, np.arange(len(d)), lift=1.0)
+    d_in = frame.back.shape[0] - int(frame.offset)
+
+    def margin(v: Array) -> float:
+        weights = frame.weights(v, d.n_classes).reshape(d.n_classes - 1, -1)[:, :d_in]
+        return float(np.min(d.products(v))) / max(float(np.linalg.norm(weights)), 1e-300)
+
+    other = -m.residual[:-1]
+    return other if margin(other) > margin(u) else u
 
 
 def _least_squares_separator(d: Differences) -> Array | None:
