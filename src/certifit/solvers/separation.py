@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg.lapack import dtrtrs
 
 from certifit._types import Array
 from certifit.certificates._integers import to_words
 from certifit.certificates.separation import difference_rows
+from certifit.solvers.mixtures import TINY, Mixture, mixture
 
-_TINY = 1e-9
 _STEP = 512
 _SMALL = 100_000  # entries of all difference rows up to which a good margin is worth a second search
 _VISITS = 200_000_000  # multiplications spent on perceptron passes before better methods are tried
@@ -87,121 +85,6 @@ class Differences:
         return np.repeat(np.where(length > 0, length, 1.0), self.n_classes - 1)
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """Outcome of `mixture`: the rows used, their weights, the residual c − Σνz, and whether it vanishes."""
-
-    support: Array
-    weights: Array
-    residual: Array
-    exact: bool
-
-
-# -- non-negative least squares in floats ----------------------------------------------------------------
-
-
-def mixture(Z: Array, c: Array, start: Array | None = None, tol: float = _TINY) -> Mixture:
-    """min ‖c − Zᵀν‖ over ν ≥ 0 (Lawson and Hanson); rows of Z are expected to have length about one.
-
-    Examples
-    --------
-    >>> m = mixture(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([-1.0, -2.0]))
-    >>> m.exact, m.support.tolist()
-    (True, [2, 0])
-    """
-    size = float(np.linalg.norm(c))
-    active = _Support(Z, c)
-    for i in () if start is None else start:
-        active.insert(int(i))
-    active.settle(np.maximum(active.fit(), 0.0))
-    blocked = np.zeros(len(Z), dtype=bool)
-    for _ in range(20 * (Z.shape[1] + 5)):
-        residual = active.residual()
-        gain = Z @ residual
-        gain[blocked] = -np.inf
-        gain[active.rows] = -np.inf
-        i = int(np.argmax(gain))
-        left = math.sqrt(residual @ residual)
-        if left <= tol * size or not gain[i] > tol * left:
-            break
-        before = active.nu
-        if not active.insert(i) or active.fit()[-1] <= 0:  # numerically dependent: no direction of progress
-            if len(active.rows) > len(before):
-                active.delete([len(before)])
-            blocked[i] = True
-            continue
-        active.settle(np.append(before, 0.0))
-        blocked[:] = False
-    residual = active.residual()
-    exact = float(np.linalg.norm(residual)) <= tol * size
-    return Mixture(np.array(active.rows, dtype=np.int64), active.nu, residual, exact)
-
-
-class _Support:
-    """The rows in use, as columns of QR, with the least-squares weights ν of c."""
-
-    def __init__(self, Z: Array, c: Array) -> None:
-        self.Z, self.c = Z, c
-        self.rows: list[int] = []
-        self.nu = np.zeros(0)
-        p = len(c)
-        self.Q, self.R = np.zeros((p, p), order="F"), np.zeros((p, p), order="F")
-        self.qc = np.zeros(p)
-
-    def insert(self, i: int) -> bool:
-        """Append a row (Gram-Schmidt, twice); False when it depends on the others."""
-        k, z = len(self.rows), self.Z[i]
-        if k >= len(self.c):
-            return False
-        Q = self.Q[:, :k]
-        h = z @ Q
-        v = z - Q @ h
-        again = v @ Q
-        v -= Q @ again
-        rest = math.sqrt(v @ v)
-        if rest <= 1e-11 * math.sqrt(z @ z) or rest == 0.0:
-            return False
-        v /= rest
-        self.Q[:, k], self.R[:k, k], self.R[k, k] = v, h + again, rest
-        self.qc[k] = v @ self.c
-        self.rows.append(i)
-        return True
-
-    def delete(self, places: list[int]) -> None:
-        for k in sorted(places, reverse=True):
-            m = len(self.rows)
-            if k < m - 1:
-                Q, R = scipy.linalg.qr_delete(self.Q[:, :m], self.R[:m, :m], k, 1, "col", check_finite=False)
-                self.Q[:, : m - 1], self.R[: m - 1, : m - 1] = Q[:, : m - 1], R[: m - 1, : m - 1]
-                self.qc[: m - 1] = self.c @ self.Q[:, : m - 1]
-            self.R[m - 1, :] = 0.0
-            self.R[:, m - 1] = 0.0
-            del self.rows[k]
-
-    def fit(self) -> Array:
-        k = len(self.rows)
-        if k == 0:
-            return np.zeros(0)
-        return dtrtrs(self.R[:k, :k], self.qc[:k])[0]
-
-    def residual(self) -> Array:
-        k = len(self.rows)
-        return self.c - self.Q[:, :k] @ self.qc[:k]
-
-    def settle(self, nu: Array) -> None:
-        """From the feasible ν to the least-squares weights, leaving rows behind that turn negative."""
-        fit = self.fit()
-        while np.any(fit <= 0):
-            bad = fit <= 0
-            step = float(np.min(nu[bad] / np.maximum(nu[bad] - fit[bad], 1e-300)))
-            nu = nu + step * (fit - nu)
-            drop = bad & (nu <= np.maximum(1e-14 * nu.max(), nu[bad].min()))
-            self.delete([int(k) for k in np.flatnonzero(drop)])
-            nu = nu[~drop]
-            fit = self.fit()
-        self.nu = fit
-
-
 def _generate(
     d: Differences, lengths: Array, c: Array, work: Array, lift: float = 0.0, start: Array | None = None
 ) -> tuple[Mixture, Array]:
@@ -218,7 +101,7 @@ def _generate(
             values += lift * m.residual[-1]
         values[work] = -np.inf
         left = float(np.linalg.norm(m.residual))
-        count = int(np.sum(values > _TINY * left))
+        count = int(np.sum(values > TINY * left))
         if count == 0:
             return m, work
         fresh = np.argpartition(values, -min(count, _STEP))[-min(count, _STEP) :]
@@ -236,7 +119,9 @@ class _Frame:
     """Coordinates in which columns are centred (with an offset), of like size and independent."""
 
     X: Array
-    back: Array  # p × r: weights over these coordinates to weights over x̃
+    scale: Array  # of each column: weights over these coordinates times this are weights over x
+    centre: Array  # of each column, in the units of the coordinates
+    turn: Array | None  # orthonormal columns: the independent directions, when not all are
     offset: bool
 
     @classmethod
@@ -244,36 +129,41 @@ class _Frame:
         n, d = X.shape
         peak = np.abs(X).max(axis=0, initial=0.0)
         level = np.exp2(-np.frexp(np.where(peak > 0, peak, 1.0))[1].astype(float))
-        scaled = X * level
-        mean = scaled.mean(axis=0) if fit_intercept else np.zeros(d)
-        scaled -= mean
-        spread = np.sqrt(np.einsum("ij,ij->j", scaled, scaled) / n)
+        scaled = np.empty((n, d + int(fit_intercept)))
+        inner = scaled[:, :d]
+        np.multiply(X, level, out=inner)
+        mean = inner.mean(axis=0) if fit_intercept else np.zeros(d)
+        inner -= mean
+        spread = np.sqrt(np.einsum("ij,ij->j", inner, inner) / n)
         spread = np.where(spread > 1e-13, spread, 1.0)
-        scaled /= spread
-        back = np.diag(level / spread)
-        if fit_intercept:
-            scaled = np.column_stack([scaled, np.ones(n)])
-            back = np.column_stack([np.vstack([back, -mean / spread]), np.eye(d + 1)[:, d]])
-        return cls(scaled, back, fit_intercept)._independent()
+        inner /= spread
+        scaled[:, d:] = 1.0
+        return cls(scaled, level / spread, mean / spread, None, fit_intercept)._independent()
 
     def _independent(self) -> _Frame:
         n, p = self.X.shape
-        sample = self.X if n <= 20 * p else self.X[:: n // (20 * p)]
-        if n >= p and _full_rank(np.linalg.qr(sample, mode="r")):
-            return self
         if n >= p:
-            R = np.linalg.qr(self.X, mode="r")
+            sample = self.X if n <= 20 * p else self.X[:: n // (20 * p)]
+            if _full_rank(np.linalg.qr(sample, mode="r")):
+                return self
+            R: Any = np.linalg.qr(self.X, mode="r")
             if _full_rank(R):
                 return self
             _, s, Vt = np.linalg.svd(R)
-        else:
-            _, s, Vt = np.linalg.svd(self.X, full_matrices=False)
+        else:  # wide: the rows span few directions
+            Q, R = np.linalg.qr(self.X.T)
+            _, s, small = np.linalg.svd(R.T)
+            Vt = small @ Q.T
         V = Vt[s > 1e-11 * s[0]].T
-        return _Frame(self.X @ V, self.back @ V, self.offset)
+        return _Frame(self.X @ V, self.scale, self.centre, V, self.offset)
 
     def weights(self, u: Array, n_classes: int) -> Array:
         """Stacked weights over x̃, from stacked weights over these coordinates."""
-        return (u.reshape(n_classes - 1, -1) @ self.back.T).ravel()
+        U = u.reshape(n_classes - 1, -1)
+        U = U if self.turn is None else U @ self.turn.T
+        d = len(self.scale)
+        W = U[:, :d] * self.scale
+        return (np.column_stack([W, U[:, d] - U[:, :d] @ self.centre]) if self.offset else W).ravel()
 
 
 def _full_rank(R: Any) -> bool:
@@ -355,10 +245,9 @@ def _widened(d: Differences, lengths: Array, frame: _Frame, u: Array) -> Array:
     c = np.zeros(d.dim + 1)
     c[-1] = 1.0
     m, _ = _generate(d, lengths, c, np.arange(len(d)), lift=1.0)
-    d_in = frame.back.shape[0] - int(frame.offset)
 
     def margin(v: Array) -> float:
-        weights = frame.weights(v, d.n_classes).reshape(d.n_classes - 1, -1)[:, :d_in]
+        weights = frame.weights(v, d.n_classes).reshape(d.n_classes - 1, -1)[:, : len(frame.scale)]
         return float(np.min(d.products(v))) / max(float(np.linalg.norm(weights)), 1e-300)
 
     other = -m.residual[:-1]
@@ -438,6 +327,7 @@ def _guess_all_zero(d: Differences) -> Candidate:
 
 def evidence(candidate: Candidate, fit_intercept: bool) -> dict[str, Any]:
     """A candidate as the evidence of a certificate; exact integers travel as words."""
+
     def words(v: Array | None) -> Any:
         return None if v is None else to_words(v) if v.dtype == object else np.asarray(v, dtype=float)
 
