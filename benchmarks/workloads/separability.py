@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.harness import Entry
 
 WHAT = "10 000 × 20, both verdicts: labels of a hyperplane, and the same with noise"
-GOAL = "≥ 5× the linear programme, for either verdict"
+GOAL = "≥ 5× the linear programme on the row below, for either verdict"
 
 
 def data(noise: float) -> tuple[Any, Any]:

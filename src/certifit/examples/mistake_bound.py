@@ -42,8 +42,8 @@ def run(say: Callable[[str], None] = print, orders: int = 100) -> dict[str, Any]
     far = Perceptron(random_state=0, **ask).fit(X, y, coef_init=[[-60.0, -80.0]])
     from_zero = rows[1][1]
     say(
-        f"Started 100 away on the wrong side at margin 0.3: {far.mistakes_} mistakes, more than {from_zero:.0f}; the bound "
-        f"for that start is {far.certificate_.bound:.0f}."
+        f"Started 100 away on the wrong side at margin 0.3: {far.mistakes_} mistakes, more than {from_zero:.0f}; "
+        f"the bound for that start is {far.certificate_.bound:.0f}."
     )
     return {
         "rows": np.array(rows),

@@ -53,9 +53,12 @@ class _ExactRows:
         if value[best] > error[best]:
             return best
         open_ = np.flatnonzero(value > -error)
-        for i in np.setdiff1d(open_, np.array(support, dtype=np.int64)):
-            if int(self.rows(np.array([i]))[0] @ r) > 0:
-                return int(i)
+        open_ = np.setdiff1d(open_, np.array(support, dtype=np.int64))
+        for k in range(0, len(open_), 512):
+            products = self.rows(open_[k : k + 512]) @ r
+            found = np.flatnonzero(products > 0)
+            if len(found):
+                return int(open_[k + found[0]])
         return None
 
     def image_lengths(self) -> Array:
@@ -76,11 +79,9 @@ def _solve(B: Array, c: Array) -> tuple[list[int], int] | None:
 
 def exact_mixture(source: _ExactRows, c: Array, start: list[int]) -> tuple[list[int], list[int], int, Array]:
     """Exact min ‖c − Zᵀν‖, ν ≥ 0: support, numerators and denominator of ν, and the residual times that."""
-    support: list[int] = []
     nu: list[Fraction] = []
-    for i in start:  # keep what is independent
-        if _solve(source.rows(np.array([*support, i])), c) is not None:
-            support.append(i)
+    independent = reduced(source.rows(np.array(start, dtype=np.int64)).T)[2] if start else []
+    support = [start[j] for j in independent]
     if support:
         numerators, den = _solve(source.rows(np.array(support)), c) or ([], 1)
         nu = [Fraction(max(v, 0), den) for v in numerators]
@@ -126,7 +127,7 @@ def _spanning_rows(source: _ExactRows, guess: list[int]) -> list[int]:
         fresh = [i for i in outside if i is not None]
         if not fresh:
             break
-        data.append(fresh[0])
+        data.extend(dict.fromkeys(fresh))
     pool = [*guess, *(i * (k - 1) + j for i in data for j in range(k - 1))]
     pool = list(dict.fromkeys(g for g in pool if g < n * (k - 1)))
     Z = source.rows(np.array(pool, dtype=np.int64))[:, : source.image.dim] if pool else np.zeros((0, 1), dtype=object)
