@@ -26,6 +26,8 @@ _FAMILIES = (
 _NAMES = {
     "Certificate": "certifit.certificates",
     "certify": "certifit.judge",
+    "separability": "certifit.separability",
+    "margins": "certifit.margins",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]
