@@ -37,7 +37,8 @@ class TreeOptimality(Kind):
         tree = _Tree(evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence)
-        walk.run()
+        with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
+            walk.run()
         checks = [*tree.checks(), *walk.checks()]
         figures = {
             "questions": equal(int(tree.asks.sum())),
@@ -46,8 +47,9 @@ class TreeOptimality(Kind):
             "heuristic": equal(bool(walk.heuristic)),
             "shortfall": upper(walk.shortfall),
         }
-        impurity = walk.node_cost.mid[tree.final_leaves()].sum() / walk.total
-        figures["impurity"] = about(max(float(impurity), 0.0))
+        held = walk.node_cost[tree.final_leaves()]
+        impurity = np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total  # what may be 0 counts as 0
+        figures["impurity"] = about(float(impurity))
         if evidence.get("validation") is not None:
             loss, check = _validated(tree, table, evidence)
             checks.append(check)
@@ -292,9 +294,7 @@ class _Walk:
         if bad.any():
             self.bad_gain = int(level[np.flatnonzero(bad)[0]])
         a, b = s.ball(left, many, np.arange(r.count)), s.ball(totals - left, count - many, np.arange(r.count))
-        with np.errstate(all="ignore"):
-            out = tq.cost(a, b, self.criterion)
-        return out
+        return tq.cost(a, b, self.criterion)
 
     def _own_absolute(self, level: Array, rows: Array, r: Any, goes: Array) -> Ball:
         assert self.y is not None

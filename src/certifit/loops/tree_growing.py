@@ -781,15 +781,14 @@ def warm() -> None:
         t = Nodes(zeros, *(zeros.copy() for _ in range(4)), flags[:, 0].copy(), np.zeros(2 * n),
                   zeros.copy(), bits, flags, ones.copy())  # fmt: skip
         x = room(n, 3, 3, 3, criterion)
-        grow(s, r, x, t, 0, 0, n, 0)
-        take_stock(s, r, x, 0, n)
-        search(s, r, x, 0, n, 0, 3)
-        divide(s, x, 0, n, 0, 1)
-        search_some(s, r, x, 0, n, 1, flags[0])
         may_split(r, n, 1.0, 0, take_stock(s, r, x, 0, n))
+        search(s, r, x, 0, n, 0, 3)
+        search_some(s, r, x, 0, n, 1, flags[0])
         node_weight(r, x)
-        set_leaf(s, t, 0, 0, n)
         record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
+        set_leaf(s, t, 0, 0, n)
+        grow(s, r, x, t, 0, 0, n, 0)
+        divide(s, x, 0, n, 0, 1)
 
 
 def room(

@@ -203,7 +203,7 @@ class DecisionTree(Certified, BaseEstimator):
         """Rows to grow from and rows to validate on."""
         share = self.validation_fraction  # type: ignore[attr-defined]
         if target.n < 2:
-            raise ValueError("pruning='reduced-error' holds rows back: it needs at least 2.")
+            raise ValueError("pruning='reduced-error' holds rows back: it needs more than n_samples=1.")
         rows = np.arange(target.n)
         if target.codes is not None and np.bincount(target.codes).min() >= 2:
             split = StratifiedShuffleSplit(1, test_size=share, random_state=seed)

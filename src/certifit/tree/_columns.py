@@ -46,7 +46,7 @@ def plain(names: tuple[str, ...] | None, d: int, booleans: bool = False) -> Colu
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with named, typed columns (pandas, polars, pyarrow)."""
-    return hasattr(X, "dtypes" if hasattr(X, "columns") else "schema") and hasattr(X, "__getitem__")
+    return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "dtypes"))
 
 
 def frame_names(X: Any) -> list[Any]:

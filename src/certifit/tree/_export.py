@@ -30,7 +30,7 @@ def question(model: Any, node: int, feature_names: Any = None, decimals: int = 4
         words = [_word(c) for c in columns.categories[j]]
         left = set(tree.left_categories(node).tolist())
         sides = [[w for k, w in enumerate(words) if (k in left) == side] for side in (True, False)]
-        return _among(name, sides[0]), _among(name, sides[1])
+        return _among(name, *sides), _among(name, *sides[::-1])
     if np.isinf(tree.threshold[node]):
         return f"{name} is known", f"{name} is missing"
     if columns.kinds[j] == "boolean":
@@ -39,8 +39,11 @@ def question(model: Any, node: int, feature_names: Any = None, decimals: int = 4
     return f"{name} <= {threshold}", f"{name} > {threshold}"
 
 
-def _among(name: str, words: list[str]) -> str:
-    return f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
+def _among(name: str, words: list[str], others: list[str]) -> str:
+    """Membership in words, told by the shorter of the two lists."""
+    if len(words) <= max(len(others), 1) and words:
+        return f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
+    return f"{name} != {others[0]}" if len(others) == 1 else f"{name} not in {{{', '.join(others)}}}"
 
 
 def answer(model: Any, node: int, class_names: Any = None, decimals: int = 4) -> str:

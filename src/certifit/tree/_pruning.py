@@ -171,6 +171,9 @@ def reduced_error(tree: Tree, X: Array, target: Target) -> Array:
                 cost[node] = below
             else:
                 asks[node] = False
+    parent = tree.parent
+    for node in range(1, tree.node_count):  # below a leaf nothing is asked
+        asks[node] &= asks[parent[node]]
     return asks
 
 
