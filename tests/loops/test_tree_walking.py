@@ -60,6 +60,23 @@ def test_one_walk_serves_every_alpha(seed):
         assert np.allclose(tree.value[leaves[:, g]], pruned.value[pruned.apply(X)])
 
 
+@given(st.integers(0, 10_000), st.sampled_from(["gini", "squared_error", "absolute_error"]))
+def test_losses_of_every_alpha_are_those_of_the_predictions(seed, criterion):
+    rng = np.random.default_rng(seed)
+    X, w = rng.integers(0, 6, size=(30, 2)).astype(float), rng.random(30)
+    codes, y = (rng.integers(0, 3, 30), None) if criterion == "gini" else (None, rng.normal(size=30))
+    target = Target(codes, 3 if codes is not None else 0, y, w)
+    sequence = sequence_of(grow(sort_columns(X[:20], np.zeros(2, int)), target.rows(np.arange(20)),
+                                Settings(criterion)).tree)  # fmt: skip
+    grid = np.sort(np.concatenate([sequence.alphas, rng.random(5) * 0.1]))
+    guess = sequence.predict(X, grid)
+    miss = guess != codes[:, None] if codes is not None else np.abs(guess - y[:, None])
+    miss = miss**2 if criterion == "squared_error" else miss.astype(float)
+    sums = sequence.losses(X, target, grid, criterion)
+    assert sums[0] == pytest.approx(w @ miss, abs=1e-9)
+    assert sums[1] == pytest.approx(w @ miss**2, abs=1e-9)
+
+
 def test_add_up_and_moments():
     X, tree = grown_tree(1)
     ones = np.bincount(tree.apply(X), minlength=tree.node_count).astype(float)[:, None]

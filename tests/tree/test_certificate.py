@@ -81,7 +81,7 @@ def refit(certificate, **changes):
 def fitted():
     X, labels, _, _ = table()
     X = X[["a", "b", "c"]].fillna(0.0).to_numpy()
-    return X, labels, DecisionTreeClassifier(ccp_alpha=0.004).fit(X, labels).certificate_
+    return X, labels, DecisionTreeClassifier(ccp_alpha=0.02).fit(X, labels).certificate_
 
 
 def test_a_worse_question_is_refused(fitted):
@@ -157,6 +157,6 @@ def test_the_heuristic_is_owned_up_to():
     X, labels, _, _ = table()
     claim = DecisionTreeClassifier().fit(X, labels).certificate_
     assert claim.heuristic
-    assert "heuristic" in claim.claim
+    assert "too many to compare" in claim.claim
     two = DecisionTreeClassifier().fit(X, labels > 0).certificate_
     assert not two.heuristic

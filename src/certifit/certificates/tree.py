@@ -5,9 +5,9 @@ growing. The check sends the rows down level by level, compares every allowed qu
 NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
 `shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × share of
-the weight; what is left of it on a correct tree is rounding. For a categorical column with more than ten
-categories in a node and more than two classes, and for categories under the absolute error, only the groupings
-of the stated heuristic are compared; the claim then says so.
+the weight; what is left of it on a correct tree is rounding. The groupings of a categorical column with more than
+ten categories in a node and more than two classes, and those under the absolute error, are chosen by a heuristic
+and not compared; the claim then says so.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ class TreeOptimality(Kind):
             checks.append(check)
             figures["validation_loss"] = about(loss)
         elif float(evidence["alpha"]) > 0:
-            excess = _pruning_excess(tree, walk, float(evidence["alpha"]))
+            alpha = float(evidence["alpha"])
+            excess = _pruning_excess(tree, walk, alpha)
             figures["pruning_shortfall"] = upper(excess)
             text = f"{excess:.1e} above the least"
-            checks.append(Check("no other pruning costs less", excess <= 1e-9 * walk.scale, text))
+            checks.append(Check("no other pruning costs less", excess <= 1e-9 * (walk.scale + alpha), text))
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
         text = f"A tree of {size}: at each node no other allowed question gains more ({figures['compared']} compared)"
         if figures["heuristic"]:
-            text += ", except that large categorical groupings were compared by a heuristic"
+            text += ", groupings of categories too many to compare left aside"
         if "validation_loss" in figures:
             text += "; no other pruning errs less on the validation rows"
         elif "pruning_shortfall" in figures:
@@ -230,7 +231,7 @@ class _Walk:
         open_ = ~pure & (depth < int(e["max_depth"])) & (count >= int(e["min_samples_split"]))
         open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
-        self.room[level] = open_ & np.isfinite(best.low)
+        self.room[level] = open_ & best.askable
         whole = self._division_cost(r, s, np.zeros_like(totals), totals, count) if self.y is not None else None
         before = self.node_cost[level] if whole is None or self.criterion != "squared_error" else whole
         high = (before.upper - best.low) / self.total
@@ -260,11 +261,8 @@ class _Walk:
             if not allowed.any():
                 continue
             if self.e["categories"][j] is not None:
-                if self.criterion == "absolute_error":
-                    self.heuristic = True  # a grouping is only as good as the order of means makes it
-                    continue
-                lost = np.where(self.missing[rows, j], -1.0, self.X[rows, j])
-                self.heuristic |= tq.compare_groups(r, s, totals, lost, allowed, best)
+                codes = np.where(self.missing[rows, j], np.inf, self.X[rows, j])
+                self.heuristic |= tq.compare_groups(r, s, totals, codes, allowed, best)
             elif self.criterion == "absolute_error":
                 assert self.y is not None
                 tq.compare_absolute(r, self.y[rows], self.ranks[rows, j], self.missing[rows, j], allowed, best)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball
 
-ENUMERATE = 10  # categories up to which every grouping of a many-class target is compared
+ENUMERATE = 10  # categories in a node up to which all groupings of a many-class target are compared
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,9 @@ def fixed_point(r: Rows) -> Sums:
 def _to_units(v: Array, whole: bool = True) -> tuple[Array, float, float]:
     """v as whole multiples of a power of two, and the error of each in units (0 when v is whole already)."""
     total = float(np.abs(v).sum())
-    if whole and total < 2**53 and bool(np.all(v == np.rint(v))):
+    if total == 0.0 or (whole and total < 2**53 and bool(np.all(v == np.rint(v)))):
         return v.astype(np.int64), 1.0, 0.0
-    shift = 59 - int(np.frexp(total)[1]) if total > 0 else 0
+    shift = 59 - int(np.frexp(total)[1])
     return np.rint(np.ldexp(v, shift)).astype(np.int64), float(np.ldexp(1.0, -shift)), 0.5
 
 
@@ -99,10 +98,12 @@ class Best:
     def __init__(self, count: int) -> None:
         self.low = np.full(count, np.inf)
         self.compared = np.zeros(count, dtype=np.int64)
+        self.askable = np.zeros(count, dtype=bool)  # some question, compared or not, is there to ask
 
     def offer(self, node: Array, costs: Array) -> None:
         np.minimum.at(self.low, node, np.where(np.isnan(costs), -np.inf, costs))
         self.compared += np.bincount(node, minlength=len(self.low))
+        self.askable[node] = True
 
 
 def compare_numeric(r: Rows, s: Sums, totals: Array, ranks: Array, missing: Array, allowed: Array, best: Best) -> None:
@@ -154,10 +155,10 @@ def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Arr
     """The divisions of categories (rows of ``sums``) that are compared, each as a mask of those going left.
 
     Two classes or values: the cuts in order of the mean, among which the best of all groupings lies (Fisher 1958).
-    Many classes: every grouping of up to ten categories; beyond, the cuts in order of each class's share.
+    Many classes: every grouping.
     """
     c = len(sums)
-    if classification and n_classes > 2 and c <= ENUMERATE:
+    if classification and n_classes > 2:
         for size in range(1, c):
             for chosen in combinations(range(c - 1), size):
                 mask = np.zeros(c, dtype=bool)
@@ -165,16 +166,15 @@ def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Arr
                 yield mask
         return
     weight = sums.sum(axis=1) if classification else sums[:, 0]
-    for k in range(n_classes if classification and n_classes > 2 else 1):
-        order = np.argsort(sums[:, k if classification else 1] / weight, kind="stable")
-        for j in range(1, c):
-            mask = np.zeros(c, dtype=bool)
-            mask[order[:j]] = True
-            yield mask
+    order = np.argsort(sums[:, 0 if classification else 1] / weight, kind="stable")
+    for j in range(1, c):
+        mask = np.zeros(c, dtype=bool)
+        mask[order[:j]] = True
+        yield mask
 
 
 def compare_groups(r: Rows, s: Sums, totals: Array, codes: Array, allowed: Array, best: Best) -> bool:
-    """Offer the groupings of one categorical column; True when some node's were not all compared."""
+    """Offer the groupings of one categorical column; True when some node has too many to compare."""
     heuristic = False
     order = np.argsort(r.node, kind="stable")
     ends = np.searchsorted(r.node[order], np.arange(r.count + 1))
@@ -184,11 +184,14 @@ def compare_groups(r: Rows, s: Sums, totals: Array, codes: Array, allowed: Array
         c = len(present)
         if c < 2:
             continue
+        best.askable[v] = True
+        if r.criterion == "absolute_error" or (r.n_classes > 2 and c > ENUMERATE):
+            heuristic = True
+            continue
         sums = np.zeros((c, s.columns.shape[1]), dtype=np.int64)
         np.add.at(sums, which, s.columns[rows])
         count = np.bincount(which, minlength=c)
         masks = np.array(list(groupings(sums * s.units, r.n_classes, r.codes is not None)))
-        heuristic |= r.codes is not None and r.n_classes > 2 and c > ENUMERATE
         left, many = masks.astype(np.int64) @ sums, masks.astype(np.int64) @ count
         _offer(r, s, totals, np.full(len(masks), v), left, many, best)
     return heuristic
@@ -223,8 +226,3 @@ def compare_absolute(r: Rows, y: Array, ranks: Array, missing: Array, allowed: A
             ok = (cut >= r.min_rows) & (len(line) - cut >= r.min_rows)
             ok &= (mass[cut - 1] >= r.min_weight) & (mass[-1] - mass[cut - 1] >= r.min_weight)
             best.offer(np.full(ok.sum(), v), low[cut[ok]])
-
-
-def as_evidence(value: Any) -> Array:
-    """An evidence entry as an array."""
-    return np.asarray(value)

@@ -63,6 +63,35 @@ def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def add_losses(
+    X: Array, q: Any, collapse: Array, alphas: Array, guess: Array, y: Array, w: Array, loss: int, out: Array
+) -> None:
+    """Add Σ w·loss and Σ w·loss² of the trees pruned at rising alphas to out[0] and out[1].
+
+    ``loss`` is 0 (wrong or right), 1 (absolute) or 2 (squared). A row changes its leaf at most as often as its way
+    is long: it is entered as differences out[:, g] − out[:, g − 1], to be summed up by the caller.
+    """
+    for i in range(X.shape[0]):
+        node, high = 0, len(alphas)
+        while high > 0:
+            low = np.searchsorted(alphas[:high], collapse[node])
+            e = abs(guess[node] - y[i])
+            if loss == 0:
+                e = 1.0 if e > 0.0 else 0.0
+            elif loss == 2:
+                e = e * e
+            if low < high:
+                out[0, low] += w[i] * e
+                out[0, high] -= w[i] * e
+                out[1, low] += w[i] * e * e
+                out[1, high] -= w[i] * e * e
+            high = low
+            if q.left[node] < 0:
+                break
+            node = _step(q, node, X[i, q.feature[node]])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
     """The nodes that each row passes; nodes[starts[i]:starts[i + 1]]. With no room in nodes: only counts."""
     for i in range(X.shape[0]):
@@ -181,6 +210,8 @@ def warm() -> None:
         X = np.array([[0], [1]], dtype)
         apply(X, q, np.zeros(2, np.int64))
         apply_many(X, q, collapse, np.zeros(count), np.zeros((2, count), np.int64))
+        out = np.zeros((2, count + 1))
+        add_losses(X, q, collapse, np.zeros(count), np.ones(3), np.ones(2), np.ones(2), 2, out)
         starts = np.zeros(3, np.int64)
         paths(X, q, starts, np.zeros(0, np.int64))
         paths(X, q, starts, np.zeros(starts[-1], np.int64))

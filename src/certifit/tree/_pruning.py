@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.loops.tree_walking import apply_many, weakest_links
+from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
 from certifit.tree._growing import Grown, Settings, Sorted, Target, grow, sort_columns
 from certifit.tree._structure import Tree, by_rows
 
@@ -61,6 +61,22 @@ class PruningSequence:
         value = self.tree.value[:, 0, :]
         answer = np.argmax(value, axis=1) if self.tree.n_classes > 0 else value[:, 0]
         return answer[self.leaves(X, alphas)]
+
+
+    def losses(self, X: Array, target: Target, alphas: Array, criterion: str) -> Array:
+        """Σ weight × loss and Σ weight × loss² on some rows, for each of the rising alphas, shape (2, alphas).
+
+        The loss is 1 for a wrong class, |y − value| for the absolute error, (y − value)² else.
+        """
+        value = self.tree.value[:, 0, :]
+        weight = np.ones(target.n) if target.weight is None else target.weight
+        if target.codes is not None:
+            guess, y, kind = np.argmax(value, axis=1).astype(float), target.codes.astype(float), 0
+        else:
+            guess, y, kind = value[:, 0].copy(), np.asarray(target.y), 1 if criterion == "absolute_error" else 2
+        out = np.zeros((2, len(alphas) + 1))
+        add_losses(X, self.tree.questions, self.collapse, alphas, guess, y, weight, kind, out)
+        return np.cumsum(out, axis=1)[:, :-1]
 
 
 def sequence_of(tree: Tree) -> PruningSequence:
@@ -128,22 +144,17 @@ def choose_by_cv(
     The chosen α is the largest whose error is within one standard error of the least.
     """
     alphas = candidates(sequence)
-    losses = np.zeros((target.n, len(alphas)))
-    for train, test in folds:
-        part = target.rows(train)
-        grown = grow(columns.rows(np.sort(train)), target.rows(np.sort(train)), settings_for(part))
-        guess = sequence_of(grown.tree).predict(X[test], alphas)
-        if target.codes is not None:
-            losses[test] = guess != target.codes[test, None]
-        elif settings_for(part).criterion == "absolute_error":
-            losses[test] = np.abs(guess - np.asarray(target.y)[test, None])
-        else:
-            losses[test] = (guess - np.asarray(target.y)[test, None]) ** 2
     weight = np.ones(target.n) if target.weight is None else target.weight
+    sums = np.zeros((2, len(alphas)))
+    for train, test in folds:
+        part = target.rows(np.sort(train))
+        settings = settings_for(part)
+        fold = sequence_of(grow(columns.rows(np.sort(train)), part, settings).tree)
+        sums += fold.losses(X[test], target.rows(test), alphas, settings.criterion)
     total = weight.sum()
-    error = weight @ losses / total
-    spread = weight @ (losses - error) ** 2
-    se = np.sqrt(spread) / total
+    error = sums[0] / total
+    spread = sums[1] - total * error**2  # Σ w (loss − error)²
+    se = np.sqrt(np.maximum(spread, 0.0)) / total
     best = int(np.argmin(error))
     chosen = int(np.flatnonzero(error <= error[best] + se[best])[-1])
     return Choice(alphas, sequence.n_leaves, error, se, best, chosen)
