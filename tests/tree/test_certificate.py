@@ -47,7 +47,10 @@ def test_it_holds_and_verifies(criterion, params, weighted):
     X, labels, score, w = table()
     weight = w if weighted else None
     if criterion in ("gini", "log_loss"):
-        model, y = DecisionTreeClassifier(criterion=criterion, **params), np.array(["no", "may", "yes"])[labels]
+        model, y = (
+            DecisionTreeClassifier(criterion=criterion, **params),
+            np.array(["no", "may", "yes"])[labels],
+        )
     else:
         model, y = DecisionTreeRegressor(criterion=criterion, **params), score
     certificate = model.fit(X, y, sample_weight=weight).certificate_

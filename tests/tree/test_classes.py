@@ -65,7 +65,9 @@ def test_the_partition_is_scikit_learns_on_tie_free_data(criterion, params, weig
     y = labels if criterion in ("gini", "entropy") else score
     w = np.random.default_rng(1).random(len(y)) if weighted else None
     ours, theirs = (m.fit(X, y, sample_weight=w) for m in models(criterion, **params))
-    if criterion == "absolute_error" and not weighted:  # medians of even sets make true ties: same gain, not same cut
+    if (
+        criterion == "absolute_error" and not weighted
+    ):  # medians of even sets make true ties: same gain, not same cut
         if "max_leaf_nodes" not in params:
             compare_gains(X, y, ours, theirs, criterion)
         return
@@ -81,7 +83,9 @@ def test_the_partition_is_scikit_learns_on_tie_free_data(criterion, params, weig
     assert t.weighted_n_node_samples == pytest.approx(s.weighted_n_node_samples)
     assert ours.feature_importances_ == pytest.approx(theirs.feature_importances_, abs=1e-9)
     assert (ours.decision_path(X) != theirs.decision_path(X)).nnz == 0
-    assert np.array_equal(ours.predict(X), theirs.predict(X)) or np.allclose(ours.predict(X), theirs.predict(X))
+    assert np.array_equal(ours.predict(X), theirs.predict(X)) or np.allclose(
+        ours.predict(X), theirs.predict(X)
+    )
 
 
 def _partition(leaves):
@@ -202,7 +206,12 @@ def test_two_class_grouping_is_the_best_of_all(seed):
     X, y = rng.integers(0, c, size=(n, 1)).astype(float), rng.integers(0, 2, n)
     z = rng.normal(size=n)
     present = np.unique(X)
-    for criterion, target in (("gini", y), ("entropy", y), ("squared_error", z), ("gini", np.digitize(z, [-1, 1]))):
+    for criterion, target in (
+        ("gini", y),
+        ("entropy", y),
+        ("squared_error", z),
+        ("gini", np.digitize(z, [-1, 1])),
+    ):
         model = models(criterion, max_depth=1)[0].set_params(categorical_features=[0]).fit(X, target)
         w = np.ones(n)
         best = -np.inf
@@ -261,7 +270,9 @@ def test_categories_by_number_name_and_mask_agree():
     numbers = table.assign(colour=codes)
     by_name = DecisionTreeClassifier(categorical_features=["colour"]).fit(numbers, y)
     by_place = DecisionTreeClassifier(categorical_features=[1]).fit(numbers.to_numpy(float), y)
-    by_mask = DecisionTreeClassifier(categorical_features=[False, True, False]).fit(numbers.to_numpy(float), y)
+    by_mask = DecisionTreeClassifier(categorical_features=[False, True, False]).fit(
+        numbers.to_numpy(float), y
+    )
     for model in (by_place, by_mask):
         assert np.array_equal(model.tree_.bits, by_name.tree_.bits)
         assert np.array_equal(model.predict(numbers.to_numpy(float)), y)

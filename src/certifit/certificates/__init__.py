@@ -5,10 +5,11 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
+# Importing a kind makes it known to `issue` and `verify`.
+from certifit.certificates import tree
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
-from certifit.certificates import tree as _tree  # noqa: F401, I001  (registers its kind)
 
 __all__ = [
     "Ball",
@@ -24,4 +25,5 @@ __all__ = [
     "kinds",
     "rationals",
     "to_float",
+    "tree",
 ]

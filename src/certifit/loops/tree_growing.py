@@ -725,7 +725,12 @@ def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth:
         middle = start + n_left
         stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = right, middle, end, depth + 1
         height += 1
-        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = left, start, middle, depth + 1
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
+            left,
+            start,
+            middle,
+            depth + 1,
+        )
         height += 1
 
 

@@ -237,9 +237,7 @@ class DecisionTree(Certified, BaseEstimator):
         target = table.target.rows(rows)
         columns = sort_columns(table.X[rows], table.columns.sizes)
         sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)
-        return Bunch(
-            ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves
-        )
+        return Bunch(ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves)
 
     def apply(self, X: Any) -> Array:
         """The number of the leaf in which each row ends.
@@ -287,7 +285,9 @@ class DecisionTree(Certified, BaseEstimator):
         if not _columns.is_frame(table) and hasattr(self, "feature_names_in_"):
             values = self.columns_.encode(table)
             if values.shape[1] != self.n_features_in_:
-                raise ValueError(f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}.")
+                raise ValueError(
+                    f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}."
+                )
         else:
             values = self._read_X(table, reset=False)[0]
         if len(values) != 1:

@@ -200,7 +200,9 @@ def _fixed_point(target: Target, criterion: int) -> _Scaled:
             targets = np.rint(np.ldexp(weight * centred, shift)).astype(np.int64)
         with np.errstate(over="ignore"):
             scale = np.ldexp(weight_scale, 2 * (size - shift))
-            gain_unit = float(scale) if criterion == loops.SQUARED else float(np.ldexp(1.0, size)) / weight_scale
+            gain_unit = (
+                float(scale) if criterion == loops.SQUARED else float(np.ldexp(1.0, size)) / weight_scale
+            )
         if criterion == loops.ABSOLUTE:
             values = centred
     return _Scaled(weights, targets, values, whole, unit, weight_scale, gain_unit, table)
@@ -256,7 +258,9 @@ class _Work:
             min_split=settings.min_samples_split,
             min_leaf=settings.min_samples_leaf,
             min_weight=settings.min_weight_leaf * scaled.weight_scale,
-            min_gain=(least - np.finfo(float).eps) * target.total / scaled.gain_unit if least > 0 else -np.inf,
+            min_gain=(least - np.finfo(float).eps) * target.total / scaled.gain_unit
+            if least > 0
+            else -np.inf,
             max_features=settings.max_features or d,
         )
         slots = 2 * n
@@ -325,7 +329,9 @@ class _Work:
             return 0
         n_left = int(loops.record(s, x, t, slot, start, end, found))
         ends = np.linspace(0, len(s.words), len(rooms) + 1).astype(int)
-        jobs = [pool.submit(loops.divide, s, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])]
+        jobs = [
+            pool.submit(loops.divide, s, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])
+        ]
         for job in jobs:
             job.result()
         return n_left
@@ -345,7 +351,8 @@ class _Work:
             y.total[:] = x.total
             y.local[:] = x.local
         jobs = [
-            pool.submit(loops.search, s, r, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])
+            pool.submit(loops.search, s, r, y, start, end, a, b)
+            for y, a, b in zip(rooms, ends[:-1], ends[1:])
         ]
         best = loops.NOTHING
         for y, job in zip(rooms, jobs):
@@ -479,7 +486,9 @@ def fill(shape: Tree, leaf_of: Array, target: Target, criterion: str) -> Tree:
     weight = sums_per_node(parent, leaf_of, [target.weight])[:, 0]
     w = np.ones(len(y)) if target.weight is None else target.weight
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(leaf_of, w * y, minlength=len(parent)) / np.bincount(leaf_of, w, minlength=len(parent))
+        mean = np.bincount(leaf_of, w * y, minlength=len(parent)) / np.bincount(
+            leaf_of, w, minlength=len(parent)
+        )
     mean = np.where(shape.is_leaf, mean, 0.0)
     # A second pass takes the rounding out of the means, and makes those of equal values exact.
     own = np.where(shape.is_leaf, weight, 1.0)
@@ -497,7 +506,11 @@ def _fill_absolute(shape: Tree, leaf_of: Array, target: Target) -> Tree:
     order = np.lexsort((y, leaf_of))
     rows: list[Array] = [np.zeros(0, dtype=np.int64)] * shape.node_count
     ends = np.searchsorted(leaf_of[order], np.arange(shape.node_count + 1))
-    centre, impurity, weight = np.zeros(shape.node_count), np.zeros(shape.node_count), np.zeros(shape.node_count)
+    centre, impurity, weight = (
+        np.zeros(shape.node_count),
+        np.zeros(shape.node_count),
+        np.zeros(shape.node_count),
+    )
     for node in range(shape.node_count - 1, -1, -1):
         if shape.children_left[node] < 0:
             rows[node] = order[ends[node] : ends[node + 1]]

@@ -33,7 +33,8 @@ def layout(tree: Any, max_depth: int | None) -> tuple[dict[int, tuple[float, int
             across += 1.0
         else:
             x = 0.5 * (
-                place(int(tree.children_left[node]), depth + 1) + place(int(tree.children_right[node]), depth + 1)
+                place(int(tree.children_left[node]), depth + 1)
+                + place(int(tree.children_right[node]), depth + 1)
             )
         places[node] = (x, depth)
         return x
@@ -122,7 +123,8 @@ def plot_tree(
     places, cut = layout(tree, max_depth)
     way = set(decision_tree.explain(highlight).nodes) if highlight is not None else set()
     labels = {
-        node: _label(decision_tree, node, node in cut, feature_names, class_names, decimals) for node in places
+        node: _label(decision_tree, node, node in cut, feature_names, class_names, decimals)
+        for node in places
     }
     ax = _canvas(ax, places, labels, fontsize)
     total = float(tree.weighted_n_node_samples[0])

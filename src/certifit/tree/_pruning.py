@@ -62,7 +62,6 @@ class PruningSequence:
         answer = np.argmax(value, axis=1) if self.tree.n_classes > 0 else value[:, 0]
         return answer[self.leaves(X, alphas)]
 
-
     def losses(self, X: Array, target: Target, alphas: Array, criterion: str) -> Array:
         """Σ weight × loss and Σ weight × loss² on some rows, for each of the rising alphas, shape (2, alphas).
 
@@ -73,7 +72,11 @@ class PruningSequence:
         if target.codes is not None:
             guess, y, kind = np.argmax(value, axis=1).astype(float), target.codes.astype(float), 0
         else:
-            guess, y, kind = value[:, 0].copy(), np.asarray(target.y), 1 if criterion == "absolute_error" else 2
+            guess, y, kind = (
+                value[:, 0].copy(),
+                np.asarray(target.y),
+                1 if criterion == "absolute_error" else 2,
+            )
         out = np.zeros((2, len(alphas) + 1))
         add_losses(X, self.tree.questions, self.collapse, alphas, guess, y, weight, kind, out)
         return np.cumsum(out, axis=1)[:, :-1]
@@ -90,7 +93,9 @@ def sequence_of(tree: Tree) -> PruningSequence:
     return PruningSequence(tree, alphas[:count], leaves[:count], costs[:count], collapse)
 
 
-def pruning_sequence(X: Array, target: Target, settings: Settings, sizes: Array | None = None) -> PruningSequence:
+def pruning_sequence(
+    X: Array, target: Target, settings: Settings, sizes: Array | None = None
+) -> PruningSequence:
     """Grow one tree on a training set and return all trees that pruning it can give.
 
     Parameters
