@@ -16,8 +16,9 @@ GOAL = "≥ 3× each fold's sequence once, by hand in scikit-learn"
 def by_hand(X: np.ndarray, y: np.ndarray) -> Any:
     """One tree per fold; its nested trees are read off the path that `cost_complexity_pruning_path` walks.
 
-    Every candidate α needs the fold's tree pruned at α: the node in which a row ends is found by walking up its
-    decision path to the first node that is a leaf at that α, with the α of each node from the weakest links.
+    Every candidate α needs the fold's tree pruned at α: the node in which a row ends is found by walking up
+    its decision path to the first node that is a leaf at that α, with the α of each node from the weakest
+    links.
     """
     from sklearn.model_selection import StratifiedKFold
     from sklearn.tree import DecisionTreeClassifier

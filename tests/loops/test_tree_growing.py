@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.loops import tree_growing as loops
-from certifit.tree._growing import Settings, Target, grow, sort_columns
+from certifit.loops import tree_sample
+from certifit.loops.tree_sample import MISSING
+from certifit.tree._growing import Settings, grow, sort_columns
+from certifit.tree._target import Target
 
 
 def impurity(y, w, criterion):
@@ -92,7 +95,7 @@ def test_keep_rows_equals_sorting_again():
     X = rng.normal(size=(50, 3))
     keep = np.sort(rng.choice(50, 30, replace=False))
     some, again = sort_columns(X, np.zeros(3, int)).rows(keep), sort_columns(X[keep], np.zeros(3, int))
-    assert np.array_equal(some.words & loops.MISSING, again.words & loops.MISSING)
+    assert np.array_equal(some.words & MISSING, again.words & MISSING)
 
 
 def test_mix_spreads():
@@ -103,3 +106,4 @@ def test_mix_spreads():
 
 def test_warm_compiles():
     loops.warm()
+    tree_sample.warm()

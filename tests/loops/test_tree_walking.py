@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.loops import tree_walking as loops
-from certifit.tree._growing import Settings, Target, grow, sort_columns
+from certifit.tree._growing import Settings, grow, sort_columns
 from certifit.tree._pruning import sequence_of
+from certifit.tree._target import Target
 
 
 def grown_tree(seed, n=25, d=2, classes=3):

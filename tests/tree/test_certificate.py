@@ -149,7 +149,8 @@ def test_a_foreign_tree_is_judged_by_the_same_proof():
         t = t.fit(X, labels).tree_
         evidence = {
             **ours.evidence,
-            "left": t.children_left, "right": t.children_right, "feature": t.feature, "threshold": t.threshold,
+            "left": t.children_left, "right": t.children_right, "feature": t.feature,
+            "threshold": t.threshold,
             "missing_left": np.zeros(t.node_count), "group": np.full(t.node_count, -1),
             "value": t.value[:, 0], "asks": t.children_left >= 0,
         }  # fmt: skip

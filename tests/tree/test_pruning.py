@@ -9,8 +9,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from certifit.tree._growing import Settings, Target
+from certifit.tree._growing import Settings
 from certifit.tree._pruning import pruning_sequence
+from certifit.tree._target import Target
 
 
 def noisy(n=300, seed=0):

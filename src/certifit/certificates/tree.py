@@ -4,10 +4,10 @@ The evidence is the tree as grown (questions, values), which nodes still ask aft
 growing. The check sends the rows down level by level, compares every allowed question of every node in plain
 NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
-`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × share of
-the weight; what is left of it on a correct tree is rounding. The groupings of a categorical column with more than
-ten categories in a node and more than two classes, and those under the absolute error, are chosen by a heuristic
-and not compared; the claim then says so.
+`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease ×
+share of the weight; what is left of it on a correct tree is rounding. The groupings of a categorical column
+with more than ten categories in a node and more than two classes, and those under the absolute error, are
+chosen by a heuristic and not compared; the claim then says so.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class TreeOptimality(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
-        text = f"A tree of {size}: at each node no other allowed question gains more ({figures['compared']} compared)"
+        text = f"A tree of {size}: at each node no other allowed question gains more"
+        text += f" ({figures['compared']} compared)"
         if figures["heuristic"]:
             text += ", groupings of categories too many to compare left aside"
         if "validation_loss" in figures:
@@ -326,7 +327,7 @@ class _Walk:
             square = np.bincount(r.node, q, minlength=r.count)
             held = Ball(square, square * gamma(len(rows) + 8)) - whole[:, 1].square() / whole[:, 0]
             mean = centre + whole.mid[:, 1] / whole.mid[:, 0]
-            wrong = np.abs(value[:, 0] - mean) > 1e-9 * (np.abs(self.y).max() + 1e-300)
+            wrong = np.abs(value[:, 0] - mean) > 1e-9 * (np.abs(np.asarray(self.y)).max() + 1e-300)
         else:
             low, high, wrong = np.zeros(r.count), np.zeros(r.count), np.zeros(r.count, dtype=bool)
             for v in at:
@@ -344,7 +345,7 @@ class _Walk:
             self.bad_value = int(level[np.flatnonzero(wrong)[0]])
 
     def _best_first(self) -> None:
-        """With a limit on leaves: each node divided gained at least what any open leaf of the time offered."""
+        """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
         limit = int(self.e["max_leaf_nodes"])
         inner = np.flatnonzero(self.tree.inner)
         if not limit or not len(inner):

@@ -1,8 +1,8 @@
 """The best question of every node of one level of a tree, in plain NumPy with outward rounding.
 
-Sums run over rows in fixed point (64-bit integers), so that a running sum has no error but the rounding of each
-row to the unit; `Sums.ball` turns them into numbers with a proved bound. The cost of a division is the sum of
-weight × impurity over both sides (for the squared error without the part that no division changes).
+Sums run over rows in fixed point (64-bit integers), so that a running sum has no error but the rounding of
+each row to the unit; `Sums.ball` turns them into numbers with a proved bound. The cost of a division is the
+sum of weight × impurity over both sides (for the squared error without the part that no division changes).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def side_cost(side: Ball, criterion: str) -> Ball:
 
 
 class Best:
-    """The least cost found so far at each node (a proved lower bound), and how many questions were compared."""
+    """The least cost found so far at each node (from below), and how many questions were compared."""
 
     def __init__(self, count: int) -> None:
         self.low = np.full(count, np.inf)
@@ -158,8 +158,8 @@ def _offer(r: Rows, s: Sums, totals: Array, node: Array, left: Array, rows: Arra
 def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Array]:
     """The divisions of categories (rows of ``sums``) that are compared, each as a mask of those going left.
 
-    Two classes or values: the cuts in order of the mean, among which the best of all groupings lies (Fisher 1958).
-    Many classes: every grouping.
+    Two classes or values: the cuts in order of the mean, among which the best of all groupings lies (Fisher
+    1958). Many classes: every grouping.
     """
     c = len(sums)
     if classification and n_classes > 2:
@@ -202,7 +202,7 @@ def compare_groups(r: Rows, s: Sums, totals: Array, codes: Array, allowed: Array
 
 
 def absolute_costs(y: Array, w: Array) -> tuple[Array, Array]:
-    """Least Σ w |y − centre| of the first i rows, i = 0 … n, from below and from above (rounding included)."""
+    """Least Σ w |y − centre| of the first i rows, i = 0 … n, from below and from above."""
     n = len(y)
     least = np.full(n + 1, np.inf)
     least[0] = 0.0

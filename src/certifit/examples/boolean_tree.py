@@ -1,10 +1,10 @@
 """Every boolean function is a tree, and some need a large one.
 
 A tree that asks about one input at a time can write down any truth table. How large it gets depends on the
-function: "all of them" needs one question per input, parity needs 2^d − 1, because before the last input is known
-nothing is: at the root of a parity tree every question gains exactly nothing, and greedy growing must take it on
-trust. Greedy is not best: where one input chooses which other input counts, three questions suffice, but the
-choosing input tells nothing by itself, so the tree grown by gains asks more.
+function: "all of them" needs one question per input, parity needs 2^d − 1, because before the last input is
+known nothing is: at the root of a parity tree every question gains exactly nothing, and greedy growing must
+take it on trust. Greedy is not best: where one input chooses which other input counts, three questions
+suffice, but the choosing input tells nothing by itself, so the tree grown by gains asks more.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ def run(say: Callable[[str], Any] = print, inputs: int = 5) -> dict[str, Any]:
         questions[name] = tree.get_n_leaves() - 1
         gains[name] = max(information_gain(y, column) for column in X.T)
         trees[name] = tree
-        say(f"  {name:<18} {questions[name]:>3} questions; the best first question gains {gains[name]:.3f} bits")
-    say("Where one input chooses, 3 would do: the choosing input gains nothing alone, so greedy asks it too late.")
+        say(f"  {name:<18} {questions[name]:>3} questions; the best first one gains {gains[name]:.3f} bits")
+    say(
+        "Where one input chooses, 3 would do: the choosing input tells nothing alone, so greedy asks it late."
+    )
     say("Parity is the worst case: 2^d − 1 questions, and the first tells nothing at all.")
     return {"inputs": inputs, "questions": questions, "gains": gains, "trees": trees}
 

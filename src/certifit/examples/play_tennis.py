@@ -1,8 +1,9 @@
 """Play tennis: which question tells most?
 
 Fourteen Saturday mornings with their outlook, temperature, humidity and wind, and whether tennis was played
-(Quinlan 1986). The information gain of each column says what to ask first; the tree asks on until nothing is left
-open. A question here has two answers, so a column with three values is asked about by groups: "overcast or not?"
+(Quinlan 1986). The information gain of each column says what to ask first; the tree asks on until nothing
+is left open. A question here has two answers, so a column with three values is asked about by groups:
+"overcast or not?"
 """
 
 from __future__ import annotations

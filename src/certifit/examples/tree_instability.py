@@ -1,10 +1,10 @@
 """One row changes, the tree changes: instability.
 
-A tree takes the best question at each node, by however little it wins. When two questions gain nearly the same, a
-single row decides between them, and everything below is grown on other rows. Two columns here say almost the same
-thing about the label. Of all single rows whose label might have been read wrongly, some move the first question to
-the other column; the predictions for new points then differ far from that row. The fit is proved right both times:
-instability is a property of trees, not a mistake in growing them.
+A tree takes the best question at each node, by however little it wins. When two questions gain nearly the
+same, a single row decides between them, and everything below is grown on other rows. Two columns here say
+almost the same thing about the label. Of all single rows whose label might have been read wrongly, some
+move the first question to the other column; the predictions for new points then differ far from that row.
+The fit is proved right both times: instability is a property of trees, not a mistake in growing them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     flipped[worst] = 1 - flipped[worst]
     after = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=3).fit(X, flipped)
     say(f"{len(y)} rows, two columns; the first question is about column {tree.tree_.feature[0]}.")
-    say(f"Changing one label moves the first question to the other column for {roots.sum()} of {len(y)} rows.")
-    say(f"The worst single label (row {worst}) changes {100 * changed[worst]:.0f} % of the plane, not 1/{len(y)}.")
+    say(f"Changing one label moves the first question to the other column for {roots.sum()} rows.")
+    say(f"The worst single label (row {worst}) changes {100 * changed[worst]:.0f} % of the plane.")
     proved = tree.certificate_.holds and after.certificate_.holds
     say(f"Both trees are proved to ask the best question at every node: {proved}.")
     return {
@@ -82,7 +82,12 @@ def draw(numbers: dict[str, Any]) -> Any:
         if ax is axes[1]:
             labels[row] = 1 - labels[row]
         ax.imshow(
-            tree.predict(points).reshape(401, 401), origin="lower", extent=(0, 1, 0, 1), cmap=soft, vmin=0, vmax=1
+            tree.predict(points).reshape(401, 401),
+            origin="lower",
+            extent=(0, 1, 0, 1),
+            cmap=soft,
+            vmin=0,
+            vmax=1,
         )
         ax.scatter(*X.T, c=labels, cmap=strong, s=26, edgecolor="white", linewidth=0.6)
         ax.scatter(*X[row], s=230, facecolor="none", edgecolor="#22303C", linewidth=2)

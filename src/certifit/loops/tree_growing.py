@@ -1,12 +1,14 @@
 """Split search and tree growing on columns sorted once.
 
-Row i of ``words`` is column i in sorted order, one 64-bit word per training row: rank of the value << 32 | row.
-A missing value has the rank `MISSING`, so it stands last. Growing a node reads each column's words of the node
-from left to right (the best question), then divides them stably between the two children; nothing is sorted again.
+Row i of ``words`` is column i in sorted order, one 64-bit word per training row: rank of the value << 32 |
+row. A missing value has the rank `MISSING`, so it stands last. Growing a node reads each column's words of
+the node from left to right (the best question), then divides them stably between the two children; nothing
+is sorted again.
 
-Sums run in 64-bit fixed point (``weights``, ``targets``, and a table of n·log₂n): no drift along a column, and
-questions that tie in truth tie in the machine, whatever the order of the rows. Ties go to the first column and
-the lowest threshold. Scores are raw gains: weight × impurity decrease, in the units of the fixed point.
+Sums run in 64-bit fixed point (``weights``, ``targets``, and a table of n·log₂n): no drift along a column,
+and questions that tie in truth tie in the machine, whatever the order of the rows. Ties go to the first
+column and the lowest threshold. Scores are raw gains: weight × impurity decrease, in the units of the fixed
+point.
 
 The file is long because a cached loop may call only its own file, and growing calls everything here.
 """
@@ -19,71 +21,10 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
+from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, keep_rows, rank_words, room
 
-MISSING = 2**31 - 1
 GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
 _ENUMERATE = 10  # up to this many categories in a node, every grouping of a many-class target is tried
-
-
-class Sample(NamedTuple):
-    """What is learnt from: sorted columns, coded target, fixed-point weights, and the table of n log2 n."""
-
-    words: Array  # (d, n) int64; one more row in order of y for the absolute error
-    sizes: Array  # (d,) int64: 0 for a numeric column, else its number of categories
-    codes: Array  # (n,) int32 classes (zeros in regression)
-    targets: Array  # (n,) int64: weight × target in fixed point (regression)
-    values: Array  # (n,) float64 centred target (regression)
-    weights: Array  # (n,) int64: weight in fixed point
-    table: Array  # n log2 n in fixed point, when weights are whole numbers
-    steps: Array  # table[i+1] − table[i]
-
-
-class Rules(NamedTuple):
-    """When to stop, and what a good question is."""
-
-    criterion: int
-    n_classes: int
-    whole: bool  # weights are whole numbers with a sum below 2**31
-    unit_weights: bool  # all weights are 1
-    max_depth: int
-    min_split: int
-    min_leaf: int
-    min_weight: float
-    min_gain: float
-    max_features: int
-
-
-class Nodes(NamedTuple):
-    """The tree, one slot per node in preorder with gaps (a subtree of m rows owns 2m − 1 slots)."""
-
-    n_rows: Array
-    n_left: Array  # rows that go left; 0 for a leaf
-    feature: Array
-    low: Array  # ranks on either side of the threshold; high = MISSING: "is it known at all?"
-    high: Array
-    missing_left: Array
-    gain: Array
-    seed: Array
-    bits: Array  # (slots, words): the categories that go left
-    drawn: Array  # (slots, d): columns looked at, when only some are
-    leaf_of: Array  # (n,) slot of the leaf of each row
-
-
-class Scratch(NamedTuple):
-    """Room to work in, one per thread."""
-
-    side: Array  # (n,) uint8, shared: rows of distinct nodes never meet
-    spare: Array  # (n,) int64
-    total: Array  # (K,) int64: the node's weight per class
-    left: Array  # (K,) int64
-    tally: Array  # (categories + 1, K + 2) int64: class weights, rows, code
-    order: Array  # (categories + 1,) int64
-    columns: Array  # (d,) int64: a permutation to draw from
-    chosen: Array  # (bit words,) int64: the grouping of the best question so far
-    trial: Array  # (bit words,) int64
-    tree: Array  # (2, n + 1) float64: Fenwick sums (absolute error)
-    costs: Array  # (2, n + 1) float64
-    local: Array  # (n,) int64: place of a row in the node's order of y
 
 
 class Found(NamedTuple):
@@ -100,7 +41,7 @@ NOTHING = Found(-np.inf, -1, 0, 0, 0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mix(seed: int) -> int:
+def mix(seed: int) -> Any:
     """One step of splitmix64: a well-spread function of its argument."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -249,7 +190,8 @@ def _scan_variance(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: A
     words = s.words[f]
     known = _known_end(words, start, end)
     n, total = x.total[0], x.total[1]
-    a = w = np.int64(0)
+    a: Any = np.int64(0)
+    w: Any = np.int64(0)
     rows_left = 0
     if send == 1:
         for i in range(known, end):
@@ -361,7 +303,7 @@ def _scan_absolute(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: A
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _tally(s: Any, r: Any, x: Any, f: int, start: int, end: int) -> int:
-    """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category of its own."""
+    """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category too."""
     words, t = s.words[f], x.tally
     k = t.shape[1] - 2
     c, last = -1, np.int64(-1)
@@ -455,9 +397,10 @@ def _scan_every_grouping(s: Any, r: Any, x: Any, f: int, m: int, count: int, bes
 def _scan_categories(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any) -> Any:
     """The best grouping of a categorical column.
 
-    Two classes and the squared error: the categories in order of their mean hold the best grouping (Fisher 1958;
-    Breiman et al. 1984, theorem 4.5). Many classes: every grouping of up to ten categories, beyond that the orders
-    by the share of each class. Absolute error: the order of the means, scored by the squared error.
+    Two classes and the squared error: the categories in order of their mean hold the best grouping (Fisher
+    1958; Breiman et al. 1984, theorem 4.5). Many classes: every grouping of up to ten categories, beyond
+    that the orders by the share of each class. Absolute error: the order of the means, scored by the
+    squared error.
     """
     count = _tally(s, r, x, f, start, end)
     if count < 2:
@@ -560,32 +503,30 @@ def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int) -> Any:
-    """The best question among columns first … last − 1 (stock taken before)."""
+def search(
+    s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, seed: int, drawn: Array
+) -> Any:
+    """The best question among columns first … last − 1 (stock taken before).
+
+    When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
+    marked in ``drawn``.
+    """
     best = NOTHING
+    some = r.max_features < len(s.sizes)
     for f in range(first, last):
-        best = scan_column(s, r, x, f, start, end, best)
-    return best
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def search_some(s: Any, r: Any, x: Any, start: int, end: int, seed: int, drawn: Array) -> Any:
-    """The best question among ``max_features`` columns drawn for this node (more while all were constant)."""
-    best = NOTHING
-    d = len(s.sizes)
-    for f in range(d):
         x.columns[f] = f
     useful = 0
-    for j in range(d):
-        if j >= r.max_features and useful > 0:
-            break
-        seed = mix(seed)
-        other = j + seed % (d - j)
-        f = x.columns[other]
-        x.columns[other] = x.columns[j]
-        x.columns[j] = f
-        drawn[f] = 1
-        useful += (s.words[f, start] >> 32) != (s.words[f, end - 1] >> 32)
+    for j in range(first, last):
+        f = j
+        if some:
+            if j >= r.max_features and useful > 0:
+                break
+            seed = mix(seed)
+            other = j + seed % (last - j)
+            f = x.columns[other]
+            x.columns[other] = x.columns[j]
+            drawn[f] = 1
+            useful += (s.words[f, start] >> 32) != (s.words[f, end - 1] >> 32)
         best = scan_column(s, r, x, f, start, end, best)
     return best
 
@@ -613,7 +554,8 @@ def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) 
     """Write a node's question down, mark the side of each row, return how many go left."""
     f = found.feature
     words = s.words[f]
-    n_left, gaps = 0, False
+    n_left: Any = 0
+    gaps = False
     if s.sizes[f] > 0:
         t.bits[slot] = x.chosen
     for i in range(start, end):
@@ -646,7 +588,8 @@ def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
     side, spare = x.side, x.spare
     for f in range(first, last):
         words = s.words[f]
-        i_left, i_right = start, 0
+        i_left: Any = start
+        i_right: Any = 0
         for i in range(start, end):
             word = words[i]
             go = np.int64(side[word & MISSING])
@@ -705,10 +648,9 @@ def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth:
         pure = take_stock(s, r, x, start, end)
         found = NOTHING
         if may_split(r, end - start, float(node_weight(r, x)), depth, pure):
-            if r.max_features < d:
-                found = search_some(s, r, x, start, end, t.seed[slot], t.drawn[slot])
-            else:
-                found = search(s, r, x, start, end, 0, d)
+            found = search(
+                s, r, x, start, end, 0, d, t.seed[slot], t.drawn[slot if r.max_features < d else 0]
+            )
         if found.feature < 0 or found.score < r.min_gain:
             set_leaf(s, t, slot, start, end)
             continue
@@ -734,34 +676,6 @@ def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth:
         height += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def rank_words(order: Array, column: Array, known: int, words: Array, values: Array) -> int:
-    """Words of one column from its sorted order, and the value of each rank; returns how many there are."""
-    rank = np.int64(-1)
-    for i in range(len(order)):
-        row = order[i]
-        if i >= known:
-            words[i] = (np.int64(MISSING) << 32) | row
-            continue
-        if i == 0 or column[row] != column[order[i - 1]]:
-            rank += 1
-            values[rank] = column[row]
-        words[i] = (rank << 32) | row
-    return rank + 1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def keep_rows(words: Array, place: Array, out: Array) -> None:
-    """The words of some of the rows, renumbered by ``place`` (−1: left out); ranks stay."""
-    for f in range(words.shape[0]):
-        j = 0
-        for i in range(words.shape[1]):
-            row = place[words[f, i] & MISSING]
-            if row >= 0:
-                out[f, j] = (words[f, i] >> 32 << 32) | row
-                j += 1
-
-
 def warm() -> None:
     """Compile everything for the types in use: one small tree per criterion, with a gap and categories."""
     n, order = 8, np.array([0, 3, 5, 1, 2, 4, 6, 7])
@@ -783,36 +697,16 @@ def warm() -> None:
         r = Rules(criterion, 3, True, True, 9, 2, 1, 0.0, 0.0, 3)
         flags = np.zeros((2 * n, 3), np.uint8)
         bits = np.zeros((2 * n, 1), np.int64)
-        t = Nodes(zeros, *(zeros.copy() for _ in range(4)), flags[:, 0].copy(), np.zeros(2 * n),
-                  zeros.copy(), bits, flags, ones.copy())  # fmt: skip
-        x = room(n, 3, 3, 3, criterion)
+        six = [zeros.copy() for _ in range(6)]
+        sides = flags[:, 0].copy()
+        t = Nodes(
+            six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy()
+        )
+        x = room(n, 3, 3, 3, criterion == ABSOLUTE)
         may_split(r, n, 1.0, 0, take_stock(s, r, x, 0, n))
-        search(s, r, x, 0, n, 0, 3)
-        search_some(s, r, x, 0, n, 1, flags[0])
+        search(s, r, x, 0, n, 0, 3, 1, flags[0])
         node_weight(r, x)
         record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
         set_leaf(s, t, 0, 0, n)
         grow(s, r, x, t, 0, 0, n, 0)
         divide(s, x, 0, n, 0, 1)
-
-
-def room(
-    n: int, n_classes: int, d: int, categories: int, criterion: int, side: Array | None = None
-) -> Scratch:
-    """Room for one thread to work in, for n rows and d columns of at most so many categories."""
-    k, bit_words = max(n_classes, 2), max(1, -(-categories // 64))
-    m = n if criterion == ABSOLUTE else 0
-    return Scratch(
-        side=np.zeros(n, np.uint8) if side is None else side,
-        spare=np.empty(n, np.int64),
-        total=np.zeros(k, np.int64),
-        left=np.zeros(k, np.int64),
-        tally=np.zeros((categories + 1, k + 2), np.int64),
-        order=np.zeros(categories + 1, np.int64),
-        columns=np.zeros(d, np.int64),
-        chosen=np.zeros(bit_words, np.int64),
-        trial=np.zeros(bit_words, np.int64),
-        tree=np.zeros((2, m + 1)),
-        costs=np.zeros((2, m + 1)),
-        local=np.zeros(m, np.int64),
-    )

@@ -1,8 +1,9 @@
 """Walking down grown trees, adding up from their leaves, and finding their weakest links.
 
-A tree is a set of arrays over its nodes in an order where children come after their parent: ``left``, ``right``
-(−1 in a leaf), ``feature``, ``threshold`` (x ≤ threshold goes left), ``missing_left``, and for a categorical
-question ``group``, the row of ``bits`` that holds the categories going left (−1 for a numeric question).
+A tree is a set of arrays over its nodes in an order where children come after their parent: ``left``,
+``right`` (−1 in a leaf), ``feature``, ``threshold`` (x ≤ threshold goes left), ``missing_left``, and for a
+categorical question ``group``, the row of ``bits`` that holds the categories going left (−1 for a numeric
+question).
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def add_losses(
 ) -> None:
     """Add Σ w·loss and Σ w·loss² of the trees pruned at rising alphas to out[0] and out[1].
 
-    ``loss`` is 0 (wrong or right), 1 (absolute) or 2 (squared). A row changes its leaf at most as often as its way
-    is long: it is entered as differences out[:, g] − out[:, g − 1], to be summed up by the caller.
+    ``loss`` is 0 (wrong or right), 1 (absolute) or 2 (squared). A row changes its leaf at most as often as
+    its way is long: it is entered as differences out[:, g] − out[:, g − 1], to be summed up by the caller.
     """
     for i in range(X.shape[0]):
         node, high = 0, len(alphas)
@@ -117,7 +118,7 @@ def add_up(parent: Array, sums: Array) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def merge_moments(left: Array, right: Array, weight: Array, mean: Array, spread: Array) -> None:
-    """Weight, mean and Σ weight (y − mean)² of each inner node from its children (Chan, Golub, LeVeque 1983)."""
+    """Weight, mean and Σ weight (y − mean)² of inner nodes from their children (Chan et al. 1983)."""
     for node in range(len(left) - 1, -1, -1):
         a, b = left[node], right[node]
         if a < 0:
@@ -135,16 +136,17 @@ def weakest_links(left: Array, right: Array, cost: Array, alphas: Array, leaves:
 
     ``cost`` is each node's share of the cost as a leaf. Returns the number of trees in the sequence and
     ``collapse``: node t asks its question in the tree for α exactly when α < collapse[t]. A link is worth
-    g(t) = (cost(t) − cost of its leaves) / (leaves − 1); pruning the least one only raises those above it, so a
-    heap with stale entries finds each next one in O(log n).
+    g(t) = (cost(t) − cost of its leaves) / (leaves − 1); pruning the least one only raises those above it,
+    so a heap with stale entries finds each next one in O(log n).
     """
     n = len(left)
+    t: Any
     parent = np.full(n, -1)
     size = np.ones(n, np.int64)
     branch = cost.copy()
     collapse = np.full(n, -1.0)
     inner = left >= 0
-    heap = [(np.inf, np.int64(0))]
+    heap: Any = [(np.inf, np.int64(0))]
     heap.pop()
     for t in range(n - 1, -1, -1):
         if inner[t]:

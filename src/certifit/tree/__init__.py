@@ -1,7 +1,7 @@
 """Decision trees: exact greedy growing, pruning chosen for the user, and trees one can read.
 
-The names are scikit-learn's; every fit carries a certificate that at each node no other allowed question gains
-more, and after pruning that no other pruning costs less.
+The names are scikit-learn's; every fit carries a certificate that at each node no other allowed question
+gains more, and after pruning that no other pruning costs less.
 """
 
 from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor

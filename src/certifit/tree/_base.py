@@ -25,8 +25,9 @@ from certifit._types import Array
 from certifit.certificates import Data
 from certifit.tree import _columns
 from certifit.tree._export import Explanation, explain_row
-from certifit.tree._growing import Grown, Settings, Target, grow, resolve, sort_columns
+from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
 from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
+from certifit.tree._target import Target
 
 _GROWING = (
     "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
@@ -80,12 +81,12 @@ class DecisionTree(Certified, BaseEstimator):
     def _read_X(self, X: Any, reset: bool) -> tuple[Array, _columns.Columns]:
         """X as floats (codes for categories, NaN for missing), checked like any scikit-learn estimator's."""
         special = _columns.is_frame(X) or not (
-            self.categorical_features is None or isinstance(self.categorical_features, str)  # type: ignore[attr-defined]
+            self.categorical_features is None or isinstance(self.categorical_features, str)
         )
         if reset and special:
             validate_data(self, X, skip_check_array=True)
             names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
-            columns = _columns.learn(X, self.categorical_features, names)  # type: ignore[attr-defined]
+            columns = _columns.learn(X, self.categorical_features, names)
         elif reset:
             checked = self._check_numbers(X, reset=True)
             booleans = getattr(X, "dtype", None) == np.dtype(bool)
@@ -146,15 +147,15 @@ class DecisionTree(Certified, BaseEstimator):
         self
         """
         self._validate_params()
-        if self.pruning is not None and self.ccp_alpha > 0:  # type: ignore[attr-defined]
+        if self.pruning is not None and self.ccp_alpha > 0:
             raise ValueError("pruning chooses how far to prune: leave ccp_alpha at 0, or pruning at None.")
         table = self._read(X, y, sample_weight)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))  # type: ignore[attr-defined]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         grown, asks, choice, held = self._grow(table, seed)
         self.columns_ = table.columns
         self.tree_ = grown.tree.pruned(asks)
         self.max_features_ = grown.settings.max_features
-        self.ccp_alpha_ = choice.alpha if choice is not None else float(self.ccp_alpha)  # type: ignore[attr-defined]
+        self.ccp_alpha_ = choice.alpha if choice is not None else float(self.ccp_alpha)
         self.pruning_choice_ = choice
         self._name_classes(table)
         evidence = _evidence(table, grown, asks, self.ccp_alpha_, held)
@@ -175,7 +176,7 @@ class DecisionTree(Certified, BaseEstimator):
         """The grown tree, which nodes keep their question, how α was chosen, and the rows held back."""
         X, target, d = table.X, table.target, table.X.shape[1]
         rows, held = np.arange(target.n), None
-        if self.pruning == "reduced-error":  # type: ignore[attr-defined]
+        if self.pruning == "reduced-error":
             rows, held = self._hold_back(target, seed)
         if target.weight is not None:
             rows = rows[target.weight[rows] > 0]
@@ -185,10 +186,10 @@ class DecisionTree(Certified, BaseEstimator):
             X, target = X[rows], target.rows(rows)
         columns = sort_columns(X, table.columns.sizes)
         settings = self._settings(target, d, seed)
-        if self.pruning == "cv":  # type: ignore[attr-defined]
+        if self.pruning == "cv":
             grown = grow(columns.rows(np.arange(target.n)), target, settings)
             labels = target.codes if target.codes is not None else target.y
-            folds = check_cv(self.cv, labels, classifier=is_classifier(self))  # type: ignore[attr-defined]
+            folds = check_cv(self.cv, labels, classifier=is_classifier(self))
             choice = choose_by_cv(
                 X, columns, target, lambda part: self._settings(part, d, seed),
                 sequence_of(grown.tree), folds.split(X, labels),
@@ -197,11 +198,11 @@ class DecisionTree(Certified, BaseEstimator):
         grown = grow(columns, target, settings)
         if held is not None:
             return grown, reduced_error(grown.tree, table.X[held], table.target.rows(held)), None, held
-        return grown, prune(grown, self.ccp_alpha)[1], None, None  # type: ignore[attr-defined]
+        return grown, prune(grown, self.ccp_alpha)[1], None, None
 
     def _hold_back(self, target: Target, seed: int) -> tuple[Array, Array]:
         """Rows to grow from and rows to validate on."""
-        share = self.validation_fraction  # type: ignore[attr-defined]
+        share = self.validation_fraction
         if target.n < 2:
             raise ValueError("pruning='reduced-error' holds rows back: it needs more than n_samples=1.")
         rows = np.arange(target.n)
@@ -233,7 +234,7 @@ class DecisionTree(Certified, BaseEstimator):
         rows = np.arange(table.target.n)
         if table.target.weight is not None:
             rows = rows[table.target.weight > 0]
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))  # type: ignore[attr-defined]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         target = table.target.rows(rows)
         columns = sort_columns(table.X[rows], table.columns.sizes)
         sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)

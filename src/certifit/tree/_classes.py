@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from certifit._types import Array
 from certifit.tree._base import DecisionTree, _Table
-from certifit.tree._growing import Target
+from certifit.tree._target import Target
 
 
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     """A classification tree: at each node the question with the largest information gain.
 
-    The gain of a question is H(node) − Σ over its two answers of (share of the weight × H(answer)), where H is the
-    Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure, or until a
-    limit below is met; pruning may then be chosen for you.
+    The gain of a question is H(node) − Σ over its two answers of (share of the weight × H(answer)), where H
+    is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure,
+    or until a limit below is met; pruning may then be chosen for you.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     max_features : int, float, "sqrt", "log2" or None, default=None
         How many columns, drawn at random, a node looks at; None: all.
     random_state : int, RandomState or None, default=None
-        For ``max_features``, the rows held back and nothing else: with all columns the tree is determined by the
-        data (ties go to the first column and the lowest threshold).
+        For ``max_features``, the rows held back and nothing else: with all columns the tree is determined
+        by the data (ties go to the first column and the lowest threshold).
     max_leaf_nodes : int ≥ 2, default=None
         Grow the leaf with the largest gain first, up to so many leaves.
     min_impurity_decrease : float ≥ 0, default=0.0
@@ -51,15 +51,15 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     ccp_alpha : float ≥ 0, default=0.0
         Penalty per leaf in cost-complexity pruning.
     pruning : {None, "cv", "reduced-error"}, default=None
-        "cv" chooses α by cross-validation with the one-standard-error rule (``ccp_alpha_``, ``pruning_choice_``);
-        "reduced-error" prunes on a share of rows held back.
+        "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
+        ``pruning_choice_``); "reduced-error" prunes on a share of rows held back.
     cv : int, splitter or iterable, default=10
         Folds for ``pruning="cv"``.
     validation_fraction : float in (0, 1), default=0.25
         Share of rows held back for ``pruning="reduced-error"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns to be asked about by groups of categories: those that a data frame says are (text, categories), or
-        a mask, column numbers or names.
+        Columns to be asked about by groups of categories: those that a data frame says are (text,
+        categories), or a mask, column numbers or names.
 
     Attributes
     ----------
@@ -76,10 +76,11 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     Notes
     -----
-    Values stay double precision (scikit-learn rounds X to single), so neighbouring values never merge. Missing
-    values go to the side that gains more; a node that saw none sends them to its larger child, and so with
-    categories it never saw. The grouping of categories is the best of all for two classes; for more classes, up to
-    ten categories in a node are tried in every grouping, beyond that only in the order of each class's share.
+    Values stay double precision (scikit-learn rounds X to single), so neighbouring values never merge.
+    Missing values go to the side that gains more; a node that saw none sends them to its larger child, and
+    so with categories it never saw. The grouping of categories is the best of all for two classes; for more
+    classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
+    each class's share.
 
     Not in certifit: ``splitter="random"``, ``monotonic_cst``, several outputs, sparse X, ``check_input``.
 
@@ -229,8 +230,9 @@ pruning_choice_, columns_ :
 
     Notes
     -----
-    The grouping of categories is the best of all for the squared error (cuts in the order of their means); for the
-    absolute error the same order is used as a heuristic. ``pruning="reduced-error"`` compares squared errors.
+    The grouping of categories is the best of all for the squared error (cuts in the order of their means);
+    for the absolute error the same order is used as a heuristic. ``pruning="reduced-error"`` compares
+    squared errors.
 
     Not in certifit: criteria "friedman_mse" and "poisson", ``splitter="random"``, ``monotonic_cst``, several
     outputs, sparse X, ``check_input``.

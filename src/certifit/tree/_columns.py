@@ -69,7 +69,8 @@ def learn(X: Any, categorical_features: Any, names: tuple[str, ...] | None) -> C
     """Find out what the columns are; ``categorical_features`` adds to what the types say."""
     parts = columns_of(X)
     chosen = _chosen(categorical_features, parts, names)
-    kinds, categories = [], []
+    kinds: list[str] = []
+    categories: list[tuple[Any, ...] | None] = []
     for j, part in enumerate(parts):
         by_type = is_frame(X) and _is_categorical(X[frame_names(X)[j]], part)
         if j in chosen or (by_type and isinstance(categorical_features, str)):
@@ -95,7 +96,7 @@ def _chosen(which: Any, parts: list[Array], names: tuple[str, ...] | None) -> se
             )
         return set(np.flatnonzero(which).tolist())
     if which.dtype.kind in "iu":
-        if which.size and not (0 <= which.min() and which.max() < d):
+        if which.size and not (which.min() >= 0 and which.max() < d):
             raise ValueError(
                 f"categorical_features holds column numbers from 0 to {d - 1}; got {which.tolist()}."
             )
@@ -136,6 +137,6 @@ def _numbers(part: Array, name: str) -> Array:
     except (TypeError, ValueError):
         word = next(v for v in part if isinstance(_key(v), str))
         raise ValueError(
-            f"Column {name} holds {word!r}, and a numeric question about it must be a number: could not convert "
+            f"Column {name} holds {word!r}, where a number is needed: could not convert "
             "string to float. Name the column in categorical_features, or give a data frame."
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -185,7 +186,7 @@ def explain_row(model: Any, row: Array) -> Explanation:
     tree = model.tree_
     nodes = [int(v) for v in np.sort(tree.decision_path(row[None, :]).indices)]
     asked, values = [], []
-    for node, child in zip(nodes[:-1], nodes[1:]):
+    for node, child in pairwise(nodes):
         left, right = question(model, node)
         asked.append(left if child == tree.children_left[node] else right)
         values.append(_value(model, int(tree.feature[node]), row))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 from numbers import Integral
 from queue import SimpleQueue
@@ -19,19 +20,12 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import tree_growing as loops
-from certifit.loops.tree_walking import merge_moments
-from certifit.tree._structure import Tree, sums_per_node, workers
+from certifit.loops import tree_sample
+from certifit.tree._structure import Tree, workers
+from certifit.tree._target import CRITERIA, Scaled, Target, fill, fixed_point
 
-CRITERIA = {
-    "gini": loops.GINI,
-    "entropy": loops.ENTROPY,
-    "log_loss": loops.ENTROPY,
-    "squared_error": loops.SQUARED,
-    "absolute_error": loops.ABSOLUTE,
-}
 _WORTH_THREADS = 40_000  # rows × columns below which one thread is as fast
 _SMALL_NODE = 2_000  # rows below which a node is left to one thread
-_TABLE_LIMIT = 1 << 24  # longest table of n log2 n
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class Settings:
 
 
 def resolve(params: dict[str, Any], n: int, d: int, weight: float, seed: int) -> Settings:
-    """Scikit-learn's parameters (counts or shares) as counts for n rows and d columns of this total weight."""
+    """Scikit-learn's parameters (counts or shares) as counts for n rows, d columns and a total weight."""
 
     def count(value: Any, least: int) -> int:
         return int(value) if isinstance(value, Integral) else max(least, ceil(value * n))
@@ -94,7 +88,7 @@ class Sorted:
         ends = np.linspace(0, len(out), workers() + 1).astype(int)
 
         def part(a: int, b: int) -> None:
-            loops.keep_rows(self.words[a:b], place, out[a:b])
+            tree_sample.keep_rows(self.words[a:b], place, out[a:b])
 
         _spread(part, ends, out.size)
         return replace(self, words=out)
@@ -103,7 +97,7 @@ class Sorted:
 def _spread(work: Any, ends: Array, size: int) -> list[Any]:
     """work(first, last) for neighbouring ends, in threads when the size is worth it."""
     if size < _WORTH_THREADS or len(ends) <= 2:
-        return [work(a, b) for a, b in zip(ends[:-1], ends[1:])]
+        return [work(a, b) for a, b in pairwise(ends)]
     with ThreadPoolExecutor(len(ends) - 1) as pool:
         return list(pool.map(work, ends[:-1], ends[1:]))
 
@@ -119,93 +113,13 @@ def sort_columns(X: Array, sizes: Array) -> Sorted:
             column = np.ascontiguousarray(X[:, f])
             order = np.argsort(column)
             known = n - int(np.count_nonzero(np.isnan(column)))
-            loops.rank_words(order, column, known, words[f], values[f])
+            tree_sample.rank_words(order, column, known, words[f], values[f])
             if sizes[f]:  # the rank of a category is its code, also when some codes do not occur
-                codes = np.where(np.isnan(column), loops.MISSING, column)[order].astype(np.int64)
+                codes = np.where(np.isnan(column), tree_sample.MISSING, column)[order].astype(np.int64)
                 words[f] = codes << 32 | order
 
     _spread(part, np.linspace(0, d, workers() + 1).astype(int), n * d)
     return Sorted(words, values, np.asarray(sizes, dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a tree is to predict: class codes, or values; with weights."""
-
-    codes: Array | None
-    n_classes: int
-    y: Array | None
-    weight: Array | None
-
-    @property
-    def n(self) -> int:
-        return len(self.codes) if self.codes is not None else len(self.y)  # type: ignore[arg-type]
-
-    def rows(self, keep: Array) -> Target:
-        def part(v: Array | None) -> Array | None:
-            return None if v is None else v[keep]
-
-        return Target(part(self.codes), self.n_classes, part(self.y), part(self.weight))
-
-    @property
-    def total(self) -> float:
-        return float(self.n) if self.weight is None else float(self.weight.sum())
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """Weights and targets in fixed point, and what one raw unit of gain is worth."""
-
-    weights: Array
-    targets: Array
-    values: Array
-    whole: bool
-    unit_weights: bool
-    weight_scale: float
-    gain_unit: float
-    table: Array
-
-
-def _fixed_point(target: Target, criterion: int) -> _Scaled:
-    n, w = target.n, target.weight
-    unit = w is None or bool(np.all(w == 1.0))
-    limit = _TABLE_LIMIT if criterion == loops.ENTROPY else 2**31
-    whole = unit or bool(np.all(w == np.rint(w)) and w.sum() < limit)  # type: ignore[union-attr]
-    weight_scale = 1.0
-    if unit:
-        weights = np.ones(n, dtype=np.int64)
-    elif whole:
-        weights = np.asarray(w).astype(np.int64)
-    else:
-        weight_scale = 2.0 ** (60 - int(np.ceil(np.log2(target.total))))
-        weights = np.maximum(np.rint(np.asarray(w) * weight_scale), 1.0).astype(np.int64)
-    table = np.zeros(1, dtype=np.int64)
-    targets, values, gain_unit = np.zeros(1, dtype=np.int64), np.zeros(1), 1.0 / weight_scale
-    if criterion == loops.ENTROPY and whole:
-        counts = np.arange(int(target.total) + 1, dtype=float)
-        counts[2:] *= np.log2(counts[2:])
-        counts[:2] = 0.0
-        scale = 2.0 ** (60 - max(1, int(np.ceil(np.log2(counts[-1] + 2.0)))))
-        table, gain_unit = np.rint(counts * scale).astype(np.int64), 1.0 / scale
-    if target.y is not None:
-        size = int(np.frexp(np.abs(target.y).max())[1])
-        values = np.ldexp(target.y, -size)  # within ±1: no overflow below
-        weight = np.ones(n) if w is None else w
-        centred = values - np.average(values, weights=weight)
-        mass = float((weight * np.abs(centred)).sum())
-        shift = 60 - int(np.frexp(mass)[1]) if mass > 0 else 0
-        if whole:
-            targets = weights * np.rint(np.ldexp(centred, shift)).astype(np.int64)
-        else:
-            targets = np.rint(np.ldexp(weight * centred, shift)).astype(np.int64)
-        with np.errstate(over="ignore"):
-            scale = np.ldexp(weight_scale, 2 * (size - shift))
-            gain_unit = (
-                float(scale) if criterion == loops.SQUARED else float(np.ldexp(1.0, size)) / weight_scale
-            )
-        if criterion == loops.ABSOLUTE:
-            values = centred
-    return _Scaled(weights, targets, values, whole, unit, weight_scale, gain_unit, table)
 
 
 @dataclass(frozen=True)
@@ -221,7 +135,7 @@ class Grown:
 
 def grow(columns: Sorted, target: Target, settings: Settings) -> Grown:
     """Grow a tree; ``columns`` is used up (its words are rearranged)."""
-    scaled = _fixed_point(target, CRITERIA[settings.criterion])
+    scaled = fixed_point(target, CRITERIA[settings.criterion])
     work = _Work(columns, target, settings, scaled)
     if settings.max_leaf_nodes:
         work.best_first()
@@ -233,23 +147,23 @@ def grow(columns: Sorted, target: Target, settings: Settings) -> Grown:
 class _Work:
     """One run of growing: the arrays that the loops share."""
 
-    def __init__(self, columns: Sorted, target: Target, settings: Settings, scaled: _Scaled) -> None:
+    def __init__(self, columns: Sorted, target: Target, settings: Settings, scaled: Scaled) -> None:
         words, d, n = columns.words, len(columns.words), target.n
         criterion = CRITERIA[settings.criterion]
         if criterion == loops.ABSOLUTE:  # one more column: the rows in order of y
             by_y = np.empty((1, n), dtype=np.int64)
-            loops.rank_words(np.argsort(scaled.values), scaled.values, n, by_y[0], np.empty(n))
+            tree_sample.rank_words(np.argsort(scaled.values), scaled.values, n, by_y[0], np.empty(n))
             words = np.concatenate([words, by_y])
         codes = np.zeros(1, dtype=np.int32) if target.codes is None else target.codes.astype(np.int32)
         self.columns, self.target, self.settings, self.scaled, self.n, self.d = (
             columns, target, settings, scaled, n, d,
         )  # fmt: skip
-        self.sample = loops.Sample(
+        self.sample = tree_sample.Sample(
             words, columns.sizes, codes, scaled.targets, scaled.values, scaled.weights, scaled.table,
             np.diff(scaled.table, append=0),
         )  # fmt: skip
         least = settings.min_impurity_decrease
-        self.rules = loops.Rules(
+        self.rules = tree_sample.Rules(
             criterion=criterion,
             n_classes=target.n_classes,
             whole=scaled.whole,
@@ -271,7 +185,7 @@ class _Work:
         def column() -> Array:
             return np.zeros(slots, dtype=np.int64)
 
-        self.nodes = loops.Nodes(
+        self.nodes = tree_sample.Nodes(
             n_rows=column(), n_left=column(), feature=column(), low=column(), high=column(),
             missing_left=np.zeros(slots, dtype=np.uint8),
             gain=np.zeros(slots), seed=column(),
@@ -283,13 +197,18 @@ class _Work:
         self.ids: list[tuple[int, int, int]] | None = None
         self.side = np.zeros(n, dtype=np.uint8)
 
-    def room(self) -> loops.Scratch:
-        return loops.room(
-            self.n, self.target.n_classes, self.d, self.categories, self.rules.criterion, self.side
+    def room(self) -> tree_sample.Scratch:
+        return tree_sample.room(
+            self.n,
+            self.target.n_classes,
+            self.d,
+            self.categories,
+            self.rules.criterion == loops.ABSOLUTE,
+            self.side,
         )
 
     def depth_first(self) -> None:
-        """Large nodes with the threads sharing the columns, then small subtrees with the threads sharing them."""
+        """Large nodes with the threads sharing columns, then small subtrees shared among them."""
         threads = workers() if self.n * self.d >= _WORTH_THREADS else 1
         # Float sums of the absolute error decide near-ties by the order of columns: one thread, one order.
         if threads == 1 or self.rules.criterion == loops.ABSOLUTE or self.rules.max_features < self.d:
@@ -308,7 +227,7 @@ class _Work:
                 if n_left:
                     stack.append((slot + 2 * n_left, start + n_left, end, depth + 1))
                     stack.append((slot + 1, start, start + n_left, depth + 1))
-            free: SimpleQueue[loops.Scratch] = SimpleQueue()
+            free: SimpleQueue[tree_sample.Scratch] = SimpleQueue()
             for x in rooms:
                 free.put(x)
 
@@ -342,16 +261,16 @@ class _Work:
         pure = loops.take_stock(s, r, x, start, end)
         if not loops.may_split(r, end - start, float(loops.node_weight(r, x)), depth, pure):
             return loops.NOTHING
-        if r.max_features < self.d:
-            return loops.Found(
-                *loops.search_some(s, r, x, start, end, self.nodes.seed[slot], self.nodes.drawn[slot])
-            )
+        seed, some = int(self.nodes.seed[slot]), r.max_features < self.d
+        drawn = self.nodes.drawn[slot if some else 0]
+        if some or len(rooms) == 1:
+            return loops.Found(*loops.search(s, r, x, start, end, 0, self.d, seed, drawn))
         ends = np.linspace(0, self.d, len(rooms) + 1).astype(int)
         for y in rooms[1:]:
             y.total[:] = x.total
             y.local[:] = x.local
         jobs = [
-            pool.submit(loops.search, s, r, y, start, end, a, b)
+            pool.submit(loops.search, s, r, y, start, end, a, b, seed, drawn)
             for y, a, b in zip(rooms, ends[:-1], ends[1:])
         ]
         best = loops.NOTHING
@@ -444,10 +363,10 @@ class _Work:
         at = slots[numeric]
         f, low, high = t.feature[at], t.low[at], t.high[at]
         below = values[f, low].astype(float)
-        above = values[f, np.where(high == loops.MISSING, 0, high)].astype(float)
+        above = values[f, np.where(high == tree_sample.MISSING, 0, high)].astype(float)
         middle = below / 2.0 + above / 2.0
         middle = np.where((middle >= above) | (middle < below), below, middle)
-        out[numeric] = np.where(high == loops.MISSING, np.inf, middle)
+        out[numeric] = np.where(high == tree_sample.MISSING, np.inf, middle)
         return out
 
 
@@ -458,77 +377,3 @@ def _known_bits(bits: Array, sizes: Array, feature: Array) -> Array:
         places = np.arange(64 * len(row)).reshape(len(row), 64)
         row &= np.where(places < sizes[f], np.int64(1) << (places & 63), 0).sum(axis=1, dtype=np.int64)
     return out
-
-
-def fill(shape: Tree, leaf_of: Array, target: Target, criterion: str) -> Tree:
-    """The tree with impurity, weight and value of every node, from the rows in its leaves."""
-    parent = shape.parent
-    if target.codes is not None:
-        k = target.n_classes
-        flat = np.bincount(leaf_of * k + target.codes, target.weight, minlength=len(parent) * k)
-        sums = flat.reshape(len(parent), k)
-        from certifit.loops.tree_walking import add_up
-
-        sums = np.ascontiguousarray(sums, dtype=float)
-        add_up(parent, sums)
-        weight = sums.sum(axis=1)
-        shares = sums / weight[:, None]
-        if CRITERIA[criterion] == loops.GINI:
-            impurity = 1.0 - (shares * shares).sum(axis=1)
-        else:
-            logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-            impurity = -(shares * logs).sum(axis=1)
-        impurity = np.where(sums.max(axis=1) == weight, 0.0, np.maximum(impurity, 0.0))
-        return replace(shape, impurity=impurity, weighted_n_node_samples=weight, value=shares[:, None, :])
-    y = np.asarray(target.y)
-    if CRITERIA[criterion] == loops.ABSOLUTE:
-        return _fill_absolute(shape, leaf_of, target)
-    weight = sums_per_node(parent, leaf_of, [target.weight])[:, 0]
-    w = np.ones(len(y)) if target.weight is None else target.weight
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(leaf_of, w * y, minlength=len(parent)) / np.bincount(
-            leaf_of, w, minlength=len(parent)
-        )
-    mean = np.where(shape.is_leaf, mean, 0.0)
-    # A second pass takes the rounding out of the means, and makes those of equal values exact.
-    own = np.where(shape.is_leaf, weight, 1.0)
-    mean = mean + np.bincount(leaf_of, w * (y - mean[leaf_of]), minlength=len(parent)) / own
-    spread = np.bincount(leaf_of, w * (y - mean[leaf_of]) ** 2, minlength=len(parent))
-    merge_moments(shape.children_left, shape.children_right, weight, mean, spread)
-    return replace(
-        shape, impurity=spread / weight, weighted_n_node_samples=weight, value=mean[:, None, None].copy()
-    )
-
-
-def _fill_absolute(shape: Tree, leaf_of: Array, target: Target) -> Tree:
-    """Medians and mean absolute deviations of every node."""
-    y, w = np.asarray(target.y), np.ones(target.n) if target.weight is None else target.weight
-    order = np.lexsort((y, leaf_of))
-    rows: list[Array] = [np.zeros(0, dtype=np.int64)] * shape.node_count
-    ends = np.searchsorted(leaf_of[order], np.arange(shape.node_count + 1))
-    centre, impurity, weight = (
-        np.zeros(shape.node_count),
-        np.zeros(shape.node_count),
-        np.zeros(shape.node_count),
-    )
-    for node in range(shape.node_count - 1, -1, -1):
-        if shape.children_left[node] < 0:
-            rows[node] = order[ends[node] : ends[node + 1]]
-        else:
-            rows[node] = np.concatenate([rows[shape.children_left[node]], rows[shape.children_right[node]]])
-        values, mass = y[rows[node]], w[rows[node]]
-        centre[node] = weighted_median(values, mass)
-        weight[node] = mass.sum()
-        impurity[node] = (mass * np.abs(values - centre[node])).sum() / weight[node]
-    return replace(shape, impurity=impurity, weighted_n_node_samples=weight, value=centre[:, None, None])
-
-
-def weighted_median(values: Array, weights: Array) -> float:
-    """The middle value; midway between two when the weight divides evenly."""
-    order = np.argsort(values, kind="stable")
-    v, mass = values[order], np.cumsum(weights[order])
-    half = 0.5 * mass[-1]
-    i = int(np.searchsorted(mass, half))
-    if mass[i] == half and i + 1 < len(v):
-        return float(v[i] / 2.0 + v[i + 1] / 2.0)
-    return float(v[i])

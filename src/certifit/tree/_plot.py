@@ -1,4 +1,4 @@
-"""A picture of a tree: boxes with questions, leaves in the colour of their answer, branches as wide as their rows."""
+"""A picture of a tree: questions in boxes, leaves in the colour of their answer, branches wide as rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INK, _FAINT = "#22303C", "#B8C2CC"
 
 
 def layout(tree: Any, max_depth: int | None) -> tuple[dict[int, tuple[float, int]], set[int]]:
-    """Place of each shown node (leaves side by side, parents above the middle), and nodes that are cut off."""
+    """Place of each shown node (leaves side by side, parents above the middle), and the nodes cut off."""
     places: dict[int, tuple[float, int]] = {}
     cut: set[int] = set()
     across = 0.0
@@ -84,8 +84,8 @@ def plot_tree(
 ) -> Any:
     """Draw a fitted tree.
 
-    Questions stand in white boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the surer
-    it is, with their rows; a branch is as wide as its share of the rows.
+    Questions stand in white boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
+    surer it is, with their rows; a branch is as wide as its share of the rows.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Pruning: the nested sequence of trees by weakest links, and ways to choose one of them.
 
-The cost of a tree is Σ over its leaves of (share of the weight × impurity) + α × number of leaves. For every α
-one smallest tree costs least; these trees are nested (Breiman et al. 1984, chapter 3), so one number per node
-says it all: node t asks its question in the tree for α exactly when α < ``collapse[t]``.
+The cost of a tree is Σ over its leaves of (share of the weight × impurity) + α × number of leaves. For
+every α one smallest tree costs least; these trees are nested (Breiman et al. 1984, chapter 3), so one
+number per node says it all: node t asks its question in the tree for α exactly when α < ``collapse[t]``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
-from certifit.tree._growing import Grown, Settings, Sorted, Target, grow, sort_columns
+from certifit.tree._growing import Grown, Settings, Sorted, grow, sort_columns
 from certifit.tree._structure import Tree, by_rows
+from certifit.tree._target import Target
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class PruningSequence:
         return answer[self.leaves(X, alphas)]
 
     def losses(self, X: Array, target: Target, alphas: Array, criterion: str) -> Array:
-        """Σ weight × loss and Σ weight × loss² on some rows, for each of the rising alphas, shape (2, alphas).
+        """Σ weight × loss and Σ weight × loss² on some rows for each of the rising alphas, (2, alphas).
 
         The loss is 1 for a wrong class, |y − value| for the absolute error, (y − value)² else.
         """
@@ -135,7 +136,7 @@ class Choice:
 
 
 def candidates(sequence: PruningSequence) -> Array:
-    """One α inside the interval of each tree: the geometric mean of its ends (Breiman et al., section 3.4)."""
+    """One α inside the interval of each tree: the geometric mean of its ends (Breiman et al., 3.4)."""
     a = sequence.alphas
     return np.append(np.sqrt(a[:-1] * a[1:]), a[-1])
 

@@ -19,13 +19,13 @@ _ROWS_PER_THREAD = 50_000  # fewer rows than this are not worth a second thread
 
 def workers() -> int:
     """How many threads to use: the cores this process may use, or NUMBA_NUM_THREADS."""
-    from numba import config
+    from numba import get_num_threads
 
-    return max(1, min(int(config.NUMBA_NUM_THREADS), len(os.sched_getaffinity(0))))
+    return max(1, min(int(get_num_threads()), len(os.sched_getaffinity(0))))
 
 
 def by_rows(work: Callable[[int, int], None], n: int) -> None:
-    """Call work(first, last) on pieces of n rows, in threads when that pays (loops hold no interpreter lock)."""
+    """Call work(first, last) on pieces of n rows, in threads when that pays (loops hold no lock)."""
     threads = min(workers(), max(1, n // _ROWS_PER_THREAD))
     if threads == 1:
         work(0, n)
@@ -44,8 +44,9 @@ class Tree:
     children_left, children_right : int array
         −1 in a leaf.
     feature, threshold : arrays
-        Column asked about (−2 in a leaf) and threshold: x ≤ threshold goes left. ``inf`` asks whether the value
-        is known at all; NaN marks a categorical question, whose left-going categories are ``left_categories``.
+        Column asked about (−2 in a leaf) and threshold: x ≤ threshold goes left. ``inf`` asks whether the
+        value is known at all; NaN marks a categorical question, whose left-going categories are
+        ``left_categories``.
     missing_go_to_left : uint8 array
         Where a missing value (or a category never seen in the node) goes.
     impurity, n_node_samples, weighted_n_node_samples, value : arrays
