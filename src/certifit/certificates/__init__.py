@@ -6,7 +6,7 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import tree
+from certifit.certificates import duality, least_squares, local, softmax, tree
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -20,10 +20,14 @@ __all__ = [
     "ball",
     "dot",
     "dot_t",
+    "duality",
     "gamma",
     "issue",
     "kinds",
+    "least_squares",
+    "local",
     "rationals",
+    "softmax",
     "to_float",
     "tree",
 ]
