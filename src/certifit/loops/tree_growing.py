@@ -103,8 +103,8 @@ def _scan_classes(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: An
     """The best threshold of column f for classes; missing values go left when ``send`` is 1."""
     words, y, total, left = s.words[f], s.codes, x.total, x.left
     known = _known_end(words, start, end)
-    left[:] = 0
-    n = total.sum()
+    _clear(left)
+    n = _total(total)
     n_left = np.int64(0)
     rows_left = 0
     if send == 1:
@@ -256,7 +256,8 @@ def _fenwick_cost(s: Any, x: Any, m: int, start: int, w: float, a: float) -> flo
 def _side_costs(s: Any, x: Any, line: Array, start: int, end: int, backwards: bool) -> None:
     """costs[side, i]: least absolute deviation of the first i rows of a line (or of all but the first i)."""
     m = end - start
-    x.tree[:, : m + 1] = 0.0
+    for i in range(m + 1):
+        x.tree[0, i] = x.tree[1, i] = 0.0
     w = a = 0.0
     side = 1 if backwards else 0
     x.costs[side, m if backwards else 0] = 0.0
@@ -311,7 +312,7 @@ def _tally(s: Any, r: Any, x: Any, f: int, start: int, end: int) -> int:
         rank, row = words[i] >> 32, words[i] & MISSING
         if rank != last:
             c += 1
-            t[c] = 0
+            _clear(t[c])
             t[c, k + 1] = rank
             last = rank
         if r.criterion >= SQUARED:
@@ -332,7 +333,7 @@ def _grouping_score(s: Any, r: Any, x: Any, rows: int, m: int) -> float:
     if r.criterion >= SQUARED:
         n, n_left = x.total[0], x.left[0]
     else:
-        n, n_left = x.total.sum(), x.left.sum()
+        n, n_left = _total(x.total), _total(x.left)
     if n_left < r.min_weight or n - n_left < r.min_weight:
         return -np.inf
     if r.criterion >= SQUARED:
@@ -351,8 +352,8 @@ def _mark(x: Any, code: int) -> None:
 def _scan_order(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -> Any:
     """The best cut of the categories in the order ``x.order``."""
     k = x.tally.shape[1] - 2
-    x.left[:] = 0
-    x.trial[:] = 0
+    _clear(x.left)
+    _clear(x.trial)
     rows, known = 0, 0
     for j in range(count - 1):
         t = x.tally[x.order[j]]
@@ -364,7 +365,7 @@ def _scan_order(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -
             known = 1
         g = _grouping_score(s, r, x, rows, m)
         if g > best.score:
-            x.chosen[:] = x.trial
+            _copy(x.trial, x.chosen)
             best = Found(g, f, 0, 0, known)
     return best
 
@@ -374,7 +375,7 @@ def _scan_every_grouping(s: Any, r: Any, x: Any, f: int, m: int, count: int, bes
     """Every division of few categories in two (the last one stays right: sides may be swapped)."""
     k = x.tally.shape[1] - 2
     for mask in range(1, 1 << (count - 1)):
-        x.left[:] = 0
+        _clear(x.left)
         rows = 0
         for j in range(count - 1):
             if mask >> j & 1:
@@ -383,14 +384,56 @@ def _scan_every_grouping(s: Any, r: Any, x: Any, f: int, m: int, count: int, bes
                 rows += x.tally[j, k]
         g = _grouping_score(s, r, x, rows, m)
         if g > best.score:
-            x.chosen[:] = 0
-            x.trial[:] = 0
+            _clear(x.chosen)
+            _clear(x.trial)
             for j in range(count - 1):
                 if mask >> j & 1:
                     _mark(x, x.tally[j, k + 1])
-            x.chosen[:] = x.trial
+            _copy(x.trial, x.chosen)
             best = Found(g, f, 0, 0, 0)
     return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _order_by(keys: Array, order: Array) -> None:
+    """The places of the keys in rising order, equal keys by place (Shell's sort: little code to compile)."""
+    n = len(keys)
+    for i in range(n):
+        order[i] = i
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            place, j = order[i], i
+            while j >= gap:
+                other = order[j - gap]
+                if keys[other] < keys[place] or (keys[other] == keys[place] and other < place):
+                    break
+                order[j] = other
+                j -= gap
+            order[j] = place
+        gap //= 3
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _clear(v: Array) -> None:
+    for i in range(len(v)):
+        v[i] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _copy(v: Array, out: Array) -> None:
+    for i in range(len(v)):
+        out[i] = v[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _total(v: Array) -> Any:
+    n = np.int64(0)
+    for i in range(len(v)):
+        n += v[i]
+    return n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -419,7 +462,7 @@ def _scan_categories(s: Any, r: Any, x: Any, f: int, start: int, end: int, best:
                 for e in range(r.n_classes):
                     n += t[e]
                 shares[j] = float(t[c]) / float(n)
-        x.order[:count] = np.argsort(shares, kind="mergesort")
+        _order_by(shares, x.order)
         best = _scan_order(s, r, x, f, end - start, count, best)
     return best
 
@@ -460,13 +503,14 @@ def scan_column(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any)
     if s.sizes[f] > 0:
         if r.criterion != ABSOLUTE:
             return _scan_categories(s, r, x, f, start, end, best)
-        kept = x.chosen.copy()
+        kept = x.kept
+        _copy(x.chosen, kept)
         found = _scan_categories(s, r, x, f, start, end, NOTHING)
         if found.feature == f:
             gain = _absolute_gain(s, x, f, start, end, found)
             if gain > best.score + 1e-12 * x.costs[0, end - start]:
                 return Found(gain, f, 0, 0, found.missing_left)
-        x.chosen[:] = kept
+        _copy(kept, x.chosen)
         return best
     gaps = (words[end - 1] >> 32) == MISSING
     for send in range(2 if gaps else 1):
@@ -484,7 +528,7 @@ def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
     """The node's class weights (or weight and sum) into ``x.total``; True when its target is constant."""
     words = s.words[0]
     first = words[start] & MISSING
-    x.total[:] = 0
+    _clear(x.total)
     pure = True
     for i in range(start, end):
         row = words[i] & MISSING
@@ -503,9 +547,7 @@ def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(
-    s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, seed: int, drawn: Array
-) -> Any:
+def search(s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, seed: int, drawn: Array) -> Any:
     """The best question among columns first … last − 1 (stock taken before).
 
     When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
@@ -535,18 +577,14 @@ def search(
 def may_split(r: Any, rows: int, weight: float, depth: int, pure: bool) -> bool:
     """Whether the rules allow a node to be divided at all."""
     return not (
-        pure
-        or depth >= r.max_depth
-        or rows < r.min_split
-        or rows < 2 * r.min_leaf
-        or weight < 2.0 * r.min_weight
+        pure or depth >= r.max_depth or rows < r.min_split or rows < 2 * r.min_leaf or weight < 2.0 * r.min_weight
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def node_weight(r: Any, x: Any) -> int:
     """The weight of the node whose stock was taken last."""
-    return x.total[0] if r.criterion >= SQUARED else x.total.sum()
+    return x.total[0] if r.criterion >= SQUARED else _total(x.total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -557,7 +595,7 @@ def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) 
     n_left: Any = 0
     gaps = False
     if s.sizes[f] > 0:
-        t.bits[slot] = x.chosen
+        _copy(x.chosen, t.bits[slot])
     for i in range(start, end):
         rank = words[i] >> 32
         gaps |= rank == MISSING
@@ -574,7 +612,8 @@ def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) 
     t.gain[slot] = found.score
     t.n_left[slot] = n_left
     if s.sizes[f] > 0 and send == 1:  # categories not seen in this node go where a missing value goes
-        t.bits[slot] = -1
+        for i in range(t.bits.shape[1]):
+            t.bits[slot, i] = -1
         for i in range(start, end):
             rank = words[i] >> 32
             if rank != MISSING and x.side[words[i] & MISSING] == 0:
@@ -597,7 +636,8 @@ def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
             spare[i_right] = word
             i_left += go
             i_right += 1 - go
-        words[i_left:end] = spare[:i_right]
+        for i in range(i_right):
+            words[i_left + i] = spare[i]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -648,9 +688,7 @@ def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth:
         pure = take_stock(s, r, x, start, end)
         found = NOTHING
         if may_split(r, end - start, float(node_weight(r, x)), depth, pure):
-            found = search(
-                s, r, x, start, end, 0, d, t.seed[slot], t.drawn[slot if r.max_features < d else 0]
-            )
+            found = search(s, r, x, start, end, 0, d, t.seed[slot], t.drawn[slot if r.max_features < d else 0])
         if found.feature < 0 or found.score < r.min_gain:
             set_leaf(s, t, slot, start, end)
             continue
@@ -691,17 +729,13 @@ def warm() -> None:
         ones, zeros = np.ones(n, np.int64), np.zeros(2 * n, np.int64)
         y = np.arange(n) % 3
         steps = np.arange(n + 1, dtype=np.int64)
-        s = Sample(
-            words, np.array([0, 0, 3]), y.astype(np.int32), y, y.astype(float), ones, steps * (n - 1), steps
-        )
+        s = Sample(words, np.array([0, 0, 3]), y.astype(np.int32), y, y.astype(float), ones, steps * (n - 1), steps)
         r = Rules(criterion, 3, True, True, 9, 2, 1, 0.0, 0.0, 3)
         flags = np.zeros((2 * n, 3), np.uint8)
         bits = np.zeros((2 * n, 1), np.int64)
         six = [zeros.copy() for _ in range(6)]
         sides = flags[:, 0].copy()
-        t = Nodes(
-            six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy()
-        )
+        t = Nodes(six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy())
         x = room(n, 3, 3, 3, criterion == ABSOLUTE)
         may_split(r, n, 1.0, 0, take_stock(s, r, x, 0, n))
         search(s, r, x, 0, n, 0, 3, 1, flags[0])

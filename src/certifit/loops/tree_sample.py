@@ -72,14 +72,13 @@ class Scratch(NamedTuple):
     columns: Array  # (d,) int64: a permutation to draw from
     chosen: Array  # (bit words,) int64: the grouping of the best question so far
     trial: Array  # (bit words,) int64
+    kept: Array  # (bit words,) int64
     tree: Array  # (2, n + 1) float64: Fenwick sums (absolute error)
     costs: Array  # (2, n + 1) float64
     local: Array  # (n,) int64: place of a row in the node's order of y
 
 
-def room(
-    n: int, n_classes: int, d: int, categories: int, absolute: bool, side: Array | None = None
-) -> Scratch:
+def room(n: int, n_classes: int, d: int, categories: int, absolute: bool, side: Array | None = None) -> Scratch:
     """Room for one thread to work in, for n rows and d columns of at most so many categories."""
     k, bit_words = max(n_classes, 2), max(1, -(-categories // 64))
     m = n if absolute else 0
@@ -93,6 +92,7 @@ def room(
         columns=np.zeros(d, np.int64),
         chosen=np.zeros(bit_words, np.int64),
         trial=np.zeros(bit_words, np.int64),
+        kept=np.zeros(bit_words, np.int64),
         tree=np.zeros((2, m + 1)),
         costs=np.zeros((2, m + 1)),
         local=np.zeros(m, np.int64),
