@@ -65,9 +65,7 @@ def test_the_partition_is_scikit_learns_on_tie_free_data(criterion, params, weig
     y = labels if criterion in ("gini", "entropy") else score
     w = np.random.default_rng(1).random(len(y)) if weighted else None
     ours, theirs = (m.fit(X, y, sample_weight=w) for m in models(criterion, **params))
-    if (
-        criterion == "absolute_error" and not weighted
-    ):  # medians of even sets make true ties: same gain, not same cut
+    if criterion == "absolute_error" and not weighted:  # medians of even sets make true ties: same gain, not same cut
         if "max_leaf_nodes" not in params:
             compare_gains(X, y, ours, theirs, criterion)
         return
@@ -83,9 +81,7 @@ def test_the_partition_is_scikit_learns_on_tie_free_data(criterion, params, weig
     assert t.weighted_n_node_samples == pytest.approx(s.weighted_n_node_samples)
     assert ours.feature_importances_ == pytest.approx(theirs.feature_importances_, abs=1e-9)
     assert (ours.decision_path(X) != theirs.decision_path(X)).nnz == 0
-    assert np.array_equal(ours.predict(X), theirs.predict(X)) or np.allclose(
-        ours.predict(X), theirs.predict(X)
-    )
+    assert np.array_equal(ours.predict(X), theirs.predict(X)) or np.allclose(ours.predict(X), theirs.predict(X))
 
 
 def _partition(leaves):
@@ -151,9 +147,7 @@ def test_kyphosis_is_rparts_tree(reference):
     X, y = table[["Age", "Number", "Start"]], table["Kyphosis"]
     tree = DecisionTreeClassifier(min_samples_split=20, min_samples_leaf=7).fit(X, y)
     absent = list(tree.classes_).index("absent")
-    assert tree.predict_proba(X)[:, absent] == pytest.approx(
-        record["expected"]["proba_absent_all_rows"], abs=1e-7
-    )
+    assert tree.predict_proba(X)[:, absent] == pytest.approx(record["expected"]["proba_absent_all_rows"], abs=1e-7)
     assert sorted(tree.tree_.n_node_samples[tree.tree_.is_leaf]) == sorted(
         leaf["n"] for leaf in record["expected"]["leaves"]
     )
@@ -270,9 +264,7 @@ def test_categories_by_number_name_and_mask_agree():
     numbers = table.assign(colour=codes)
     by_name = DecisionTreeClassifier(categorical_features=["colour"]).fit(numbers, y)
     by_place = DecisionTreeClassifier(categorical_features=[1]).fit(numbers.to_numpy(float), y)
-    by_mask = DecisionTreeClassifier(categorical_features=[False, True, False]).fit(
-        numbers.to_numpy(float), y
-    )
+    by_mask = DecisionTreeClassifier(categorical_features=[False, True, False]).fit(numbers.to_numpy(float), y)
     for model in (by_place, by_mask):
         assert np.array_equal(model.tree_.bits, by_name.tree_.bits)
         assert np.array_equal(model.predict(numbers.to_numpy(float)), y)

@@ -43,9 +43,7 @@ def test_the_path_is_scikit_learns(weighted):
 def test_ccp_alpha_is_scikit_learns(alpha):
     X, y, _ = noisy()
     ours = DecisionTreeClassifier(ccp_alpha=alpha, min_samples_leaf=4).fit(X, y)
-    theirs = sklearn.tree.DecisionTreeClassifier(ccp_alpha=alpha, min_samples_leaf=4, random_state=0).fit(
-        X, y
-    )
+    theirs = sklearn.tree.DecisionTreeClassifier(ccp_alpha=alpha, min_samples_leaf=4, random_state=0).fit(X, y)
     assert ours.get_n_leaves() == theirs.get_n_leaves()
     assert ours.predict_proba(X) == pytest.approx(theirs.predict_proba(X))
 

@@ -48,9 +48,7 @@ class TreeOptimality(Kind):
             "shortfall": upper(walk.shortfall),
         }
         held = walk.node_cost[tree.final_leaves()]
-        impurity = (
-            np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total
-        )  # what may be 0 counts as 0
+        impurity = np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total  # what may be 0 counts as 0
         figures["impurity"] = about(float(impurity))
         if evidence.get("validation") is not None:
             loss, check = _validated(tree, table, evidence)
@@ -81,9 +79,7 @@ class _Tree:
     """The grown tree and its pruning, read from the evidence."""
 
     def __init__(self, e: Mapping[str, Any]) -> None:
-        self.left, self.right, self.feature = (
-            np.asarray(e[k]).astype(np.int64) for k in ("left", "right", "feature")
-        )
+        self.left, self.right, self.feature = (np.asarray(e[k]).astype(np.int64) for k in ("left", "right", "feature"))
         self.threshold = np.asarray(e["threshold"], dtype=float)
         self.missing_left = np.asarray(e["missing_left"]).astype(bool)
         self.group = np.asarray(e["group"]).astype(np.int64)
@@ -235,9 +231,7 @@ class _Walk:
         open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
         self.room[level] = open_ & best.askable
-        whole = (
-            self._division_cost(r, s, np.zeros_like(totals), totals, count) if self.y is not None else None
-        )
+        whole = self._division_cost(r, s, np.zeros_like(totals), totals, count) if self.y is not None else None
         before = self.node_cost[level] if whole is None or self.criterion != "squared_error" else whole
         high = (before.upper - best.low) / self.total
         self.gain_high[level] = np.where(self.room[level], high + 4 * UNIT * np.abs(high), -np.inf)
@@ -270,9 +264,7 @@ class _Walk:
                 self.heuristic |= tq.compare_groups(r, s, totals, codes, allowed, best)
             elif self.criterion == "absolute_error":
                 assert self.y is not None
-                tq.compare_absolute(
-                    r, self.y[rows], self.ranks[rows, j], self.missing[rows, j], allowed, best
-                )
+                tq.compare_absolute(r, self.y[rows], self.ranks[rows, j], self.missing[rows, j], allowed, best)
             else:
                 tq.compare_numeric(r, s, totals, self.ranks[rows, j], self.missing[rows, j], allowed, best)
         return best
@@ -311,9 +303,7 @@ class _Walk:
                 low[v], high[v] = low[v] + below[-1], high[v] + above[-1]
         return Ball.between(low * (1 - 4 * UNIT), high * (1 + 4 * UNIT))
 
-    def _hold(
-        self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, centre: Any
-    ) -> None:
+    def _hold(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, centre: Any) -> None:
         """Cost of each node as a leaf, and whether it predicts what its rows say."""
         at = np.arange(r.count)
         whole = s.ball(totals, count, at)

@@ -106,9 +106,7 @@ class Best:
         self.askable[node] = True
 
 
-def compare_numeric(
-    r: Rows, s: Sums, totals: Array, ranks: Array, missing: Array, allowed: Array, best: Best
-) -> None:
+def compare_numeric(r: Rows, s: Sums, totals: Array, ranks: Array, missing: Array, allowed: Array, best: Best) -> None:
     """Offer every threshold of one numeric column, with missing values to either side.
 
     ``ranks`` orders the values (missing ones last); ``allowed`` says which nodes looked at the column.
@@ -135,9 +133,7 @@ def compare_numeric(
         gone = np.bincount(node[lost], minlength=r.count)
         again = cut[~lost[cut + 1] & (gone[node[cut]] > 0)]
         at = node[again]
-        _offer(
-            r, s, totals, at, running[again] - base[at] + extra[at], rows[again] - start[at] + gone[at], best
-        )
+        _offer(r, s, totals, at, running[again] - base[at] + extra[at], rows[again] - start[at] + gone[at], best)
 
 
 def _offer(r: Rows, s: Sums, totals: Array, node: Array, left: Array, rows: Array, best: Best) -> None:

@@ -39,9 +39,7 @@ def run(say: Callable[[str], Any] = print, inputs: int = 5) -> dict[str, Any]:
         gains[name] = max(information_gain(y, column) for column in X.T)
         trees[name] = tree
         say(f"  {name:<18} {questions[name]:>3} questions; the best first one gains {gains[name]:.3f} bits")
-    say(
-        "Where one input chooses, 3 would do: the choosing input tells nothing alone, so greedy asks it late."
-    )
+    say("Where one input chooses, 3 would do: the choosing input tells nothing alone, so greedy asks it late.")
     say("Parity is the worst case: 2^d − 1 questions, and the first tells nothing at all.")
     return {"inputs": inputs, "questions": questions, "gains": gains, "trees": trees}
 

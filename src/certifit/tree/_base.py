@@ -102,9 +102,7 @@ class DecisionTree(Certified, BaseEstimator):
         return checked, columns
 
     def _check_numbers(self, X: Any, reset: bool) -> Array:
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
 
     def _read_weights(self, X: Array, sample_weight: Any) -> Array | None:
         if sample_weight is None:
@@ -116,9 +114,7 @@ class DecisionTree(Certified, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> _Table:
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         numbers, columns = self._read_X(X, reset=True)
         check_consistent_length(numbers, y)
         weight = self._read_weights(numbers, sample_weight)
@@ -286,9 +282,7 @@ class DecisionTree(Certified, BaseEstimator):
         if not _columns.is_frame(table) and hasattr(self, "feature_names_in_"):
             values = self.columns_.encode(table)
             if values.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}."
-                )
+                raise ValueError(f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}.")
         else:
             values = self._read_X(table, reset=False)[0]
         if len(values) != 1:

@@ -59,9 +59,7 @@ def columns_of(X: Any) -> list[Array]:
         return [np.asarray(X[name]) for name in frame_names(X)]
     X = np.asarray(X, dtype=object) if not isinstance(X, np.ndarray) else X
     if X.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with one row a case."
-        )
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with one row a case.")
     return [X[:, j] for j in range(X.shape[1])]
 
 
@@ -91,15 +89,11 @@ def _chosen(which: Any, parts: list[Array], names: tuple[str, ...] | None) -> se
     d = len(parts)
     if which.dtype.kind == "b":
         if which.shape != (d,):
-            raise ValueError(
-                f"categorical_features as a mask has one entry per column: {d}, not {which.shape}."
-            )
+            raise ValueError(f"categorical_features as a mask has one entry per column: {d}, not {which.shape}.")
         return set(np.flatnonzero(which).tolist())
     if which.dtype.kind in "iu":
         if which.size and not (which.min() >= 0 and which.max() < d):
-            raise ValueError(
-                f"categorical_features holds column numbers from 0 to {d - 1}; got {which.tolist()}."
-            )
+            raise ValueError(f"categorical_features holds column numbers from 0 to {d - 1}; got {which.tolist()}.")
         return set(which.tolist())
     if names is None:
         raise ValueError("categorical_features holds names, but X has no column names: give column numbers.")

@@ -36,9 +36,7 @@ def question(model: Any, node: int, feature_names: Any = None, decimals: int = 4
         return f"{name} is known", f"{name} is missing"
     if columns.kinds[j] == "boolean":
         return f"not {name}", f"{name}"
-    threshold = np.format_float_positional(
-        tree.threshold[node], decimals, unique=True, fractional=False, trim="-"
-    )
+    threshold = np.format_float_positional(tree.threshold[node], decimals, unique=True, fractional=False, trim="-")
     return f"{name} <= {threshold}", f"{name} > {threshold}"
 
 
@@ -114,9 +112,7 @@ def export_text(
             lines.append(bar * (depth - 1) + dash + condition)
         if tree.children_left[node] < 0:
             text = answer(decision_tree, node, class_names, decimals)
-            lines.append(
-                bar * depth + dash + text + (_weights(decision_tree, node, decimals) if show_weights else "")
-            )
+            lines.append(bar * depth + dash + text + (_weights(decision_tree, node, decimals) if show_weights else ""))
         elif depth >= max_depth:
             below = _size_below(tree, node)
             lines.append(bar * depth + dash + f"... {below} more questions")
@@ -196,9 +192,7 @@ def explain_row(model: Any, row: Array) -> Explanation:
     if isinstance(prediction, np.generic):
         prediction = prediction.item()
     shares = tuple(_share(model, v) for v in nodes)
-    return Explanation(
-        tuple(nodes), tuple(asked), tuple(values), shares, prediction, int(tree.n_node_samples[leaf])
-    )
+    return Explanation(tuple(nodes), tuple(asked), tuple(values), shares, prediction, int(tree.n_node_samples[leaf]))
 
 
 def _value(model: Any, j: int, row: Array) -> str:

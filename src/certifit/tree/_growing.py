@@ -172,9 +172,7 @@ class _Work:
             min_split=settings.min_samples_split,
             min_leaf=settings.min_samples_leaf,
             min_weight=settings.min_weight_leaf * scaled.weight_scale,
-            min_gain=(least - np.finfo(float).eps) * target.total / scaled.gain_unit
-            if least > 0
-            else -np.inf,
+            min_gain=(least - np.finfo(float).eps) * target.total / scaled.gain_unit if least > 0 else -np.inf,
             max_features=settings.max_features or d,
         )
         slots = 2 * n
@@ -248,9 +246,7 @@ class _Work:
             return 0
         n_left = int(loops.record(s, x, t, slot, start, end, found))
         ends = np.linspace(0, len(s.words), len(rooms) + 1).astype(int)
-        jobs = [
-            pool.submit(loops.divide, s, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])
-        ]
+        jobs = [pool.submit(loops.divide, s, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])]
         for job in jobs:
             job.result()
         return n_left

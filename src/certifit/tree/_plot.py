@@ -33,8 +33,7 @@ def layout(tree: Any, max_depth: int | None) -> tuple[dict[int, tuple[float, int
             across += 1.0
         else:
             x = 0.5 * (
-                place(int(tree.children_left[node]), depth + 1)
-                + place(int(tree.children_right[node]), depth + 1)
+                place(int(tree.children_left[node]), depth + 1) + place(int(tree.children_right[node]), depth + 1)
             )
         places[node] = (x, depth)
         return x
@@ -122,10 +121,7 @@ def plot_tree(
     tree = decision_tree.tree_
     places, cut = layout(tree, max_depth)
     way = set(decision_tree.explain(highlight).nodes) if highlight is not None else set()
-    labels = {
-        node: _label(decision_tree, node, node in cut, feature_names, class_names, decimals)
-        for node in places
-    }
+    labels = {node: _label(decision_tree, node, node in cut, feature_names, class_names, decimals) for node in places}
     ax = _canvas(ax, places, labels, fontsize)
     total = float(tree.weighted_n_node_samples[0])
     for node, (x, depth) in places.items():
@@ -200,9 +196,7 @@ def _branch(ax: Any, start: Any, place: Any, share: float, dark: bool, word: str
     points: Array = np.array([[x0, y0], [x0, y0 - 0.55], [x1, y1 + 0.55], [x1, y1]])
     path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
     colour = _INK if dark else _FAINT
-    ax.add_patch(
-        PathPatch(path, fill=False, lw=1.2 + 9.0 * np.sqrt(share), ec=colour, capstyle="round", zorder=1)
-    )
+    ax.add_patch(PathPatch(path, fill=False, lw=1.2 + 9.0 * np.sqrt(share), ec=colour, capstyle="round", zorder=1))
     if word:
         at = np.array([0.125, 0.375, 0.375, 0.125]) @ points
         side = -0.08 if x1 < x0 else 0.08

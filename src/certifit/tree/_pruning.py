@@ -94,9 +94,7 @@ def sequence_of(tree: Tree) -> PruningSequence:
     return PruningSequence(tree, alphas[:count], leaves[:count], costs[:count], collapse)
 
 
-def pruning_sequence(
-    X: Array, target: Target, settings: Settings, sizes: Array | None = None
-) -> PruningSequence:
+def pruning_sequence(X: Array, target: Target, settings: Settings, sizes: Array | None = None) -> PruningSequence:
     """Grow one tree on a training set and return all trees that pruning it can give.
 
     Parameters

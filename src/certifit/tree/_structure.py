@@ -19,9 +19,10 @@ _ROWS_PER_THREAD = 50_000  # fewer rows than this are not worth a second thread
 
 def workers() -> int:
     """How many threads to use: the cores this process may use, or NUMBA_NUM_THREADS."""
-    from numba import get_num_threads
+    from numba import config
 
-    return max(1, min(int(get_num_threads()), len(os.sched_getaffinity(0))))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(int(vars(config)["NUMBA_NUM_THREADS"]), cores))  # asking Numba itself starts its threads
 
 
 def by_rows(work: Callable[[int, int], None], n: int) -> None:

@@ -99,9 +99,7 @@ def fixed_point(target: Target, criterion: int) -> Scaled:
             targets = np.rint(np.ldexp(weight * centred, shift)).astype(np.int64)
         with np.errstate(over="ignore"):
             scale = np.ldexp(weight_scale, 2 * (size - shift))
-            gain_unit = (
-                float(scale) if criterion == loops.SQUARED else float(np.ldexp(1.0, size)) / weight_scale
-            )
+            gain_unit = float(scale) if criterion == loops.SQUARED else float(np.ldexp(1.0, size)) / weight_scale
         if criterion == loops.ABSOLUTE:
             values = centred
     return Scaled(weights, targets, values, whole, unit, weight_scale, gain_unit, table)
@@ -131,18 +129,14 @@ def fill(shape: Tree, leaf_of: Array, target: Target, criterion: str) -> Tree:
     weight = sums_per_node(parent, leaf_of, [target.weight])[:, 0]
     w = np.ones(len(y)) if target.weight is None else target.weight
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(leaf_of, w * y, minlength=len(parent)) / np.bincount(
-            leaf_of, w, minlength=len(parent)
-        )
+        mean = np.bincount(leaf_of, w * y, minlength=len(parent)) / np.bincount(leaf_of, w, minlength=len(parent))
     mean = np.where(shape.is_leaf, mean, 0.0)
     # A second pass takes the rounding out of the means, and makes those of equal values exact.
     own = np.where(shape.is_leaf, weight, 1.0)
     mean = mean + np.bincount(leaf_of, w * (y - mean[leaf_of]), minlength=len(parent)) / own
     spread = np.bincount(leaf_of, w * (y - mean[leaf_of]) ** 2, minlength=len(parent))
     merge_moments(shape.children_left, shape.children_right, weight, mean, spread)
-    return replace(
-        shape, impurity=spread / weight, weighted_n_node_samples=weight, value=mean[:, None, None].copy()
-    )
+    return replace(shape, impurity=spread / weight, weighted_n_node_samples=weight, value=mean[:, None, None].copy())
 
 
 def _fill_absolute(shape: Tree, leaf_of: Array, target: Target) -> Tree:
