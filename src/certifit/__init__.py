@@ -19,6 +19,7 @@ _FAMILIES = (
     "glm",
     "linear_model",
     "multiclass",
+    "tree",
     "study",
     "plot",
 )

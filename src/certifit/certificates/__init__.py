@@ -14,6 +14,7 @@ from certifit.certificates import (
     separation,
     softmax,
     stationary,
+    tree,
 )
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
@@ -40,4 +41,5 @@ __all__ = [
     "softmax",
     "stationary",
     "to_float",
+    "tree",
 ]
