@@ -17,6 +17,9 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "linear_model",
+    "naive_bayes",
+    "bayes",
+    "decomposition",
     "study",
     "plot",
 )

@@ -5,7 +5,8 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
-from certifit.certificates import counts as counts
+# Importing a kind makes it known to `issue` and `verify`.
+from certifit.certificates import counts, duality, least_squares
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -17,11 +18,14 @@ __all__ = [
     "Data",
     "Verification",
     "ball",
+    "counts",
     "dot",
     "dot_t",
+    "duality",
     "gamma",
     "issue",
     "kinds",
+    "least_squares",
     "rationals",
     "to_float",
 ]
