@@ -67,9 +67,7 @@ def _prior_check(evidence: Mapping[str, Any], total: Ball) -> tuple[float, Check
     """Class shares: given by the user, uniform, or those of the data."""
     stated = np.asarray(evidence["class_prior"], dtype=float)
     if evidence["prior_rule"] == "given":
-        return 0.0, Check(
-            "the class shares are probabilities", bool(np.all(stated >= 0)), "given by the user"
-        )
+        return 0.0, Check("the class shares are probabilities", bool(np.all(stated >= 0)), "given by the user")
     if evidence["prior_rule"] == "uniform":
         error = float(np.max(np.abs(stated * len(stated) - 1.0)))
         return error, Check("the class shares are equal", error <= 1e-12, f"off by {error:.1e}")
@@ -97,8 +95,7 @@ def _deviations(
             sums[c] = [total + part.sum(axis=0) for total, part in zip(sums[c], (w, wt, wt * t))]
     stack = [[row[k] for row in sums] for k in range(3)]
     W, r1, r2 = (
-        Ball(np.array([b.mid for b in s]), np.array([np.broadcast_to(b.rad, b.mid.shape) for b in s]))
-        for s in stack
+        Ball(np.array([b.mid for b in s]), np.array([np.broadcast_to(b.rad, b.mid.shape) for b in s])) for s in stack
     )
     return W, r1, r2
 
@@ -162,7 +159,10 @@ class GaussianCounts(Kind):
         W, r1, r2 = _deviations(data, data.X, None, codes, theta, rigor)
         shift, variance = _exact_moments(W, r1, r2)
         spread = _column_variance(W, shift, variance, theta)
-        epsilon = spread.max() * ball(np.float64(evidence["var_smoothing"]), like=spread)
+        widest = spread[:1]
+        for j in range(1, len(spread)):
+            widest = widest.maximum(spread[j : j + 1])
+        epsilon = widest * ball(np.float64(evidence["var_smoothing"]), like=spread)
         figures, more = _gaussian_checks(shift, variance, epsilon, theta, var)
         total = W[:, 0]
         error, prior = _prior_check(evidence, total)
@@ -191,9 +191,7 @@ def _count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor
             w = ball(data.weights[rows][mine][:, None], like=sums[c])
             sums[c] = sums[c] + (ball(table[mine], like=sums[c]) * w).sum(axis=0)
     # An empty class keeps exact zeros.
-    return Ball(
-        np.array([s.mid for s in sums]), np.array([np.broadcast_to(s.rad, s.mid.shape) for s in sums])
-    )
+    return Ball(np.array([s.mid for s in sums]), np.array([np.broadcast_to(s.rad, s.mid.shape) for s in sums]))
 
 
 def _indicator(column: Array, size: int) -> Array:
@@ -240,9 +238,7 @@ def _by_group(values: Ball, group: Array, groups: int) -> Ball:
     return Ball(mid, rad)
 
 
-def discrete_proof(
-    counts: Ball, alpha: Array, p: Ball, group: Array, groups: int
-) -> tuple[dict[str, Any], Any]:
+def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: int) -> tuple[dict[str, Any], Any]:
     """Figures and checks of stated probabilities p against counts + α (see the module docstring)."""
     smooth = counts + ball(alpha, like=counts)
     total = _by_group(smooth, group, groups)
@@ -268,9 +264,7 @@ def discrete_proof(
     zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] == 0.0))
     return figures, (
         Check("every probability is its smoothed share", share <= _SHARE and zero_ok, f"off by {share:.1e}"),
-        Check(
-            "the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"
-        ),
+        Check("the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"),
         Check("the log posterior has no slope on the simplex", share <= _SHARE, f"{share:.1e} per count"),
     )
 
@@ -399,7 +393,7 @@ class MixedCounts(Kind):
         # A class that never shows a column takes the column's own mean and variance; a column that is constant
         # everywhere says nothing and has variance one by convention.
         want = _pool(variance, spread, empty)
-        flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2
+        flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
         use = ~flat
         figures, checks = (
             _gaussian_checks(shift[:, use], want[:, use], epsilon[use], theta[:, use], var[:, use])
@@ -409,9 +403,7 @@ class MixedCounts(Kind):
         flat_ok = bool(np.all(var[:, flat] == 1.0))
         pooled_ok = _pooled_means_agree(W, shift, theta, empty)
         same = Check("columns without variation are left out", flat_ok, f"{int(flat.sum())} columns")
-        pooled = Check(
-            "classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells"
-        )
+        pooled = Check("classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells")
         return figures, (*checks, same, pooled)
 
     def _categories(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
@@ -433,9 +425,7 @@ class MixedCounts(Kind):
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         if "rows" not in figures:
             return "The labels are not those of the model."
-        worst = max(
-            [figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)]
-        )
+        worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
         return (
             f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows "
             f"(to {worst:.1e})."

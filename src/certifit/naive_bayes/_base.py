@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from certifit._certified import Certified
 from certifit._types import Array
 from certifit.certificates import Certificate
+from certifit.naive_bayes._folds import fold_answers
 from certifit.naive_bayes._labels import encode, encode_known
 
 _PIECES = (
@@ -106,6 +108,29 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         self._withhold_certificates(_PIECES)
         return self
 
+    def _fold_path(
+        self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None
+    ) -> Iterator[dict[str, Array]] | None:
+        """All folds and settings from one read (the protocol of `certifit.model_selection`); None: not here."""
+        return fold_answers(self, X, y, folds, grid, response, sample_weight)
+
+    def _respond(self, name: str, rows: Any) -> Array:
+        """An answer about validated rows, by the name of its public method."""
+        joint = self._joint(rows)
+        if name == "predict_joint_log_proba":
+            return joint
+        _refuse_impossible(joint)
+        return {"predict": self._labels, "predict_proba": _shares, "predict_log_proba": _log_shares, "log_odds": _odds}[
+            name
+        ](joint)
+
+    def _labels(self, joint: Array) -> Array:
+        return self.classes_[np.argmax(joint, axis=1)]
+
+    def _answer(self, name: str, X: Any) -> Array:
+        check_is_fitted(self, "statistics_")
+        return self._respond(name, self._check_X(X))
+
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log P(c) + log P(x | c) per row and class.
 
@@ -117,8 +142,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self, "statistics_")
-        return self._joint(self._check_X(X))
+        return self._answer("predict_joint_log_proba", X)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row.
@@ -131,10 +155,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "statistics_")
-        joint = self._joint(self._check_X(X))
-        _refuse_impossible(joint)
-        return self.classes_[np.argmax(joint, axis=1)]
+        return self._answer("predict", X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P(c | x) per row and class.
@@ -147,11 +168,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        joint = self.predict_joint_log_proba(X)
-        _refuse_impossible(joint)
-        top = joint.max(axis=1, keepdims=True)
-        shifted = joint - top
-        return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return self._answer("predict_log_proba", X)
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | x) per row and class.
@@ -164,12 +181,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        joint = self.predict_joint_log_proba(X)
-        _refuse_impossible(joint)
-        joint -= joint.max(axis=1, keepdims=True)
-        np.exp(joint, out=joint)
-        joint /= joint.sum(axis=1, keepdims=True)
-        return joint
+        return self._answer("predict_proba", X)
 
     def log_odds(self, X: Any) -> Array:
         """How strongly each row speaks for a class: log P(c | x) − log P(not c | x).
@@ -184,16 +196,29 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
             Two classes: (n_samples,), for the second class; the decision boundary is where it is zero. Otherwise
             (n_samples, n_classes), each class against all others.
         """
-        joint = self.predict_joint_log_proba(X)
-        _refuse_impossible(joint)
-        if joint.shape[1] == 2:
-            return joint[:, 1] - joint[:, 0]
-        odds = np.empty_like(joint)
-        for c in range(joint.shape[1]):
-            others = np.delete(joint, c, axis=1)
-            rest = np.logaddexp.reduce(others, axis=1) if others.shape[1] else np.full(len(joint), -np.inf)
-            odds[:, c] = joint[:, c] - rest
-        return odds
+        return self._answer("log_odds", X)
+
+
+def _log_shares(joint: Array) -> Array:
+    shifted = joint - joint.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def _shares(joint: Array) -> Array:
+    p = joint - joint.max(axis=1, keepdims=True)
+    np.exp(p, out=p)
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def _odds(joint: Array) -> Array:
+    if joint.shape[1] == 2:
+        return joint[:, 1] - joint[:, 0]
+    odds = np.empty_like(joint)
+    for c in range(joint.shape[1]):
+        others = np.delete(joint, c, axis=1)
+        odds[:, c] = joint[:, c] - np.logaddexp.reduce(others, axis=1, initial=-np.inf)
+    return odds
 
 
 def _refuse_impossible(joint: Array) -> None:

@@ -47,9 +47,7 @@ def columns_of(X: Any) -> tuple[list[Array], list[ColumnKind | None]]:
     """Columns as arrays, with the kind their type implies (None: look at the values)."""
     if not is_frame(X):
         X = np.asarray(X)
-        kind: ColumnKind | None = (
-            "numeric" if X.dtype.kind in "iuf" else "boolean" if X.dtype.kind == "b" else None
-        )
+        kind: ColumnKind | None = "numeric" if X.dtype.kind in "iuf" else "boolean" if X.dtype.kind == "b" else None
         return [X[:, j] for j in range(X.shape[1])], [kind] * X.shape[1]
     try:
         import narwhals as nw
@@ -141,9 +139,7 @@ def category_words(column: Array) -> list[str]:
     if column.dtype.kind in "iufb":
         return [repr(float(v)) for v in np.unique(column[column == column])]
     words = {cell_word(v) for v in column} - {None}
-    numbers = {cell_word(v) for v in column if isinstance(v, (bool, np.bool_, int, float, np.number))} - {
-        None
-    }
+    numbers = {cell_word(v) for v in column if isinstance(v, (bool, np.bool_, int, float, np.number))} - {None}
     first = sorted((w for w in numbers if w is not None), key=float)
     return first + sorted(w for w in words if w is not None and w not in numbers)
 

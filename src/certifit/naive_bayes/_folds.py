@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from certifit._types import Array
-from certifit.naive_bayes._base import NaiveBayes
+
+# Settings that are applied to the statistics and do not change how a row is read.
+SHAREABLE = {"alpha", "force_alpha", "fit_prior", "class_prior", "priors", "var_smoothing"}
 
 
 class FoldFit(NamedTuple):
@@ -20,8 +22,56 @@ class FoldFit(NamedTuple):
     model: Any
 
 
+class Tallies:
+    """The statistics of all rows and of each fold's own, from one read."""
+
+    def __init__(self, model: Any, X: Any, y: Any, tests: Sequence[Array], sample_weight: Any = None) -> None:
+        self.reader = clone(model)
+        self.reader._validate_params()
+        self.rows, self.classes, codes, weight = self.reader._encoded(X, y, sample_weight)
+        self.tests = [np.asarray(t) for t in tests]
+
+        def tally(index: Any) -> Any:
+            part = None if weight is None else weight[index]
+            return self.reader._tally(self.rows[index], codes[index], len(self.classes), part)
+
+        self.parts = [tally(t) for t in self.tests]
+        if len(self.tests) > 1 and np.all(np.bincount(np.concatenate(self.tests), minlength=len(codes)) == 1):
+            self.total = self.parts[0]  # a partition: its parts add up to the whole
+            for part in self.parts[1:]:
+                self.total = self.total + part
+        else:
+            self.total = tally(slice(None))
+
+    def without(self, fold: int) -> Any:
+        """Statistics of the rows outside a fold."""
+        return self.total - self.parts[fold]
+
+    def fitted(self, model: Any, fold: int, params: Mapping[str, Any]) -> Any:
+        """A copy of the model with these settings, fitted to the rows outside a fold."""
+        twin = clone(model).set_params(**params)
+        settings = twin.get_params()
+        twin.__dict__.update({name: v for name, v in vars(self.reader).items() if name not in settings})
+        twin._adopt_seen(self.without(fold), self.classes)
+        twin._withhold_certificates("This model was fitted for cross-validation: fit it anew to have it proved.")
+        return twin
+
+    def loses_categories(self) -> bool:
+        """Whether some category is seen in one fold only: a model of the other rows would not know it."""
+        seen = _cells(self.total)
+        return seen is not None and any(
+            bool(np.any((seen > 0) & (_cells(self.without(k)) <= 0))) for k in range(len(self.parts))
+        )
+
+
+def _cells(statistics: Any) -> Any:
+    """Column totals of category counts; None for models without categories."""
+    categories = getattr(statistics, "categories", statistics)
+    return categories.cells.sum(axis=0) if hasattr(categories, "sizes") else None
+
+
 def fit_folds(
-    model: NaiveBayes,
+    model: Any,
     X: Any,
     y: Any,
     folds: Iterable[Array],
@@ -50,33 +100,45 @@ def fit_folds(
     --------
     >>> from certifit.naive_bayes import BernoulliNB, fit_folds
     >>> X, y = np.array([[1], [0], [1], [0]]), np.array([1, 0, 1, 0])
-    >>> fits = fit_folds(BernoulliNB(), X, y, [np.array([0]), np.array([1])], [{"alpha": a} for a in (0.5, 1.0)])
-    >>> [round(float(np.exp(f.model.feature_log_prob_[1, 0])), 4) for f in fits]
+    >>> folds, grid = [np.array([0]), np.array([1])], [{"alpha": 0.5}, {"alpha": 1.0}]
+    >>> [round(float(np.exp(f.model.feature_log_prob_[1, 0])), 4) for f in fit_folds(BernoulliNB(), X, y, folds, grid)]
     [0.75, 0.6667, 0.8333, 0.75]
     """
-    reader = clone(model)
-    reader._validate_params()
-    rows, classes, codes, weight = reader._encoded(X, y, sample_weight)
-    K, grid, folds = len(classes), list(grid), [np.asarray(f) for f in folds]
-
-    def tally(index: Any) -> Any:
-        return reader._tally(rows[index], codes[index], K, None if weight is None else weight[index])
-
-    parts = [tally(f) for f in folds]
-    covered = np.bincount(np.concatenate(folds), minlength=len(codes)) if folds else np.zeros(0)
-    if len(folds) > 1 and np.all(covered == 1):  # the folds are a partition: their sum is the total
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-    else:
-        total = tally(slice(None))
-    for k, part in enumerate(parts):
-        rest = total - part
+    grid = list(grid)
+    strange = {name for params in grid for name in params} - SHAREABLE
+    if strange:
+        raise ValueError(
+            f"{', '.join(sorted(strange))} changes how rows are read: folds can share {sorted(SHAREABLE)}."
+        )
+    tallies = Tallies(model, X, y, list(folds), sample_weight)
+    for k in range(len(tallies.parts)):
         for params in grid:
-            fitted = clone(model).set_params(**params)
-            fitted.__dict__.update({n: v for n, v in vars(reader).items() if n not in reader.get_params()})
-            fitted._adopt_seen(rest, classes)
-            fitted._withhold_certificates(
-                "This model was fitted for cross-validation: fit it anew to have it proved."
-            )
-            yield FoldFit(k, params, fitted)
+            yield FoldFit(k, params, tallies.fitted(model, k, params))
+
+
+def fold_answers(
+    model: Any, X: Any, y: Any, folds: Any, grid: Any, response: Sequence[str], sample_weight: Any
+) -> Iterator[dict[str, Array]] | None:
+    """What `model_selection` asks of a model that shares work: answers per fold, stacked over the grid."""
+    n = len(np.asarray(y))
+    if any(name not in SHAREABLE for params in grid for name in params):
+        return None
+    if any(len(train) + len(test) != n or len(np.union1d(train, test)) != n for train, test in folds):
+        return None  # a training set is not all rows but the fold's
+    if any(not hasattr(model, name) for name in response):
+        return None
+    tallies = Tallies(model, X, y, [test for _, test in folds], sample_weight)
+    if tallies.loses_categories():
+        return None
+
+    def answers() -> Iterator[dict[str, Array]]:
+        for k, test in enumerate(tallies.tests):
+            rows = tallies.rows[test]
+            found: dict[str, list[Array]] = {name: [] for name in response}
+            for params in grid:
+                twin = tallies.fitted(model, k, params)
+                for name in response:
+                    found[name].append(twin._respond(name, rows))
+            yield {name: np.stack(parts) for name, parts in found.items()}
+
+    return answers()

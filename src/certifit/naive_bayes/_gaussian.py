@@ -20,6 +20,12 @@ from certifit.naive_bayes._statistics import Moments
 _FLOATS = (np.float64, np.float32)
 
 
+def _refuse_overflow(columns: Array) -> None:
+    if columns.any():
+        column = int(np.flatnonzero(columns)[0])
+        raise ValueError(f"Column {column} has values whose squares exceed the largest float: rescale it.")
+
+
 class GaussianNB(NaiveBayes):
     r"""Gaussian naive Bayes: within a class every column is normal, independent of the others.
 
@@ -107,12 +113,13 @@ class GaussianNB(NaiveBayes):
         if np.isfinite(statistics.scatter).all() and np.isfinite(statistics.mean).all():
             return
         assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-        column = int(np.flatnonzero(~np.isfinite(statistics.scatter).all(axis=0))[0])
-        raise ValueError(f"Column {column} has values whose squares exceed the largest float: rescale it.")
+        _refuse_overflow(~np.isfinite(statistics.scatter).all(axis=0))
 
     def _adopt(self, statistics: Moments, classes: Array) -> None:
         """Name the estimates that follow from the sums."""
-        epsilon = float(self.var_smoothing * statistics.column_variance.max())
+        spread = statistics.column_variance
+        _refuse_overflow(~np.isfinite(spread))
+        epsilon = float(self.var_smoothing * spread.max())
         var = statistics.variance + epsilon
         idle = np.all((var == 0) & (statistics.mean == statistics.mean[:1]), axis=0)
         hollow = (var == 0) & ~idle & (statistics.total[:, None] > 0)

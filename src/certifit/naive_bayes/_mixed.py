@@ -147,9 +147,7 @@ class MixedNB(NaiveBayes):
         if set(words) <= {"0.0", "1.0"}:
             return ["0.0", "1.0"]
         if len(words) > 2:
-            raise ValueError(
-                f"Column {label!r} is boolean but holds {len(words)} values: make it categorical."
-            )
+            raise ValueError(f"Column {label!r} is boolean but holds {len(words)} values: make it categorical.")
         return words
 
     def _encode(self, columns: list[Array]) -> Table:
@@ -174,10 +172,8 @@ class MixedNB(NaiveBayes):
         sizes = np.array([len(w) for w in self._words], dtype=np.int64)
         total = np.bincount(codes, weights=weight, minlength=K).astype(float)
         numbers = Moments.of_cells(X.numbers, codes, K, weight)
-        if not np.isfinite(numbers.scatter).all():
-            raise ValueError(
-                "A numeric column has values whose squares exceed the largest float: rescale it."
-            )
+        if not np.isfinite(numbers.scatter).all() or not np.isfinite(numbers.column_variance).all():
+            raise ValueError("A numeric column has values whose squares exceed the largest float: rescale it.")
         return MixedStatistics(total, numbers, CategoryCounts.of(X.categories, codes, K, sizes, weight))
 
     def _adopt(self, statistics: MixedStatistics, classes: Array) -> None:
@@ -219,9 +215,7 @@ class MixedNB(NaiveBayes):
         for j in range(X.numbers.shape[1]):
             x = X.numbers[:, j : j + 1]
             with np.errstate(over="ignore"):
-                density = -0.5 * (
-                    (x - self.theta_[:, j]) ** 2 / self.var_[:, j] + np.log(2 * np.pi * self.var_[:, j])
-                )
+                density = -0.5 * ((x - self.theta_[:, j]) ** 2 / self.var_[:, j] + np.log(2 * np.pi * self.var_[:, j]))
             joint += np.where(np.isnan(x), 0.0, density)
         for k, logs in enumerate(self.feature_log_prob_):
             code = X.categories[:, k]
@@ -242,9 +236,7 @@ class MixedNB(NaiveBayes):
         """
         number = np.array([k == "numeric" for k in self.column_kinds_])
         rule = "given" if self.class_prior is not None else "data" if self.fit_prior else "uniform"
-        logs = (
-            np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
-        )
+        logs = np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
         evidence = {
             "classes": np.asarray(self.classes_),
             "class_prior": self._prior,

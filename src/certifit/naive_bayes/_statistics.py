@@ -39,9 +39,7 @@ class Moments:
         d = X.shape[1]
         out = cls(np.zeros(K), np.zeros((K, d)), np.zeros((K, d)))
         X = X if X.flags.c_contiguous else np.ascontiguousarray(X)
-        moments.class_moments(
-            X, codes, _NO_WEIGHT if weight is None else weight, out.total, out.mean, out.scatter
-        )
+        moments.class_moments(X, codes, _NO_WEIGHT if weight is None else weight, out.total, out.mean, out.scatter)
         return out
 
     @classmethod
@@ -71,9 +69,7 @@ class Moments:
         share = other.weight / _or_one(self.weight + other.weight)
         step = other.mean - self.mean
         between = self.weight * share * step**2
-        return Moments(
-            self.total + other.total, self.mean + step * share, self.scatter + other.scatter + between
-        )
+        return Moments(self.total + other.total, self.mean + step * share, self.scatter + other.scatter + between)
 
     def __sub__(self, part: Moments) -> Moments:
         left = self.weight - part.weight
@@ -100,12 +96,11 @@ class Moments:
     def column_variance(self) -> Array:
         """Variance of each column over all rows: within plus between the classes."""
         share = self.weight / _or_one(self.weight.sum(axis=0))
-        centre = np.take_along_axis(
-            self.mean, np.argmax(self.weight + 0 * self.mean, axis=0)[None, :], axis=0
-        )
+        centre = np.take_along_axis(self.mean, np.argmax(self.weight + 0 * self.mean, axis=0)[None, :], axis=0)
         offset = np.where(self.weight > 0, self.mean - centre, 0.0)
         spread = offset - (share * offset).sum(axis=0)
-        return (share * (self.variance + spread**2)).sum(axis=0)
+        with np.errstate(over="ignore"):
+            return (share * (self.variance + spread**2)).sum(axis=0)
 
     @property
     def column_mean(self) -> Array:
@@ -189,6 +184,8 @@ class CategoryCounts:
 
     def widened(self, sizes: Array) -> CategoryCounts:
         """The same counts with room for more categories."""
+        if np.array_equal(sizes, self.sizes):
+            return self
         parts = [np.pad(t, ((0, 0), (0, int(m) - t.shape[1]))) for t, m in zip(self.by_feature, sizes)]
         return CategoryCounts(self.total, np.hstack(parts), sizes)
 
@@ -225,9 +222,7 @@ class MixedStatistics:
         )
 
     def __sub__(self, part: MixedStatistics) -> MixedStatistics:
-        return MixedStatistics(
-            self.total - part.total, self.numbers - part.numbers, self.categories - part.categories
-        )
+        return MixedStatistics(self.total - part.total, self.numbers - part.numbers, self.categories - part.categories)
 
     def keep(self, classes: Array) -> MixedStatistics:
         """Only some classes."""
