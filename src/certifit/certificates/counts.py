@@ -337,7 +337,7 @@ def _numeric_columns(X: Any, columns: list[int]) -> tuple[Array, Array]:
     return np.where(there, values, 0.0), there
 
 
-def _category_columns(X: Any, columns: list[int], categories: list[list[str]]) -> Array:
+def category_columns(X: Any, columns: list[int], categories: list[list[str]]) -> Array:
     """Category numbers, −1 where missing or unknown."""
     out = np.full((len(X), len(columns)), -1)
     for k, j in enumerate(columns):
@@ -409,7 +409,7 @@ class MixedCounts(Kind):
     def _categories(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
         categories = [list(c) for c in evidence["categories"]]
-        table = _category_columns(data.X, columns, categories)
+        table = category_columns(data.X, columns, categories)
         sizes = [len(c) for c in categories]
         plain = Data(table.astype(float), data.y, data.sample_weight)
         spec = {

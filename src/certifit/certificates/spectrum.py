@@ -65,8 +65,8 @@ def _centred_blocks(data: Data, centre: Array) -> Iterator[tuple[slice, Ball]]:
         yield part, Ball(np.asarray(block, dtype=float)) - Ball(centre)
 
 
-def covariance(data: Data, centre: Array) -> tuple[Ball, Ball]:
-    """The covariance (d × d), and the exact mean minus ``centre``."""
+def centred_scatter(data: Data, centre: Array, about_mean: bool = True) -> tuple[Ball, Ball, Ball]:
+    """Σ w (x − m)(x − m)ᵀ about the exact mean m (or about ``centre``), m − ``centre``, and Σ w."""
     d = data.X.shape[1]
     total, shift, product = Ball(0.0), Ball(np.zeros(d)), Ball(np.zeros((d, d)))
     for part, t in _centred_blocks(data, centre):
@@ -76,7 +76,13 @@ def covariance(data: Data, centre: Array) -> tuple[Ball, Ball]:
         product = product + dot(t.T, wt)
     mean = shift / total
     outer = mean.reshape(-1, 1) * mean.reshape(1, -1)
-    return (product - outer * total) / (total - 1.0), mean
+    return (product - outer * total if about_mean else product), mean, total
+
+
+def covariance(data: Data, centre: Array) -> tuple[Ball, Ball]:
+    """The covariance (d × d), and the exact mean minus ``centre``."""
+    scatter, mean, total = centred_scatter(data, centre)
+    return scatter / (total - 1.0), mean
 
 
 def gram(data: Data, centre: Array) -> tuple[Ball, Ball, Ball]:
