@@ -116,7 +116,8 @@ class EvidenceMaximum(Kind):
         off = frobenius(dot(sigma, H) - np.eye(d))
         residual = Ball(np.asarray(data.y, dtype=float)) - dot(data.X, w) - float(evidence["intercept"])
         sse = (residual.square() * data.weights).sum()
-        spread = d * off / max(1.0 - off, 1e-300) * float(np.linalg.norm(sigma))
+        # |tr(Σ − H⁻¹)| = |tr((ΣH − I)H⁻¹)| ≤ ‖ΣH − I‖ ‖H⁻¹‖, both in the Frobenius norm
+        spread = off / max(1.0 - off, 1e-300) * float(np.linalg.norm(sigma)) * 1.0001
         gamma = Ball(float(d)) - Ball(float(np.trace(sigma)), spread + 1e-15 * float(np.abs(sigma).sum())) * lam
         size = Ball(w).square().sum()
         slope_l = gamma + 2 * l1 - (size + 2 * l2) * lam
