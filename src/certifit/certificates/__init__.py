@@ -6,7 +6,7 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import bayes, counts, duality, least_squares, spectrum
+from certifit.certificates import bayes, counts, duality, least_squares, local, softmax, spectrum
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -27,7 +27,9 @@ __all__ = [
     "issue",
     "kinds",
     "least_squares",
+    "local",
     "rationals",
+    "softmax",
     "spectrum",
     "to_float",
 ]
