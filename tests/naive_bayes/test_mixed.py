@@ -122,3 +122,13 @@ def test_weights_are_copies():
     a, b = MixedNB().fit(df, y, sample_weight=w), MixedNB().fit(df.iloc[again], y[again])
     np.testing.assert_allclose(a.predict_proba(df), b.predict_proba(df), rtol=1e-9)
     assert a.certificate_.verify(df, y, w).holds
+
+
+def test_lists_keep_their_numbers():
+    X = [[1.0, "red", True], [1.2, "red", False], [3.0, "blue", True]]
+    model = MixedNB().fit(X, [0, 0, 1])
+    assert model.column_kinds_ == ["numeric", "categorical", "boolean"]
+    assert model.predict([[3.0, "blue", True]]).tolist() == [1]
+    words = MixedNB().fit(np.array([["a", "x"], ["b", "x"]]), [0, 1])
+    assert words.column_kinds_ == ["categorical", "categorical"]
+    assert words.certificate_.holds

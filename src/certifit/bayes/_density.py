@@ -13,6 +13,7 @@ from scipy.special import digamma, polygamma
 
 from certifit import certificates
 from certifit._types import Array
+from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
 
 
@@ -44,13 +45,8 @@ class Density:
         return 2.0 * self.free - 2.0 * self.log_likelihood
 
 
-def _mean(v: Array, w: Array) -> Any:
-    shift = v[0]
-    return shift + np.average(v - shift, axis=0, weights=w)
-
-
 def _normal(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
-    mean = float(_mean(X[:, 0], w))
+    mean = float(weighted_mean(X[:, 0], w))
     t = X[:, 0] - mean
     return {"mean": mean, "sd": float(np.sqrt(np.average(t * t, weights=w) - np.average(t, weights=w) ** 2))}
 
@@ -61,8 +57,8 @@ def _lognormal(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _gamma(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
     """Newton on ψ(k) − log k = mean log x − log mean x."""
-    mean = float(_mean(X[:, 0], w))
-    spread = np.log(mean) - float(_mean(np.log(X[:, 0]), w))
+    mean = float(weighted_mean(X[:, 0], w))
+    spread = np.log(mean) - float(weighted_mean(np.log(X[:, 0]), w))
     if not spread > 0:
         raise ValueError("All values are equal: a gamma density would be infinitely sharp.")
     k = (3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread)
@@ -75,7 +71,7 @@ def _gamma(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _multivariate(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
-    mean = _mean(X, w)
+    mean = weighted_mean(X, w)
     T = X - mean
     return {"mean": mean.tolist(), "cov": ((T * w[:, None]).T @ T / w.sum()).tolist()}
 
@@ -107,7 +103,7 @@ _FAMILIES: dict[str, _Family] = {
         "positive numbers",
     ),
     "exponential": _Family(
-        lambda X, w, k: {"scale": float(_mean(X[:, 0], w))},
+        lambda X, w, k: {"scale": float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.expon(scale=p["scale"]),
         lambda X, k: X >= 0,
         "numbers ≥ 0",
@@ -116,28 +112,28 @@ _FAMILIES: dict[str, _Family] = {
         _gamma, lambda p: scipy.stats.gamma(p["shape"], scale=p["scale"]), lambda X, k: X > 0, "positive numbers"
     ),
     "poisson": _Family(
-        lambda X, w, k: {"rate": float(_mean(X[:, 0], w))},
+        lambda X, w, k: {"rate": float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.poisson(p["rate"]),
         lambda X, k: (X >= 0) & _whole(X),
         "whole numbers ≥ 0",
         True,
     ),
     "bernoulli": _Family(
-        lambda X, w, k: {"probability": float(_mean(X[:, 0], w))},
+        lambda X, w, k: {"probability": float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.bernoulli(p["probability"]),
         lambda X, k: (X == 0) | (X == 1),
         "zeros and ones",
         True,
     ),
     "binomial": _Family(
-        lambda X, w, k: {"trials": int(k["trials"]), "probability": float(_mean(X[:, 0], w)) / k["trials"]},
+        lambda X, w, k: {"trials": int(k["trials"]), "probability": float(weighted_mean(X[:, 0], w)) / k["trials"]},
         lambda p: scipy.stats.binom(p["trials"], p["probability"]),
         lambda X, k: (X >= 0) & (k["trials"] >= X) & _whole(X),
         "whole numbers from 0 to trials",
         True,
     ),
     "geometric": _Family(
-        lambda X, w, k: {"probability": 1.0 / float(_mean(X[:, 0], w))},
+        lambda X, w, k: {"probability": 1.0 / float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.geom(p["probability"]),
         lambda X, k: (X >= 1) & _whole(X),
         "whole numbers ≥ 1",

@@ -18,6 +18,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._types import Array
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
+from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -173,7 +174,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         Phi = self.features(X)
         offset, middle = np.zeros(Phi.shape[1]), 0.0
         if self.fit_intercept:
-            offset, middle = _mean(Phi, weight), float(_mean(y, weight))
+            offset, middle = weighted_mean(Phi, weight), float(weighted_mean(y, weight))
         data = Spectral.of(Phi - offset, y - middle, weight)
         found = self._search(data, y, weight)
         self._name(data, found, offset, middle)
@@ -207,7 +208,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         return Phi
 
     def _search(self, data: Spectral, y: Array, weight: Array | None) -> Any:
-        variance = float(_mean((y - _mean(y, weight)) ** 2, weight))
+        variance = float(weighted_mean((y - weighted_mean(y, weight)) ** 2, weight))
         alpha = self.noise_precision or self.alpha_init or 1.0 / (variance + np.finfo(float).eps)
         lam = self.weight_precision or self.lambda_init or 1.0
         free = (self.noise_precision is None, self.weight_precision is None)
@@ -295,9 +296,3 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             certificates.issue("least-squares", data, ridge),
             certificates.issue("evidence-maximum", data, maximum),
         )
-
-
-def _mean(v: Array, weight: Array | None) -> Any:
-    """Weighted mean over rows, about the first row (stable for values far from zero)."""
-    shift = v[0]
-    return shift + np.average(v - shift, axis=0, weights=weight)

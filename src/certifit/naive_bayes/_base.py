@@ -252,6 +252,18 @@ def check_prior(prior: Any, K: int) -> Array:
     return p
 
 
+def class_shares(total: Array, fit_prior: bool, class_prior: Any) -> Array:
+    """Class probabilities: given, those of the data, or equal."""
+    if class_prior is not None:
+        return check_prior(class_prior, len(total))
+    return total / total.sum() if fit_prior else np.full(len(total), 1.0 / len(total))
+
+
+def share_rule(fit_prior: bool, class_prior: Any) -> str:
+    """Where `class_shares` has them from, in the words of the certificates."""
+    return "given" if class_prior is not None else "data" if fit_prior else "uniform"
+
+
 def log_quietly(p: Array) -> Array:
     """log p, with log 0 = −∞ meant."""
     with np.errstate(divide="ignore"):

@@ -17,9 +17,10 @@ from certifit.certificates import Certificate, Data
 from certifit.naive_bayes._base import (
     Boundary,
     NaiveBayes,
-    check_prior,
+    class_shares,
     floor_alpha,
     log_quietly,
+    share_rule,
 )
 from certifit.naive_bayes._statistics import Counts
 
@@ -66,12 +67,7 @@ class CountingNB(NaiveBayes):
 
     def _adopt(self, statistics: Any, classes: Array) -> None:
         """Name the estimates that follow from the counts."""
-        if self.class_prior is not None:
-            prior = check_prior(self.class_prior, len(classes))
-        elif self.fit_prior:
-            prior = statistics.class_total / statistics.class_total.sum()
-        else:
-            prior = np.full(len(classes), 1.0 / len(classes))
+        prior = class_shares(statistics.class_total, self.fit_prior, self.class_prior)
         self._estimate(statistics)
         self.statistics_, self.classes_ = statistics, classes
         self.class_count_, self.class_log_prior_ = statistics.class_total, log_quietly(prior)
@@ -92,12 +88,11 @@ class CountingNB(NaiveBayes):
         -------
         Certificate
         """
-        rule = "given" if self.class_prior is not None else "data" if self.fit_prior else "uniform"
         shared = {
             "classes": np.asarray(self.classes_),
             "alpha": self._alpha(),
             "class_prior": self._prior,
-            "prior_rule": rule,
+            "prior_rule": share_rule(self.fit_prior, self.class_prior),
         }
         return certificates.issue("smoothed-counts", Data.of(X, y, sample_weight), shared | self._evidence())
 

@@ -113,7 +113,7 @@ class GaussianNB(NaiveBayes):
         if np.isfinite(statistics.scatter).all() and np.isfinite(statistics.mean).all():
             return
         assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-        _refuse_overflow(~np.isfinite(statistics.scatter).all(axis=0))
+        _refuse_overflow(np.asarray(~np.isfinite(statistics.scatter).all(axis=0)))
 
     def _adopt(self, statistics: Moments, classes: Array) -> None:
         """Name the estimates that follow from the sums."""

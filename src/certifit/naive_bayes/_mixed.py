@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_y, _num_samples, check_consistent_le
 from certifit import certificates
 from certifit._types import Array
 from certifit.certificates import Certificate, Data
-from certifit.naive_bayes._base import NaiveBayes, check_prior, log_quietly
+from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, share_rule
 from certifit.naive_bayes._columns import (
     Table,
     as_codes,
@@ -116,6 +116,8 @@ class MixedNB(NaiveBayes):
             if _num_samples(X) == 0:
                 raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
             return columns_of(X)
+        if isinstance(X, (list, tuple)):  # NumPy would turn numbers beside words into words
+            X = np.array(X, dtype=object)
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported.")
@@ -177,12 +179,7 @@ class MixedNB(NaiveBayes):
         return MixedStatistics(total, numbers, CategoryCounts.of(X.categories, codes, K, sizes, weight))
 
     def _adopt(self, statistics: MixedStatistics, classes: Array) -> None:
-        if self.class_prior is not None:
-            prior = check_prior(self.class_prior, len(classes))
-        elif self.fit_prior:
-            prior = statistics.total / statistics.total.sum()
-        else:
-            prior = np.full(len(classes), 1.0 / len(classes))
+        prior = class_shares(statistics.total, self.fit_prior, self.class_prior)
         theta, var = self._gaussians(statistics.numbers, classes)
         logs = []
         for count in statistics.categories.by_feature if len(self._words) else []:
@@ -235,12 +232,11 @@ class MixedNB(NaiveBayes):
         Certificate
         """
         number = np.array([k == "numeric" for k in self.column_kinds_])
-        rule = "given" if self.class_prior is not None else "data" if self.fit_prior else "uniform"
         logs = np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
         evidence = {
             "classes": np.asarray(self.classes_),
             "class_prior": self._prior,
-            "prior_rule": rule,
+            "prior_rule": share_rule(self.fit_prior, self.class_prior),
             "alpha": float(self.alpha),
             "var_smoothing": float(self.var_smoothing),
             "numeric": np.flatnonzero(number),
