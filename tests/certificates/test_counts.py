@@ -95,3 +95,14 @@ def test_word_labels_and_unknown_ones():
     c = CategoricalNB().fit(X, words).certificate_
     assert c.verify(X, words).holds
     assert not resealed(c, classes=np.array(["a", "b", "z"])).verify(X, words).holds
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB])
+def test_zero_counts_without_smoothing(make):
+    X, y = np.array([[2, 0, 1], [0, 1, 1], [1, 1, 0], [3, 0, 0]]), [0, 1, 1, 0]
+    c = make(alpha=0.0).fit(X, y).certificate_
+    assert c.holds, str(c)
+    assert c.verify(X, y, rigor="exact").holds
+    logs = np.array(c.evidence["feature_log_prob"])
+    logs[np.isfinite(logs)] = -np.inf
+    assert not resealed(c, feature_log_prob=logs).verify(X, y).holds

@@ -261,7 +261,8 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
         "gradient": upper(share),
         "sum_error": upper(float(np.max(off))),
     }
-    zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] == 0.0))
+    # A probability of zero needs a count of zero (up to the smallest floats, which cover underflow).
+    zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] <= 1e-300))
     return figures, (
         Check("every probability is its smoothed share", share <= _SHARE and zero_ok, f"off by {share:.1e}"),
         Check("the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"),
