@@ -20,6 +20,9 @@ _FAMILIES = (
     "linear_model",
     "multiclass",
     "tree",
+    "naive_bayes",
+    "bayes",
+    "decomposition",
     "study",
     "plot",
 )

@@ -7,12 +7,15 @@ like, because what they claim is checked here.
 
 # Importing a kind makes it known to `issue` and `verify`.
 from certifit.certificates import (
+    bayes,
+    counts,
     duality,
     least_squares,
     local,
     perceptron,
     separation,
     softmax,
+    spectrum,
     stationary,
     tree,
 )
@@ -27,6 +30,8 @@ __all__ = [
     "Data",
     "Verification",
     "ball",
+    "bayes",
+    "counts",
     "dot",
     "dot_t",
     "duality",
@@ -39,6 +44,7 @@ __all__ = [
     "rationals",
     "separation",
     "softmax",
+    "spectrum",
     "stationary",
     "to_float",
     "tree",
