@@ -13,9 +13,22 @@ import numpy as np
 
 from certifit._types import Array
 
-__all__ = ["SIMPLER", "bootstrap_counts", "complexity", "folds", "one_standard_error", "standard_error"]
+__all__ = [
+    "SIMPLER",
+    "CannotShare",
+    "bootstrap_counts",
+    "complexity",
+    "folds",
+    "one_standard_error",
+    "standard_error",
+]
 
 Fold = tuple[Array, Array]
+
+
+class CannotShare(Exception):  # noqa: N818  (not an error: the ordinary road is taken)
+    """Raised by a shared-work path that cannot serve these data; each point is then fitted alone."""
+
 
 SIMPLER: Mapping[str, str] = {
     "alpha": "larger",
