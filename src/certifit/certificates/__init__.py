@@ -5,7 +5,8 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
-from certifit.certificates import evaluation as _evaluation  # noqa: F401  (registers its kinds)
+# Importing a kind makes it known to `issue` and `verify`.
+from certifit.certificates import duality, evaluation, least_squares
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -19,9 +20,12 @@ __all__ = [
     "ball",
     "dot",
     "dot_t",
+    "duality",
+    "evaluation",
     "gamma",
     "issue",
     "kinds",
+    "least_squares",
     "rationals",
     "to_float",
 ]

@@ -17,6 +17,7 @@ All formulas use NumPy ufuncs only, so the same lines run on floats and on the e
 from certifit.losses._base import EvaluationLoss, Loss
 from certifit.losses._classification import Exponential, Hinge, Logistic, PerceptronLoss, SquaredHinge
 from certifit.losses._evaluation import Asymmetric, ZeroOne
+from certifit.losses._offset import best_offset
 from certifit.losses._registry import get_loss, loss_names, loss_spec
 from certifit.losses._regression import Absolute, Squared
 from certifit.losses._softmax import Softmax
@@ -34,6 +35,7 @@ __all__ = [
     "Squared",
     "SquaredHinge",
     "ZeroOne",
+    "best_offset",
     "get_loss",
     "loss_names",
     "loss_spec",

@@ -14,7 +14,7 @@ class EvaluationLoss(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         """L(z, y), pointwise."""
 
 
@@ -39,14 +39,14 @@ class Loss(EvaluationLoss):
         """d²L/dz², pointwise, where it exists (0 on flat pieces)."""
 
     @abstractmethod
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         """L*(u) = sup_z (u z − L(z, y)), for u inside the domain."""
 
     @abstractmethod
     def domain(self, y: Array) -> tuple[Array, Array]:
         """Ends of the interval of u where the conjugate is finite."""
 
-    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z."""
         return self.value(z, y) + self.conjugate(u, y) - u * z
 

@@ -35,7 +35,7 @@ class Hinge(_MarginLoss):
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, 1.0 - y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -44,7 +44,7 @@ class Hinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -65,7 +65,7 @@ class SquaredHinge(_MarginLoss):
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 2.0  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.square(np.maximum(0.0, 1.0 - y * z))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -74,7 +74,7 @@ class SquaredHinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.where(y * z < 1.0, 2.0, 0.0)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y + np.square(u) / 4.0
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -95,7 +95,7 @@ class Logistic(_MarginLoss):
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.logaddexp(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -105,7 +105,7 @@ class Logistic(_MarginLoss):
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
         return p * expit(-1.0 * np.asarray(z))
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + entr(1.0 - a))
 
@@ -130,7 +130,7 @@ class Exponential(_MarginLoss):
     # Beyond e^700 a float overflows; the exponent is capped there, which no minimiser reaches.
     _CAP: ClassVar[float] = 700.0
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.exp(np.minimum(-1.0 * y * z, self._CAP))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -139,7 +139,7 @@ class Exponential(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return self.value(z, y)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + a)
 
@@ -161,7 +161,7 @@ class PerceptronLoss(_MarginLoss):
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -170,7 +170,7 @@ class PerceptronLoss(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * 0.0
 
     def domain(self, y: Array) -> tuple[Array, Array]:

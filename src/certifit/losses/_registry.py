@@ -10,8 +10,7 @@ from certifit.losses._regression import Absolute, Squared
 from certifit.losses._softmax import Softmax
 
 _LOSSES: dict[str, type[Loss]] = {
-    cls.name: cls
-    for cls in (Squared, Absolute, Hinge, SquaredHinge, Logistic, Exponential, PerceptronLoss, Softmax)
+    cls.name: cls for cls in (Squared, Absolute, Hinge, SquaredHinge, Logistic, Exponential, PerceptronLoss, Softmax)
 }
 
 

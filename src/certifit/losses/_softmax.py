@@ -35,7 +35,7 @@ class Softmax(Loss):
         """Rows e_y of length k."""
         return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         z = np.asarray(z)
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
 
@@ -46,12 +46,12 @@ class Softmax(Loss):
         p = softmax(z, axis=1)
         return p * (1.0 - p)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         # u = p − e_y with p in the simplex; the conjugate is Σ p log p.
         return -1.0 * entr(u + self.one_hot(y, u.shape[1])).sum(axis=1)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         raise TypeError("The softmax domain is a simplex, not an interval: p = u + e_y ≥ 0 with sum one.")
 
-    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         return self.value(z, y) + self.conjugate(u, y) - (u * z).sum(axis=1)

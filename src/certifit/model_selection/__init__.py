@@ -1,0 +1,3 @@
+from certifit.model_selection._search import Search
+
+__all__ = ["Search"]
