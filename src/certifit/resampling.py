@@ -79,6 +79,9 @@ def folds(
     """
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+    labels = np.asarray(y) if classifier and y is not None else np.empty(0)
+    if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
+        raise ValueError("Input y contains NaN or infinity: every row needs a label.")
     splitter = check_cv(5 if cv is None else cv, y, classifier=classifier)
     if random_state is not None and isinstance(cv, (int, np.integer)):
         kind = StratifiedKFold if isinstance(splitter, StratifiedKFold) else KFold

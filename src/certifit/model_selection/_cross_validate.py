@@ -337,12 +337,12 @@ def hold_out(
     if stratify is None:
         stratify = labels is not None and min(np.unique(labels, return_counts=True)[1]) >= 3
     by = labels if stratify and labels is not None else None
-    rest, test = train_test_split(np.arange(n), test_size=test_size, random_state=random_state, stratify=by)
+    sizes = [max(1, round(share * n)) for share in (test_size, validation_size)]
+    rest, test = train_test_split(np.arange(n), test_size=sizes[0], random_state=random_state, stratify=by)
     train, validation = rest, np.empty(0, dtype=int)
     if validation_size > 0:
-        size = validation_size / (1 - test_size)
         by = by[rest] if by is not None else None
-        train, validation = train_test_split(rest, test_size=size, random_state=random_state, stratify=by)
+        train, validation = train_test_split(rest, test_size=sizes[1], random_state=random_state, stratify=by)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
 
     def part(rows: Array) -> tuple[Any, Any, Any]:
