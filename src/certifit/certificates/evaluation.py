@@ -71,6 +71,21 @@ def corrected_limits(scores: Any, held_out: float, level: float = 0.95) -> tuple
     return mean - reach, mean + reach, error
 
 
+def score_bounds(name: str) -> tuple[float, float]:
+    """Least and largest possible value of a score, by scikit-learn's name (none known: the whole line)."""
+    if name.startswith("neg_"):
+        return -math.inf, 0.0
+    if name in ("r2", "explained_variance"):
+        return -math.inf, 1.0
+    shares = ("accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "precision", "recall", "jaccard")
+    return (0.0, 1.0) if name.startswith(shares) else (-math.inf, math.inf)
+
+
+def within(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """An interval cut at what is possible."""
+    return min(max(low, bounds[0]), bounds[1]), max(min(high, bounds[1]), bounds[0])
+
+
 def _tail(k: int, n: int, p: float, exact: bool) -> float:
     """P(at least k successes in n trials of probability p), rounded up."""
     if k <= 0:
@@ -194,9 +209,7 @@ class CrossValidation(Kind):
     """Mean score over folds (evidence: metric, predictions, test rows, sizes, train sizes, level)."""
 
     name: ClassVar[str] = "cross-validation"
-    theorem: ClassVar[str] = (
-        "corrected resampled t interval (Nadeau and Bengio): fold correlation = held-out share"
-    )
+    theorem: ClassVar[str] = "corrected resampled t interval (Nadeau and Bengio): fold correlation = held-out share"
     assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
@@ -217,9 +230,7 @@ class CrossValidation(Kind):
             ),
             Check("tested rows are rows of the data", bool(np.all((rows >= 0) & (rows < n))), f"of {n}"),
             Check("no fold tests a row twice", all(len(np.unique(p)) == len(p) > 0 for p in parts)),
-            Check(
-                "training rows fit beside the tested ones", bool(np.all((trains > 0) & (trains + sizes <= n)))
-            ),
+            Check("training rows fit beside the tested ones", bool(np.all((trains > 0) & (trains + sizes <= n)))),
             Check("a score that can be recomputed", evidence["metric"] in SCORES, str(evidence["metric"])),
         ]
         if not all(c.holds for c in checks):
@@ -228,9 +239,7 @@ class CrossValidation(Kind):
         answers = np.split(predictions, np.cumsum(sizes)[:-1])
         scores = np.array([score(data.y[p], a, weights[p]) for p, a in zip(parts, answers)])
         low, high, error = corrected_limits(scores, float(np.mean(sizes / trains)), level)
-        checks.append(
-            Check("every fold has a score", bool(np.all(np.isfinite(scores))), str(evidence["metric"]))
-        )
+        checks.append(Check("every fold has a score", bool(np.all(np.isfinite(scores))), str(evidence["metric"])))
         figures = {
             "mean": about(float(scores.mean())),
             "low": about(low),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.evaluation import SCORES, corrected_limits
+from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
 from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._run import Outcome, Wishes, fit_model, judge_all
@@ -71,10 +71,12 @@ class CrossValidation(dict[str, Any]):
         """Interval for the expected score of models trained on as many rows as a fold leaves.
 
         Folds share training rows, so their scores are correlated; the variance of their mean is taken as
-        (1/J + n_test/n_train)·s² with J − 1 degrees of freedom (Nadeau and Bengio 2003).
+        (1/J + n_test/n_train)·s² with J − 1 degrees of freedom (Nadeau and Bengio 2003). It is cut at what the score
+        can be (0 and 1 for accuracy).
         """
         low, high, _ = corrected_limits(self.scores(metric), self.held_out, level)
-        return Interval(low, high, level, _METHOD)
+        bounds = score_bounds(self._known.get(self._name(metric), ""))
+        return Interval(*within(low, high, bounds), level, _METHOD)
 
     def standard_error(self, metric: str | None = None) -> float:
         """Corrected standard error of the mean score."""

@@ -155,12 +155,21 @@ def _permuted(estimator: Any, X: Any, y: Array, prepare: Any, cv: Any, rule: Sco
     found = []
     for fold in split:
         score, model = _score(estimator, Z, labels, fold, rule)
-        rows = _safe_indexing(Z, fold[1])
+        judge_again = _rejudge(rule, model, _safe_indexing(Z, fold[1]))
         mixed = [labels[fold[1]][rng.permutation(len(fold[1]))] for _ in range(_SHUFFLES)]
-        chance = float(np.mean([rule.of_model(model, rows, other, None)["score"] for other in mixed]))
-        found.append((score, chance))
+        found.append((score, float(np.mean([judge_again(other) for other in mixed]))))
     means = np.mean(found, axis=0)
     return float(means[0]), float(means[1])
+
+
+def _rejudge(rule: Scoring, model: Any, rows: Any) -> Callable[[Array], float]:
+    """The score as a function of the labels alone: the model is asked once where the scorer needs answers only."""
+    needed = rule.responses(model)
+    if needed is None:
+        return lambda labels: rule.of_model(model, rows, labels, None)["score"]
+    answers = {name: np.asarray(getattr(model, name)(rows))[None] for name in needed}
+    classes = getattr(model, "classes_", None)
+    return lambda labels: float(rule.of_answers(model, answers, classes, None, labels, None)["score"][0])
 
 
 def _score(estimator: Any, X: Any, y: Array, fold: Fold, rule: Scoring) -> tuple[float, Any]:

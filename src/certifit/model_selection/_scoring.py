@@ -38,9 +38,7 @@ def _mean(values: Array, w: Array | None) -> Array:
 _FAST: Mapping[str, Callable[[Array, Array, Array | None], Array]] = {
     "r2": _r2,
     "neg_mean_squared_error": lambda y, p, w: -_squares(y, p, w) / (len(y) if w is None else w.sum()),
-    "neg_root_mean_squared_error": lambda y, p, w: (
-        -np.sqrt(_squares(y, p, w) / (len(y) if w is None else w.sum()))
-    ),
+    "neg_root_mean_squared_error": lambda y, p, w: -np.sqrt(_squares(y, p, w) / (len(y) if w is None else w.sum())),
     "neg_mean_absolute_error": lambda y, p, w: -_mean(np.abs(p - y), w),
     "accuracy": lambda y, p, w: _mean((p == y).astype(float), w),
 }
@@ -89,9 +87,7 @@ class Scoring:
             asked.append(found)
         return tuple(dict.fromkeys(asked))
 
-    def of_answers(
-        self, estimator: Any, answers: Mapping[str, Array], classes: Any, X: Any, y: Any, w: Any
-    ) -> dict:
+    def of_answers(self, estimator: Any, answers: Mapping[str, Array], classes: Any, X: Any, y: Any, w: Any) -> dict:
         """Every score of every candidate from its stored answers on one fold's test rows."""
         found = {}
         for name, scorer in self.scorers.items():
@@ -100,10 +96,10 @@ class Scoring:
             if fast is not None and predictions is not None and predictions.ndim == 2 and np.ndim(y) == 1:
                 found[name] = fast(np.asarray(y), predictions, w)
                 continue
+            if scorer is _own_score:  # an estimator's own score, where it is scikit-learn's usual one
+                scorer = get_scorer(self.known[name])
             count = len(next(iter(answers.values())))
-            models = (
-                Answers(estimator, {k: v[i] for k, v in answers.items()}, classes) for i in range(count)
-            )
+            models = (Answers(estimator, {k: v[i] for k, v in answers.items()}, classes) for i in range(count))
             found[name] = np.array([_call(scorer, m, X, y, w) for m in models])
         return found
 
@@ -117,16 +113,15 @@ def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
         return get_scorer(scoring), scoring
     if callable(scoring):
         return scoring, None
-    raise ValueError(
-        f"scoring must be a name, a function, a list or a dict of these, or None; got {scoring!r}."
-    )
+    raise ValueError(f"scoring must be a name, a function, a list or a dict of these, or None; got {scoring!r}.")
 
 
 def _own_name(estimator: Any) -> str | None:
     # A pipeline's score is its last step's.
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     score = getattr(type(last), "score", None)
-    if score is ClassifierMixin.score:
+    # scikit-learn's nearest neighbours wrap the same accuracy to allow X=None.
+    if score is ClassifierMixin.score or getattr(score, "__qualname__", "") == "KNeighborsClassifier.score":
         return "accuracy"
     return "r2" if score is RegressorMixin.score else None
 
