@@ -1,6 +1,6 @@
 """A polynomial of growing degree: the training error falls, the test error turns.
 
-Thirty noisy points of a sine wave are fitted by polynomials of degree 0 to 9, over many training sets. The error on
+Forty noisy points of a sine wave are fitted by polynomials of degree 0 to 9, over many training sets. The error on
 the training points only falls. The expected error on new outcomes is bias² + variance + noise, to the last digit: the
 bias falls with the degree, the variance rises, and the best degree lies where their sum is least.
 """
@@ -20,7 +20,7 @@ from certifit.model_selection import bias_variance
 
 DEGREES = tuple(range(10))
 NOISE = 0.3
-ROUNDS = 120
+ROUNDS = 80
 
 
 def truth(X: Array) -> Array:
@@ -29,9 +29,9 @@ def truth(X: Array) -> Array:
 
 
 def draw_rows(rng: np.random.Generator) -> tuple[Array, Array]:
-    """A training set of 30 rows."""
-    X = rng.uniform(-1, 1, size=(30, 1))
-    return X, truth(X) + NOISE * rng.normal(size=30)
+    """A training set of 40 rows."""
+    X = rng.uniform(-1, 1, size=(40, 1))
+    return X, truth(X) + NOISE * rng.normal(size=40)
 
 
 def model(degree: int) -> Any:
@@ -41,9 +41,9 @@ def model(degree: int) -> Any:
 
 def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     """Tell the story; return each degree's parts."""
-    points = np.linspace(-0.95, 0.95, 101)[:, None]
+    points = np.linspace(-0.9, 0.9, 91)[:, None]
     rng = np.random.default_rng(1)
-    sets = [draw_rows(rng) for _ in range(30)]
+    sets = [draw_rows(rng) for _ in range(20)]
     rows = []
     say(f"{'degree':>6}  {'training':>9}  {'test':>8}  = {'bias²':>8} + {'variance':>8} + {'noise':>6}")
     for degree in DEGREES:
