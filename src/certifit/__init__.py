@@ -17,6 +17,9 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "linear_model",
+    "metrics",
+    "model_selection",
+    "resampling",
     "study",
     "plot",
 )
