@@ -44,7 +44,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     points = np.linspace(-0.9, 0.9, 91)[:, None]
     rng = np.random.default_rng(1)
     sets = [draw_rows(rng) for _ in range(20)]
-    rows = []
+    rows: list[dict[str, Any]] = []
     say(f"{'degree':>6}  {'training':>9}  {'test':>8}  = {'bias²':>8} + {'variance':>8} + {'noise':>6}")
     for degree in DEGREES:
         training = float(np.mean([np.mean((model(degree).fit(X, y).predict(X) - y) ** 2) for X, y in sets]))

@@ -69,9 +69,7 @@ class Confusion:
     # -- the four counts ----------------------------------------------------------------------------
     def _counts(self) -> tuple[float, float, float, float]:
         if self.positive is None:
-            raise ValueError(
-                "More than two classes: use of(label) for one class against the rest, or average(...)."
-            )
+            raise ValueError("More than two classes: use of(label) for one class against the rest, or average(...).")
         at = int(np.flatnonzero(self.labels == self.positive)[0])
         m = self.matrix
         tp = float(m[at, at])
@@ -187,9 +185,7 @@ class Confusion:
             With a delta-method interval on the log-odds scale (cells as multinomial counts).
         """
         if name not in ("precision", "recall", "f") or how not in ("macro", "micro", "weighted"):
-            raise ValueError(
-                f"No average {how!r} of {name!r}: name is precision, recall or f; how is macro, ..."
-            )
+            raise ValueError(f"No average {how!r} of {name!r}: name is precision, recall or f; how is macro, ...")
 
         def value(m: Array) -> Any:
             return _averaged(m, name, how, beta)
@@ -249,9 +245,7 @@ class Confusion:
         if name in ("balanced_accuracy", "kappa", "matthews"):
             figure: Figure = getattr(self, name)
             return figure.interval(level)
-        raise ValueError(
-            f"There is no figure {name!r}; there are {', '.join(_SHARES)}, f, balanced_accuracy, kappa."
-        )
+        raise ValueError(f"There is no figure {name!r}; there are {', '.join(_SHARES)}, f, balanced_accuracy, kappa.")
 
     def _bootstrap_f(self, level: float, rounds: int = 4000) -> Interval:
         # Drawing rows with replacement is drawing the cells' counts from a multinomial; the seed is fixed.
@@ -267,10 +261,7 @@ class Confusion:
         names = [str(c) for c in self.labels]
         width = max(6, *(len(n) + 2 for n in names))
         head = "true \\ predicted".ljust(18) + "".join(n.rjust(width) for n in names)
-        body = [
-            n.ljust(18) + "".join(f"{_whole(v):g}".rjust(width) for v in r)
-            for n, r in zip(names, self.matrix)
-        ]
+        body = [n.ljust(18) + "".join(f"{_whole(v):g}".rjust(width) for v in r) for n, r in zip(names, self.matrix)]
         return "\n".join([head, *body])
 
 
@@ -334,14 +325,10 @@ def _kappa(m: Array) -> Any:
 def _matthews(m: Array) -> Any:
     n, true, said = m.sum(), m.sum(axis=1), m.sum(axis=0)
     square = (n**2 - (said * said).sum()) * (n**2 - (true * true).sum())
-    return (
-        (np.trace(m) * n - (true * said).sum()) / np.sqrt(square) if abs(square) > 0 else np.complex128(0.0)
-    )
+    return (np.trace(m) * n - (true * said).sum()) / np.sqrt(square) if abs(square) > 0 else np.complex128(0.0)
 
 
-def confusion(
-    y: Any, yhat: Any, positive: Any = None, labels: Any = None, sample_weight: Any = None
-) -> Confusion:
+def confusion(y: Any, yhat: Any, positive: Any = None, labels: Any = None, sample_weight: Any = None) -> Confusion:
     """Count true against predicted classes.
 
     Parameters

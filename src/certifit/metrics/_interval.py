@@ -181,9 +181,7 @@ def labels_and_weights(y: Any, other: Any, sample_weight: Any, what: str) -> tup
         raise ValueError("sample_weight needs one finite number ≥ 0 per row, not all zero.")
     for v, name in ((a, "labels"), (b, what)):
         if v.dtype.kind == "f" and not np.all(np.isfinite(v)):
-            raise ValueError(
-                f"The {name} hold NaN or infinity (first at row {np.flatnonzero(~np.isfinite(v))[0]})."
-            )
+            raise ValueError(f"The {name} hold NaN or infinity (first at row {np.flatnonzero(~np.isfinite(v))[0]}).")
     return a, b, w
 
 

@@ -254,9 +254,7 @@ def precision_recall_curve(
     return c.precision, c.recall, c.thresholds
 
 
-def average_precision_score(
-    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
-) -> Figure:
+def average_precision_score(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> Figure:
     """Mean precision over the positives.
 
     Examples
@@ -267,9 +265,7 @@ def average_precision_score(
     return precision_recall(y_true, y_score, pos_label, sample_weight).average_precision
 
 
-def brier_score_loss(
-    y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None
-) -> Figure:
+def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None) -> Figure:
     """Mean squared distance of the predicted probability from what happened.
 
     Examples

@@ -146,9 +146,7 @@ def log_loss(y: Any, prob: Any, labels: Any = None, sample_weight: Any = None) -
     a, _, w = labels_and_weights(y, p[:, 0], sample_weight, "probabilities")
     classes = np.unique(np.asarray(labels)) if labels is not None else find_classes(a)
     if len(classes) != p.shape[1]:
-        raise ValueError(
-            f"There are {len(classes)} classes but {p.shape[1]} columns: pass labels= with all classes."
-        )
+        raise ValueError(f"There are {len(classes)} classes but {p.shape[1]} columns: pass labels= with all classes.")
     if np.any((p < 0) | (p > 1)):
         raise ValueError("Probabilities must be numbers between 0 and 1.")
     tiny = np.finfo(float).eps

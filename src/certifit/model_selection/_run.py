@@ -45,9 +45,7 @@ class Wishes:
     error_score: Any = np.nan
 
 
-def fit_model(
-    model: Any, X: Any, y: Any, weights: Array | None, fit_params: Mapping[str, Any] | None = None
-) -> Any:
+def fit_model(model: Any, X: Any, y: Any, weights: Array | None, fit_params: Mapping[str, Any] | None = None) -> Any:
     """Fit in place, handing weights to the step that takes them."""
     extra = dict(fit_params or {})
     if weights is not None:
@@ -83,9 +81,7 @@ def judge(
     found = Outcome()
     start = time.perf_counter()
     try:
-        fit_model(
-            model, X_train, y_train, inner, _check_method_params(X, dict(fit_params or {}), indices=train)
-        )
+        fit_model(model, X_train, y_train, inner, _check_method_params(X, dict(fit_params or {}), indices=train))
         found.fit_time = time.perf_counter() - start
         start = time.perf_counter()
         found.scores = scoring.of_model(model, X_test, y_test, outer)

@@ -142,9 +142,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         self.progress = progress
 
     # -- fit ----------------------------------------------------------------------------------------
-    def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> Search:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any) -> Search:
         """Judge every point of the grid on every fold, choose, and refit.
 
         Parameters
@@ -168,9 +166,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         chooser = self._chooser(scoring)
         X, y, groups = indexable(X, y, groups)
         if y is None and get_tags(self.estimator).target_tags.required:
-            raise ValueError(
-                f"{type(self.estimator).__name__} requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         if weights is not None:
             weight_name(self.estimator)
@@ -240,9 +236,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             yield scoring.of_answers(self.estimator, found, classes, None, _safe_indexing(y, test), outer)
 
     # -- the choice ---------------------------------------------------------------------------------
-    def _choose(
-        self, results: dict[str, Any], grid: Sequence[Any], split: Sequence[Fold], chooser: str | None
-    ) -> None:
+    def _choose(self, results: dict[str, Any], grid: Sequence[Any], split: Sequence[Fold], chooser: str | None) -> None:
         self.cv_results_ = results
         self._held_out = float(np.mean([len(test) / len(train) for train, test in split]))
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):

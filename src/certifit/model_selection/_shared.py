@@ -77,18 +77,14 @@ def _pipeline(
     return _pipeline_folds(pipeline, X, y, folds, groups, len(grid), response, sample_weight)
 
 
-def _groups(
-    grid: Sequence[Params], last: str
-) -> list[tuple[dict[str, Any], list[int], list[dict[str, Any]]]]:
+def _groups(grid: Sequence[Params], last: str) -> list[tuple[dict[str, Any], list[int], list[dict[str, Any]]]]:
     """Grid points of equal preprocessing together: (its parameters, positions, the last step's)."""
     groups: list[tuple[dict[str, Any], list[int], list[dict[str, Any]]]] = []
     for i, point in enumerate(grid):
         head = {k: v for k, v in point.items() if not k.startswith(f"{last}__")}
         tail = {k[len(last) + 2 :]: v for k, v in point.items() if k.startswith(f"{last}__")}
         for known, where, tails in groups:
-            if known.keys() == head.keys() and all(
-                known[k] is head[k] or _equal(known[k], head[k]) for k in head
-            ):
+            if known.keys() == head.keys() and all(known[k] is head[k] or _equal(known[k], head[k]) for k in head):
                 where.append(i)
                 tails.append(tail)
                 break
