@@ -138,6 +138,14 @@ def test_what_is_not_shared():
     assert not Search(ShrunkenMean(), {"trouble": [None]}).fit(X, y).shared_
     assert not Search(ShrunkenMean(), {"shrink": [0.1]}, share=False).fit(X, y).shared_
     assert not Search(ShrunkenMean(), {"shrink": [0.1]}, return_train_score=True).fit(X, y).shared_
+
+    class Other(ShrunkenMean):
+        """Answers differently from what the inherited path says."""
+
+        def predict(self, X):
+            return super().predict(X) + 1.0
+
+    assert not Search(Other(), {"shrink": [0.1]}).fit(X, y).shared_
     looks_inside = Search(ShrunkenMean(), {"shrink": [0.1]}, scoring=lambda m, X, y: m.mean_).fit(X, y)
     assert not looks_inside.shared_
 

@@ -28,7 +28,8 @@ returns
     to well within 1e-6 of any score. Columns of probabilities are the sorted labels of the fold's training rows. A
     path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`.
 
-The method leaves ``self`` as it is. A pipeline whose last step has the method shares too: its preprocessing is fitted
+The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
+one by one. A pipeline whose last step has the method shares too: its preprocessing is fitted
 once per fold and setting, and the last step is asked with that fold alone.
 """
 

@@ -31,11 +31,21 @@ def fold_answers(
         return None
     if isinstance(estimator, Pipeline):
         return _pipeline(estimator, X, y, folds, grid, response, sample_weight)
-    path = getattr(estimator, "_fold_path", None)
-    if path is None:
+    if not _shares(estimator, response):
         return None
-    found = path(X, y, folds, grid, response, sample_weight)
+    found = estimator._fold_path(X, y, folds, grid, response, sample_weight)
     return None if found is None else _checked(found, folds, grid, response)
+
+
+def _shares(estimator: Any, response: tuple[str, ...]) -> bool:
+    """Whether the class has a path, and no subclass has since changed how it fits or answers."""
+    order = type(estimator).__mro__
+
+    def depth(name: str) -> int:
+        return next((i for i, c in enumerate(order) if name in vars(c)), len(order))
+
+    path = depth("_fold_path")
+    return path < len(order) and all(path <= depth(name) for name in ("fit", *response))
 
 
 def _checked(found: Any, folds: Sequence[Fold], grid: Sequence[Params], response: Any) -> Iterator[Answers]:
@@ -69,7 +79,7 @@ def _pipeline(
     sample_weight: Any,
 ) -> Iterator[Answers] | None:
     last, final = pipeline.steps[-1]
-    if len(pipeline.steps) < 2 or pipeline.memory is not None or not hasattr(final, "_fold_path"):
+    if len(pipeline.steps) < 2 or pipeline.memory is not None or not _shares(final, response):
         return None
     if any(k == last or k in dict(pipeline.steps) or "__" not in k for point in grid for k in point):
         return None  # whole steps are exchanged: no common work to speak of
