@@ -16,10 +16,12 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "glm",
     "linear_model",
     "metrics",
     "model_selection",
     "resampling",
+    "multiclass",
     "study",
     "plot",
 )
