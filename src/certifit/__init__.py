@@ -17,6 +17,8 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "linear_model",
+    "files",
+    "datasets",
     "study",
     "plot",
 )
@@ -24,6 +26,9 @@ _FAMILIES = (
 _NAMES = {
     "Certificate": "certifit.certificates",
     "certify": "certifit.judge",
+    "save": "certifit.files",
+    "load": "certifit.files",
+    "verify": "certifit.files",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]
