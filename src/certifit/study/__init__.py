@@ -1,1 +1,13 @@
-"""From a table to a defended model."""
+"""The study: from a table to a defended model in one call.
+
+`run` reads a table, finds what its columns are, compares every model that applies by nested cross-validation on
+the same folds, says which differences are real, refits the chosen one on all rows and proves it. With ``out``
+it writes ``report.html``, ``model.certifit`` and ``record.json``.
+"""
+
+from certifit.study._encoder import TableEncoder
+from certifit.study._facts import Facts, examine
+from certifit.study._models import TABLE, Candidate
+from certifit.study._run import Listener, Study, run
+
+__all__ = ["TABLE", "Candidate", "Facts", "Listener", "Study", "TableEncoder", "examine", "run"]
