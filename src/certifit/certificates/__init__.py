@@ -6,7 +6,7 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import duality, least_squares
+from certifit.certificates import duality, least_squares, local, softmax
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -25,6 +25,8 @@ __all__ = [
     "issue",
     "kinds",
     "least_squares",
+    "local",
     "rationals",
+    "softmax",
     "to_float",
 ]

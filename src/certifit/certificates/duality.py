@@ -111,15 +111,27 @@ class _Problem:
         return terms.sum() + self.strength * self.regularizer.fenchel_young(ball(w, like=self.y), v)
 
 
+def binary(data: Data, evidence: Mapping[str, Any]) -> tuple[Array, Array]:
+    """y as −1/+1 where ``classes`` names two labels, and weights with those of the classes multiplied in."""
+    y, weights = np.asarray(data.y), data.weights
+    if "classes" not in evidence:
+        return y, weights
+    negative, positive = (y == c for c in np.asarray(evidence["classes"]))
+    if not np.all(negative | positive):
+        raise ValueError("y holds labels that the evidence does not name")
+    if "class_weight" in evidence:
+        low, high = np.asarray(evidence["class_weight"], dtype=float)
+        weights = weights * np.where(positive, high, low)
+    return np.where(positive, 1.0, -1.0), weights
+
+
 def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Problem]:
     loss = get_loss(evidence["loss"])
-    y = np.asarray(data.y)
-    if "classes" in evidence:
-        y = np.where(y == np.asarray(evidence["classes"])[1], 1.0, -1.0)
+    y, weights = binary(data, evidence)
     X, ys = Data(data.X, y).numbers(rigor)
     n = data.X.shape[0]
     ys = ys.reshape(n, -1)
-    total = ball(data.weights, like=ys).sum()
+    total = ball(weights, like=ys).sum()
     lam = np.atleast_1d(np.asarray(evidence["lam"], dtype=float))
     specs = evidence["regularizer"]
     problems = []
@@ -132,7 +144,7 @@ def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Pro
             _Problem(
                 X,
                 ys[:, t],
-                data.weights,
+                weights,
                 data.offset,
                 loss,
                 get_regularizer(spec),
@@ -160,7 +172,7 @@ class Duality(Kind):
         checks.append(Check("no offset where none is allowed", free))
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        S = ball(data.weights, like=problems[0].y).sum()
+        S = ball(problems[0].weights, like=problems[0].y).sum()
         value, gap, shares, trouble = Ball(0.0), Ball(0.0), [], ""
         for t, problem in enumerate(problems):
             b = intercept[t % len(intercept)]

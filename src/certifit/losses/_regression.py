@@ -22,7 +22,7 @@ class Squared(Loss):
 
     Examples
     --------
-    >>> Squared().value(3.0, 1.0)
+    >>> float(Squared().value(3.0, 1.0))
     4.0
     """
 
@@ -66,7 +66,7 @@ class Absolute(Loss):
 
     Examples
     --------
-    >>> Absolute().value(3.0, 1.0)
+    >>> float(Absolute().value(3.0, 1.0))
     2.0
     """
 
