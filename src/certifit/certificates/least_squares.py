@@ -128,7 +128,7 @@ def _float_figures(
     B = frame.matrix()
     alphas = _strengths(evidence, len(coef))
     S = ball(weights).sum()
-    value, gap, shares, digits, rounded, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
+    value, gap, shares, digits, if_rounded, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
     factors: dict[float, Factor | None] = {}
     for t in range(len(coef)):
         alpha = float(alphas[t])
@@ -152,7 +152,7 @@ def _float_figures(
         mine, sure = _one_gap(own, q, factor, theta, limited=alpha == 0.0)
         if sure is not None and factor is not None:
             digits.append(_digits(sure, theta))
-            rounded.append(_digits_ifrounded(B, factor, theta, r, weights))
+            if_rounded.append(_digits_ifrounded(B, factor, theta, r, weights))
             condition = max(condition, float(np.linalg.cond(factor.T)))
         value, gap = value + own, gap + mine
         shares.append(_share_of_null(mine, Y[:, t], weights, fit_intercept, alpha, evidence, t))
@@ -168,7 +168,7 @@ def _float_figures(
     if full:
         figures["condition"] = roughly(condition)
         figures["digits"] = lower(min(digits))
-        figures["digits_if_rounded"] = roughly(min(rounded))
+        figures["digits_if_rounded"] = roughly(min(if_rounded))
     return figures
 
 
