@@ -71,12 +71,7 @@ def count(v: int) -> str:
 def command(record: Mapping[str, Any]) -> str:
     """The command that repeats the study."""
     s = record["settings"]
-    source = record["data"]["source"]
-    words = ["certifit", "study"]
-    if source.startswith("example:"):
-        words += ["--example", source.split(":")[1]]
-    else:
-        words += [source or "TABLE", "--target", s["target"]]
+    words = ["certifit", "study", record["data"]["source"] or "TABLE", "--target", s["target"]]
     words += ["--task", s["task"], "--folds", str(s["folds"]), "--seed", str(s["seed"])]
     if s["time_budget"]:
         words += ["--time-budget", f"{s['time_budget']:g}"]

@@ -6,8 +6,25 @@ it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
 from certifit.study._encoder import TableEncoder
+from certifit.study._evaluate import evaluate, raw_features
+from certifit.study._explain import Explanation, explain
 from certifit.study._facts import Facts, examine
+from certifit.study._fit import fit
 from certifit.study._models import TABLE, Candidate
 from certifit.study._run import Listener, Study, run
 
-__all__ = ["TABLE", "Candidate", "Facts", "Listener", "Study", "TableEncoder", "examine", "run"]
+__all__ = [
+    "TABLE",
+    "Candidate",
+    "Explanation",
+    "Facts",
+    "Listener",
+    "Study",
+    "TableEncoder",
+    "evaluate",
+    "examine",
+    "explain",
+    "fit",
+    "raw_features",
+    "run",
+]

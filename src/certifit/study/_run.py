@@ -150,8 +150,8 @@ def run(
     for remark in _changes.remarks(facts):
         hear.say("noticed", remark)
     measure = measure_for(facts.task, facts.y)
-    work = _plan(facts, measure, folds, seed)
-    chosen, left = _choose(facts, models)
+    work = plan(facts, measure, folds, seed)
+    chosen, left = choose_candidates(facts, models)
     hear.say("comparing", f"{len(chosen)} models, nested {len(work.folds)}-fold, by {measure.name}")
     compare_end = start + _SHARE * time_budget if time_budget else float("inf")
     results = _compare.compare(chosen, work, compare_end, workers, hear.progress)
@@ -209,7 +209,8 @@ def run(
     return study
 
 
-def _plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _compare.Work:
+def plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _compare.Work:
+    """Folds and everything else that all candidates share."""
     n = len(facts.y)
     asked = folds
     if folds is None:
@@ -229,7 +230,8 @@ def _plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _comp
     return _compare.Work(facts.X, facts.y, facts.schema, measure, split, inner, seed)
 
 
-def _choose(facts: Facts, models: Sequence[str] | None) -> tuple[list[Any], list[tuple[str, str]]]:
+def choose_candidates(facts: Facts, models: Sequence[str] | None) -> tuple[list[Any], list[tuple[str, str]]]:
+    """The candidates for these data, and those left out with the reason."""
     features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
     classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
     positive = facts.task != "classification" and bool(np.min(facts.y) > 0)
