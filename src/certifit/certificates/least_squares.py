@@ -27,7 +27,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Data, Rigor
-from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor
+from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor, rounded
 from certifit.certificates._record import (
     Check,
     Figure,
