@@ -309,6 +309,12 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # somebody closed the pipe (head): not our error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        text = " ".join(str(error).split())[:300]
+        errors.print(f"certifit: {type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)", markup=False)
+        return 1
     except KeyboardInterrupt:
         errors.print("certifit: stopped; files are as they were or complete.", markup=False)
         return 130

@@ -86,9 +86,7 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     return 0
 
 
-def fit(
-    data: str, target: str | None, model: str, settings: Sequence[str], *, out: Path, **options: Any
-) -> int:
+def fit(data: str, target: str | None, model: str, settings: Sequence[str], *, out: Path, **options: Any) -> int:
     """certifit fit."""
     from certifit.files import certificates_of, save
     from certifit.study import fit as fit_one
@@ -203,7 +201,9 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
     names = [c for c in table.columns if c != target] if names is None else [str(n) for n in names]
     X = Schema(tuple(Column(n, "number") for n in names)).read(table).X
     if np.isnan(X).any():
-        raise CertifitError("The table has cells that are missing or no numbers: certify needs the very rows of the fit.")
+        raise CertifitError(
+            "The table has cells that are missing or no numbers: certify needs the very rows of the fit."
+        )
     if hasattr(model, "steps"):
         return model[:-1].transform(X), facts.y, model.steps[-1][1]
     return X, facts.y, model
@@ -218,7 +218,9 @@ def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
     except ImportError:
         raise CertifitError("This certifit has no separability.") from None
     table, chosen = _with_target(data, target)
-    facts = examine(table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen])
+    facts = examine(
+        table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]
+    )
     answer = separability(raw_features(facts), facts.y)
     _say(str(answer))
     return 0
@@ -278,7 +280,7 @@ def _row(model: Any, row: str) -> Any:
         if not 1 <= int(number) <= table.rows:
             raise UsageError(f"{source} has rows 1 to {table.rows}; there is no row {number}.")
         return table.take([int(number) - 1])
-    cells = dict.fromkeys(model.schema.names, [""])
+    cells = {name: [""] for name in model.schema.names}
     for part in row.split(","):
         name, sign, value = part.partition("=")
         if not sign or name.strip() not in cells:
@@ -309,12 +311,18 @@ def show(path: Path) -> int:
         _say(f"  predicts    {target.name}, {target.task}{classes}")
     if about.get("score"):
         s = about["score"]
-        _say(f"  score       {s['measure']} {s['mean']:.3f} ({s['interval'][0]:.3f} to {s['interval'][1]:.3f}) on held-out rows")
+        _say(
+            f"  score       {s['measure']} {s['mean']:.3f} ({s['interval'][0]:.3f} to {s['interval'][1]:.3f}) on held-out rows"
+        )
     if about.get("parameters"):
         _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
     _say(f"  columns     {len(model.schema.columns)}")
     for column in model.schema.columns:
-        levels = f": {', '.join(column.categories[:6])}{' ...' if len(column.categories) > 6 else ''}" if column.categories else ""
+        levels = (
+            f": {', '.join(column.categories[:6])}{' ...' if len(column.categories) > 6 else ''}"
+            if column.categories
+            else ""
+        )
         _say(f"    {column.name} ({column.kind}{levels})")
     for name, why in model.schema.dropped:
         _say(f"    {name} is not used: {why}")

@@ -21,7 +21,9 @@ class Screen:
     def __enter__(self) -> Screen:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._end()
 
     def say(self, what: str, text: str) -> None:

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 _KNOWN = {
-    "breast-cancer": ("load_breast_cancer", "diagnosis", "569 biopsies, 30 measurements of cell nuclei, benign or malignant"),
+    "breast-cancer": (
+        "load_breast_cancer",
+        "diagnosis",
+        "569 biopsies, 30 measurements of cell nuclei, benign or malignant",
+    ),
     "iris": ("load_iris", "species", "150 irises of three species, four lengths each"),
     "wine": ("load_wine", "cultivar", "178 wines of three cultivars, 13 chemical figures"),
     "diabetes": ("load_diabetes", "progression", "442 patients, ten standardised figures, progression after a year"),

@@ -1,9 +1,9 @@
 """The model file: a zip of four members, each with its SHA-256 in the manifest.
 
-    manifest.json       format number, who wrote it, digests of the others
-    schema.json         columns, kinds, categories, target (null for a model saved without a table)
-    certificates.json   what is proved about the fit
-    model.skops         the fitted estimator with its preprocessing, without pickle
+manifest.json       format number, who wrote it, digests of the others
+schema.json         columns, kinds, categories, target (null for a model saved without a table)
+certificates.json   what is proved about the fit
+model.skops         the fitted estimator with its preprocessing, without pickle
 """
 
 from __future__ import annotations

@@ -228,14 +228,18 @@ def _read_text(data: bytes, ending: str, notes: list[str]) -> Any:
         raise TableError("The first line must hold the column names; it is empty.")
     # Made-up names: the file's own may repeat, and every cell is to stay text.
     names = [f"c{j}" for j in range(len(header))]
-    return pacsv.read_csv(
-        pa.BufferReader(text.encode("utf-8")),
-        read_options=pacsv.ReadOptions(column_names=names, skip_rows=0, use_threads=True, block_size=1 << 24),
-        parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=pacsv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=False
-        ),
-    ).slice(1).rename_columns(header)
+    return (
+        pacsv.read_csv(
+            pa.BufferReader(text.encode("utf-8")),
+            read_options=pacsv.ReadOptions(column_names=names, skip_rows=0, use_threads=True, block_size=1 << 24),
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=False
+            ),
+        )
+        .slice(1)
+        .rename_columns(header)
+    )
 
 
 def _encoding(data: bytes) -> str:

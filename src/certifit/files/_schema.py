@@ -123,7 +123,8 @@ class Schema:
                 "Add them (cells may be empty)."
             )
         X = np.empty((table.rows, len(self.columns)))
-        unseen, unreadable = {}, {}
+        unseen: dict[str, int] = {}
+        unreadable: dict[str, int] = {}
         for j, column in enumerate(self.columns):
             X[:, j], bad = column.read(table.column(column.name))
             if bad.any():

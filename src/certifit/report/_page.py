@@ -39,7 +39,9 @@ def render(record: Mapping[str, Any]) -> str:
     environment.filters |= {"figure": figure, "share": share, "count": count}
     page = environment.get_template("page.html.jinja")
     style = (_HERE / "page.css").read_text()
-    return page.render(r=record, pictures=pictures(record), style=style, command=command(record), tables=_tables(record))
+    return page.render(
+        r=record, pictures=pictures(record), style=style, command=command(record), tables=_tables(record)
+    )
 
 
 def figure(v: Any, digits: int = 3) -> str:

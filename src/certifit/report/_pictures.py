@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,12 @@ def pictures(record: Record) -> dict[str, str]:
     }
     for name, (wanted, draw, height, title) in drawers.items():
         if wanted:
-            made[name] = _svg(name, title, height or _height(name, record), lambda axes, d=draw: d(axes, record))
+            made[name] = _svg(name, title, height or _height(name, record), partial(_drawn, draw, record))
     return made
+
+
+def _drawn(draw: Callable[[Any, Record], None], record: Record, axes: Any) -> None:
+    draw(axes, record)
 
 
 def _height(name: str, record: Record) -> float:
@@ -73,7 +78,7 @@ def _style() -> Iterator[None]:
         "figure.facecolor": "none",
         "lines.linewidth": 2.0,
     }
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings):  # type: ignore[arg-type]
         yield
 
 

@@ -110,9 +110,7 @@ def left_behind(results: Sequence[Result], folds: int) -> list[tuple[str, str]]:
     return left
 
 
-def what_would_change(
-    facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure
-) -> list[str]:
+def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure) -> list[str]:
     """What would change the verdict, from the figures at hand."""
     said = []
     chosen = verdict.of(verdict.winner.name)

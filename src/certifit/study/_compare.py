@@ -216,7 +216,8 @@ def _elsewhere(results: list[Result], work: Work, deadline: float, workers: int)
     folds = len(work.folds)
     alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     executor = ProcessPoolExecutor(workers, initializer=_hold, initargs=(work,), env=alone)
-    queue, running = _order(results, folds), {}
+    queue = _order(results, folds)
+    running: dict[Any, tuple[int, int]] = {}
     try:
         more = True
         while True:
@@ -231,7 +232,9 @@ def _elsewhere(results: list[Result], work: Work, deadline: float, workers: int)
                 running[executor.submit(_remote, results[i].candidate, k)] = (i, k)
             if not running:
                 break
-            ready, _ = wait(running, timeout=min(max(deadline - time.monotonic(), 0.01), 60.0), return_when=FIRST_COMPLETED)
+            ready, _ = wait(
+                running, timeout=min(max(deadline - time.monotonic(), 0.01), 60.0), return_when=FIRST_COMPLETED
+            )
             for future in ready:
                 i, k = running.pop(future)
                 yield i, k, future.result()

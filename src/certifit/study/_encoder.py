@@ -82,7 +82,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _plan_numbers(self, X: Array) -> None:
         numeric = np.array([k != "category" for k in self.kinds], dtype=bool)
-        gaps = np.isnan(X).any(axis=0)
+        gaps: Array = np.asarray(np.isnan(X).any(axis=0))
         kept, fills, centres, scales, marked = [], [], [], [], []
         for j in np.flatnonzero(numeric):
             x = X[:, j]

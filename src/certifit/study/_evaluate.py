@@ -58,7 +58,9 @@ def _values(y: Array, said: Array) -> list[str]:
     import scipy.stats
 
     error = np.abs(y - said)
-    half = float(scipy.stats.t.ppf(0.975, max(len(y) - 1, 1)) * error.std(ddof=1) / np.sqrt(len(y))) if len(y) > 1 else 0.0
+    half = (
+        float(scipy.stats.t.ppf(0.975, max(len(y) - 1, 1)) * error.std(ddof=1) / np.sqrt(len(y))) if len(y) > 1 else 0.0
+    )
     total = float(np.sum((y - y.mean()) ** 2))
     r2 = 1.0 - float(np.sum((y - said) ** 2)) / total if total > 0 else float("nan")
     return [

@@ -117,9 +117,7 @@ def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
         raise TableError("The table has only one column: there is nothing to predict the target from.")
 
 
-def _look(
-    table: Table, name: str, drop: Sequence[str], keep: Sequence[str], categories: Sequence[str]
-) -> Found:
+def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], categories: Sequence[str]) -> Found:
     if name in drop:
         return Found(name, None, "left out as asked")
     found = find_kind(name, table.column(name), name in categories)

@@ -19,7 +19,9 @@ class Measure:
     words: str
 
 
-AUC = Measure("AUC", "roc_auc", "area under the ROC curve: the chance that a random positive row outranks a negative one")
+AUC = Measure(
+    "AUC", "roc_auc", "area under the ROC curve: the chance that a random positive row outranks a negative one"
+)
 ACCURACY = Measure("accuracy", "accuracy", "share of rows whose class is predicted")
 BALANCED = Measure("balanced accuracy", "balanced_accuracy", "mean over the classes of the share recognised")
 R2 = Measure("R²", "r2", "share of the target's variance that is explained")

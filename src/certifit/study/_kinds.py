@@ -84,8 +84,10 @@ def _number(name: str, cells: Any, words: Any, missing: int, distinct: int) -> F
             return None
         shown = ", ".join(repr(str(s)) for s in strange[:3])
         count = int(bad.sum())
-        notes.append(f"{count} cell{'s' * (count > 1)} of {name!r} {'are' if count > 1 else 'is'} no number ({shown}):"
-                     " counted as missing")
+        notes.append(
+            f"{count} cell{'s' * (count > 1)} of {name!r} {'are' if count > 1 else 'is'} no number ({shown}):"
+            " counted as missing"
+        )
         missing += count
     if np.isnan(values).all():
         return None
@@ -125,7 +127,9 @@ def _date(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Fou
             notes = [f"{int(bad.sum())} cells of {name!r} are no dates: counted as missing"] if bad.any() else []
             if pattern == "%m/%d/%Y" and not _cells.days(cells, "%d/%m/%Y")[1].any():
                 notes.append(f"the dates of {name!r} could be month/day or day/month: read as month/day")
-            return Found(name, Column(name, "date", pattern=pattern), "", missing + int(bad.sum()), distinct, tuple(notes))
+            return Found(
+                name, Column(name, "date", pattern=pattern), "", missing + int(bad.sum()), distinct, tuple(notes)
+            )
     return None
 
 

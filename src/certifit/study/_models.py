@@ -93,7 +93,9 @@ _RAW = {"standardize": False}
 _FULL_RANK = {"reference": True}
 
 TABLE: tuple[Candidate, ...] = (
-    Candidate("baseline", (CLASSES,), ("sklearn.dummy:DummyClassifier",), settings={"DummyClassifier": {"strategy": "prior"}}),
+    Candidate(
+        "baseline", (CLASSES,), ("sklearn.dummy:DummyClassifier",), settings={"DummyClassifier": {"strategy": "prior"}}
+    ),
     Candidate("baseline", _ANY_VALUE, ("sklearn.dummy:DummyRegressor",)),
     # -- linear ------------------------------------------------------------------------------------
     Candidate(
@@ -104,7 +106,12 @@ TABLE: tuple[Candidate, ...] = (
         limits=Limits(features=2_000),
     ),
     Candidate("ridge", _ANY_VALUE, ("certifit.linear_model:Ridge",), _ALPHA),
-    Candidate("lasso", _ANY_VALUE, ("certifit.linear_model:Lasso",), {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))}),
+    Candidate(
+        "lasso",
+        _ANY_VALUE,
+        ("certifit.linear_model:Lasso",),
+        {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))},
+    ),
     Candidate(
         "elastic net",
         _ANY_VALUE,
@@ -131,8 +138,12 @@ TABLE: tuple[Candidate, ...] = (
     Candidate("averaged perceptron", (CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
     Candidate("linear SVM", (CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
     # -- counting, growing, remembering ---------------------------------------------------------------
-    Candidate("naive Bayes", (CLASSES,), ("certifit.naive_bayes:GaussianNB",), {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)}),
-    Candidate("decision tree", (CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW),
+    Candidate(
+        "naive Bayes", (CLASSES,), ("certifit.naive_bayes:GaussianNB",), {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)}
+    ),
+    Candidate(
+        "decision tree", (CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW
+    ),
     Candidate(
         "decision tree",
         _ANY_VALUE,

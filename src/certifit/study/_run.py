@@ -160,7 +160,7 @@ def run(
     text = _verdict.in_words(verdict, measure)
     hear.say("verdict", text)
     pipeline, parameters = _winner.refit(verdict.winner, work)
-    record = {
+    record: dict[str, Any] = {
         "certifit": certifit.__version__,
         "made": began.isoformat(timespec="seconds"),
         "python": platform.python_version(),

@@ -147,6 +147,8 @@ def _holm(p: dict[str, float]) -> dict[str, float]:
 def in_words(verdict: Verdict, measure: Measure) -> str:
     """The verdict in one paragraph."""
     chosen = verdict.of(verdict.winner.name)
+    if len(verdict.standings) == 1 and chosen.name == "baseline":
+        return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
         return (
             f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do not "
