@@ -318,12 +318,8 @@ def show(path: Path) -> int:
         _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
     _say(f"  columns     {len(model.schema.columns)}")
     for column in model.schema.columns:
-        levels = (
-            f": {', '.join(column.categories[:6])}{' ...' if len(column.categories) > 6 else ''}"
-            if column.categories
-            else ""
-        )
-        _say(f"    {column.name} ({column.kind}{levels})")
+        shown = ", ".join(column.categories[:6]) + (" ..." if len(column.categories) > 6 else "")
+        _say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
     for name, why in model.schema.dropped:
         _say(f"    {name} is not used: {why}")
     for certificate in certificates_of(model.pipeline):
