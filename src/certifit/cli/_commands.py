@@ -311,9 +311,8 @@ def show(path: Path) -> int:
         _say(f"  predicts    {target.name}, {target.task}{classes}")
     if about.get("score"):
         s = about["score"]
-        _say(
-            f"  score       {s['measure']} {s['mean']:.3f} ({s['interval'][0]:.3f} to {s['interval'][1]:.3f}) on held-out rows"
-        )
+        low, high = s["interval"]
+        _say(f"  score       {s['measure']} {s['mean']:.3f} ({low:.3f} to {high:.3f}) on held-out rows")
     if about.get("parameters"):
         _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
     _say(f"  columns     {len(model.schema.columns)}")

@@ -37,7 +37,7 @@ def remarks(facts: Facts) -> list[str]:
     said += list(facts.notes)
     if facts.duplicates:
         said.append(
-            f"{_plural(facts.duplicates, 'row')} {'is' if facts.duplicates == 1 else 'are'} the same as an earlier one: "
+            f"{_plural(facts.duplicates, 'row')} equal{'s' * (facts.duplicates == 1)} an earlier one: "
             "kept, and never parted between training and test"
         )
     if facts.task == "classification":
@@ -118,8 +118,9 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     if rivals:
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
-            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {chosen.name} with {len(facts.y)} rows "
-            f"(closest: {closest.name}, {-closest.difference:+.3f} ± {closest.half:.3f}); another seed may order them otherwise."
+            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {chosen.name} with {len(facts.y)} "
+            f"rows (closest: {closest.name}, {-closest.difference:+.3f} ± {closest.half:.3f}); another seed may order "
+            "them otherwise."
         )
         half = min(s.half for s in rivals)
         gap = max(abs(closest.difference), 1e-4)
@@ -141,8 +142,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
                 f"Not simply more rows of the same kind: the learning curve is flat ({gain:+.3f} over its last part)."
             )
     said += [
-        f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is known "
-        f"before the answer is, use it with --keep {name!r}."
+        f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is "
+        f"known before the answer is, use it with --keep {name!r}."
         for name, score in facts.leaks
     ]
     left = record["comparison"]["left"]

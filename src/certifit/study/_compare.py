@@ -150,10 +150,8 @@ def compare(
     results = [Result(c) for c in chosen]
     total = len(chosen) * len(work.folds)
     runner = _here if workers == 1 else _elsewhere
-    done = 0
-    for i, k, piece in runner(results, work, deadline, workers):
+    for done, (i, k, piece) in enumerate(runner(results, work, deadline, workers), start=1):
         results[i].pieces[k] = piece
-        done += 1
         if progress is not None:
             progress(done, total, chosen[i].name)
     return results

@@ -151,8 +151,8 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
         return (
-            f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do not "
-            "predict the target, or there are too few rows to tell."
+            f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do "
+            "not predict the target, or there are too few rows to tell."
         )
     text = (
         f"{_capital(chosen.name)}, {measure.name} {_number(chosen.mean)} "
