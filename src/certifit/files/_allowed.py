@@ -98,7 +98,7 @@ def allowed() -> frozenset[str]:
             if error.name != f"certifit.{family}":
                 raise
             continue
-        for name in module.__all__:
+        for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if inspect.isclass(thing) and thing.__module__.startswith("certifit."):
                 ours.add(f"{thing.__module__}.{thing.__qualname__}")

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 import zipfile
+import zlib
 from typing import Any
 
 from certifit.files._errors import ModelFileError
@@ -53,7 +55,7 @@ def unpack(data: bytes, where: str) -> tuple[dict[str, bytes], dict[str, Any]]:
             if sorted(names) != sorted(("manifest.json", *_MEMBERS)):
                 raise ModelFileError(f"{where} does not hold the members of a certifit model: refused.")
             parts = {name: archive.read(name) for name in _MEMBERS}
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError) as error:
         hint = "truncated or damaged" if data[:2] == b"PK" else "not a certifit model file"
         raise ModelFileError(f"{where} is {hint} ({error}).") from None
     except ValueError as error:

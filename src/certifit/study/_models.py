@@ -134,9 +134,9 @@ TABLE: tuple[Candidate, ...] = (
         {"GLM": {"family": "gamma", "link": "log"}},
         limits=Limits(positive=True),
     ),
+    Candidate("linear SVM", (CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
     Candidate("perceptron", (CLASSES,), ("certifit.linear_model:Perceptron",)),
     Candidate("averaged perceptron", (CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
-    Candidate("linear SVM", (CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
     # -- counting, growing, remembering ---------------------------------------------------------------
     Candidate(
         "naive Bayes", (CLASSES,), ("certifit.naive_bayes:GaussianNB",), {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)}
