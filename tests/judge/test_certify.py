@@ -74,5 +74,5 @@ def test_dependent_columns(data):
 def test_unknown_models_are_refused_with_a_list(data):
     from sklearn.cluster import KMeans
 
-    with pytest.raises(TypeError, match="does not know the objective of KMeans; it knows .*Ridge"):
+    with pytest.raises(TypeError, match=r"does not know the objective of KMeans; it knows .*Ridge"):
         cf.certify(KMeans(), *data[:2])

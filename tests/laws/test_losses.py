@@ -128,7 +128,7 @@ def test_record_round_trip(loss):
 
 
 def test_unknown_names_are_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="Unknown loss 'hindge'; choose one of .*hinge"):
+    with pytest.raises(ValueError, match=r"Unknown loss 'hindge'; choose one of .*hinge"):
         get_loss("hindge")
 
 

@@ -128,7 +128,7 @@ def _float_figures(
     B = frame.matrix()
     alphas = _strengths(evidence, len(coef))
     S = ball(weights).sum()
-    value, gap, shares, digits, if_rounded, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
+    value, gap, shares, digits, survive, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
     factors: dict[float, Factor | None] = {}
     for t in range(len(coef)):
         alpha = float(alphas[t])
@@ -152,7 +152,7 @@ def _float_figures(
         mine, sure = _one_gap(own, q, factor, theta, limited=alpha == 0.0)
         if sure is not None and factor is not None:
             digits.append(_digits(sure, theta))
-            if_rounded.append(_digits_ifrounded(B, factor, theta, r, weights))
+            survive.append(_digits_if_rounded(B, factor, theta, r, weights))
             condition = max(condition, float(np.linalg.cond(factor.T)))
         value, gap = value + own, gap + mine
         shares.append(_share_of_null(mine, Y[:, t], weights, fit_intercept, alpha, evidence, t))
@@ -168,7 +168,7 @@ def _float_figures(
     if full:
         figures["condition"] = roughly(condition)
         figures["digits"] = lower(min(digits))
-        figures["digits_if_rounded"] = roughly(min(if_rounded))
+        figures["digits_if_rounded"] = roughly(min(survive))
     return figures
 
 
@@ -215,7 +215,7 @@ def _digits(error: Array, theta: Array) -> float:
     return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 15.9
 
 
-def _digits_ifrounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
+def _digits_if_rounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
     """Digits that survive if every number of the table was rounded to double precision (first order)."""
     row = np.linalg.norm(factor.T, axis=1)
     moved = float(np.linalg.norm(np.abs(B) @ np.abs(theta))) * UNIT

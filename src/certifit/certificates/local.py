@@ -28,7 +28,7 @@ from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._frame import Frame, gram_factor, qr_factor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.duality import binary, line, words
+from certifit.certificates.duality import binary, changed, line, witness_scores, words
 from certifit.losses import Loss, best_offset, get_loss
 from certifit.regularizers import SquaredL2, Zero, get_regularizer
 
@@ -132,6 +132,28 @@ def examine(data: Data, evidence: Mapping[str, Any]) -> _Local:
     return _Local(value, null, gap, u, z, weights, area)
 
 
+def _through_witness(data: Data, evidence: Mapping[str, Any], checks: list[Check]) -> Proof:
+    """P(model) − P(witness) + the local bound at the witness."""
+    here = {k: v for k, v in evidence.items() if not k.startswith("witness")}
+    there = here | {"coef": evidence["witness_coef"], "intercept": evidence["witness_intercept"]}
+    model, best = examine(data, here), examine(data, there)
+    checks.append(Check("the witness is near the optimum", best.area is not None, f"u = {best.u:.3g}"))
+    S = float(model.weights.sum())
+    if best.area is None:
+        return Proof({"value": about(model.value / S)}, tuple(checks))
+    gap = model.value - best.value + best.gap
+    gap = model.gap if model.gap.upper <= gap.upper else gap
+    figures: dict[str, Figure] = {
+        "value": about(model.value / S),
+        "bound": lower((best.value - best.gap) / S),
+        "gap": upper(gap / S),
+        "relative_gap": upper(gap / model.null if model.null > 0 else gap * 0.0),
+    }
+    if "classes" in evidence:
+        figures |= changed(model.scores, witness_scores(data, evidence))
+    return Proof(figures, tuple(checks))
+
+
 @register
 class LocalBound(Kind):
     """Claim: the fit is within ``gap`` of the best, and that many training labels are the optimum's."""
@@ -140,6 +162,7 @@ class LocalBound(Kind):
     theorem: ClassVar[str] = "self-concordance: a small Newton decrement bounds the distance to the optimum"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        data = data.padded(evidence)
         d = data.X.shape[1]
         checks = [
             Check("coefficients match the data", np.size(evidence["coef"]) == d),
@@ -150,6 +173,8 @@ class LocalBound(Kind):
         ]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
+        if "witness_coef" in evidence:
+            return _through_witness(data, evidence, checks)
         local = examine(data, evidence)
         checks.append(Check("the Newton decrement is small enough", local.area is not None, f"u = {local.u:.3g}"))
         S = float(local.weights.sum())

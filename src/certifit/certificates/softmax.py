@@ -1,6 +1,7 @@
 r"""Optimality of softmax regression by weak duality, and labels that cannot change.
 
-.. math:: P(W, b) = \frac1S\Big(\sum_i s_i\,[\operatorname{lse}(z_i) - z_{i,y_i}] + \Lambda R(W)\Big),\qquad z_i = Wx_i + b
+.. math:: P(W, b) = \frac1S\Big(\sum_i s_i\,[\operatorname{lse}(z_i) - z_{i,y_i}] + \Lambda R(W)\Big),
+          \qquad z_i = Wx_i + b
 
 The dual variables of a row are probabilities p; the row adds s·[lse(z) + Σ p log p − p·z] ≥ 0 to the gap, and the
 penalty Λ[R(W) + R*(V) − V·W] with ΛV = −Σ sᵢ(pᵢ − e_{yᵢ})xᵢᵀ. An unpenalised offset demands Σ sᵢ(pᵢ − e_{yᵢ}) = 0: the
@@ -25,7 +26,7 @@ from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, ball, dot, dot_t
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.duality import line, words
+from certifit.certificates.duality import changed, line, witness_scores, words
 from certifit.regularizers import Regularizer, get_regularizer
 
 
@@ -118,37 +119,38 @@ class _Parts:
         """S·P."""
         Z = self.scores(W, b)
         own = Z[np.arange(len(self.code)), self.code]
-        return ((_lse(Z) - own) * self.weights).sum() + self.regularizer.value(ball(W)) * self.strength
+        return ((_lse(Z) - own) * self.weights).sum() + self.regularizer.value(ball(W.ravel())) * self.strength
+
+    def _slopes(self, U: Array) -> Ball:
+        """V, as one long vector like W."""
+        return (-dot_t(self.X, ball(U)).T / self.strength).reshape(-1)
 
     def gap(self, W: Array, b: Array) -> tuple[Ball, str]:
         """S·(bound on P − P*)."""
         Z = self.scores(W, b)
-        n, K = Z.shape
+        n = len(Z)
         beta = _flows(_probabilities(Z.mid), self.code, self.weights, self.fit_intercept)
         if beta is None or self.strength <= 0:
             return Ball(np.inf), "no feasible multipliers"
         own = np.arange(n), self.code
         U = beta.copy()
         U[own] = -beta.sum(axis=1)  # exact: multiples of one power of two
-        V = -dot_t(self.X, ball(U)).T / self.strength
+        V = self._slopes(U)
         size = float(ball(self.regularizer.gauge(V)).upper)
         if size > 1.0:
             if not math.isfinite(size):
                 return Ball(np.inf), "the multipliers cannot be made feasible"
-            # A power of two keeps every flow, and so the balance, exact.
-            share = 2.0 ** math.floor(math.log2((1.0 - 1e-13) / size)) if self.fit_intercept else (1.0 - 1e-13) / size
-            beta = beta * share
-            fine = _flows(
-                beta / share * ((1.0 - 1e-13) / size) / np.where(self.weights > 0, self.weights, 1.0)[:, None],
-                self.code,
-                self.weights,
-                self.fit_intercept,
-            )
-            beta = beta if fine is None else fine
-            U = beta.copy()
-            U[own] = -beta.sum(axis=1)
-            V = -dot_t(self.X, ball(U)).T / self.strength
-            if not float(ball(self.regularizer.gauge(V)).upper) <= 1.0:
+            probability = beta / np.where(self.weights > 0, self.weights, 1.0)[:, None]
+            for slack in 10.0 ** np.arange(-14, -7):  # rounding to the grid may leave v a little too large
+                shrunk = _flows(probability * ((1.0 - slack) / size), self.code, self.weights, self.fit_intercept)
+                if shrunk is None:
+                    continue
+                beta, U = shrunk, shrunk.copy()
+                U[own] = -beta.sum(axis=1)
+                V = self._slopes(U)
+                if float(ball(self.regularizer.gauge(V)).upper) <= 1.0:
+                    break
+            else:
                 return Ball(np.inf), "the multipliers cannot be made feasible"
         rows = np.flatnonzero(self.weights > 0)
         p = ball(beta[rows]) / self.weights[rows][:, None]
@@ -159,7 +161,9 @@ class _Parts:
         P.mid[np.arange(len(rows)), self.code[rows]] = rest.mid
         P.rad[np.arange(len(rows)), self.code[rows]] = rest.rad
         terms = _lse(Z)[rows] - P.entropy().sum(axis=1) - (P * Z[rows]).sum(axis=1)
-        return (terms * self.weights[rows]).sum() + self.regularizer.fenchel_young(ball(W), V) * self.strength, ""
+        return (terms * self.weights[rows]).sum() + self.regularizer.fenchel_young(
+            ball(W.ravel()), V
+        ) * self.strength, ""
 
     def stability(self, W: Array, b: Array, gap: float) -> SoftmaxStability | None:
         """Section "labels" of the module docstring; None where nothing is certain."""
@@ -239,6 +243,9 @@ class SoftmaxDuality(Kind):
             "gap": upper(gap / S),
             "relative_gap": upper(gap / null if null > 0 else gap * 0.0),
         }
+        if "witness_coef" in evidence:
+            figures |= changed(p.scores(W, b), witness_scores(data, evidence))
+            return Proof(figures, tuple(checks))
         stability = p.stability(W, b, float(gap.upper))
         if stability is not None:
             top = np.sort(p.scores(W, b).mid, axis=1)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, cholesky
+from certifit.design import Design, cholesky, one_thread
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -34,7 +34,7 @@ _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
 
 @dataclass(frozen=True)
 class Columns:
-    """X centred and scaled without a copy (or with one, where means dwarf the spread); ones last if there is an offset."""
+    """X centred and scaled without a copy (or with one, where means dwarf the spread); with an offset, ones last."""
 
     design: Design
     mean: Array
@@ -69,6 +69,11 @@ class Columns:
         return replace(self, _centre=mean, _unit=scale)
 
     @property
+    def unit(self) -> Array:
+        """One unit of a coordinate is 1/unit of the raw coefficient."""
+        return self.scale if self._unit is None else self._unit
+
+    @property
     def width(self) -> int:
         return self.design.shape[1] + self.fit_intercept
 
@@ -96,15 +101,15 @@ class Columns:
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
         d = self.design.shape[1]
-        mean, unit = (self.mean, self.scale) if self._unit is None else (self._centre, self._unit)
-        W = theta[:d] / unit[:, None]
+        mean = self.mean if self._unit is None else self._centre
+        W = theta[:d] / self.unit[:, None]
         b = theta[d] - mean @ W if self.fit_intercept else np.zeros(theta.shape[1])
         return W.T.copy(), np.asarray(b)
 
     def inward(self, W: Array, b: Array) -> Array:
         """Coordinates of (K, d) coefficients and (K,) offsets."""
-        mean, unit = (self.mean, self.scale) if self._unit is None else (self._centre, self._unit)
-        top = (W * unit).T
+        mean = self.mean if self._unit is None else self._centre
+        top = (W * self.unit).T
         return np.vstack([top, b + W @ mean]) if self.fit_intercept else top
 
 
@@ -161,11 +166,20 @@ class Objective:
             P[P < _TINY] = 0.0
             wide = (np.sqrt(s)[:, None, None] * P[:, :, None] * A[:, None, :]).reshape(len(A), -1)
             H -= wide.T @ wide
-            for k in range(K):
-                B = A * np.sqrt(s * P[:, k])[:, None]
-                H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
+            with one_thread():  # many small products: waiting for a second thread costs more than it brings
+                for k in range(K):
+                    B = A * np.sqrt(s * P[:, k])[:, None]
+                    H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
+
+    def left(self, G: Array, D: Array) -> float:
+        """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        part = -0.5 * D * G
+        if self.outputs > 1 and np.any(self.ridge > 0):
+            hold = self.ridge > 0
+            part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
+        return float(np.sum(part))
 
     def metric(self, H: Array) -> Any:
         """A Cholesky factor of the Hessian, lifted where it is flat (softmax: equal shifts of all classes)."""
@@ -280,7 +294,7 @@ def _first(objective: Objective, theta: Array, rows: Array | None) -> _State:
     factor = 1.0 if rows is None else len(objective.y) / len(rows)
     metric = objective.metric(objective.hessian(Z, rows, factor))
     D = -_solve(metric, G)
-    return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), 0.0, D, deque(maxlen=_MEMORY), metric)
+    return _State(theta, Z, G, value, objective.left(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
 
 
 def _search(objective: Objective, s: _State) -> tuple[Array, Array, Array, float, float]:
@@ -299,7 +313,7 @@ def _search(objective: Objective, s: _State) -> tuple[Array, Array, Array, float
 
 def _last(objective: Objective, s: _State) -> _State:
     """The next step is known already: taking it costs one product and squares what is left of the gap."""
-    theta, Z, slopes, value, t = _search(objective, s)
+    theta, Z, _, value, t = _search(objective, s)
     return s if t == 0.0 else replace(s, theta=theta, Z=Z, objective=value)
 
 
@@ -311,7 +325,7 @@ def _newton(objective: Objective) -> Any:
         G = objective.gradient(slopes, theta)
         metric = objective.metric(objective.hessian(Z))
         D = -_solve(metric, G)
-        return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), t, D, s.pairs, metric)
+        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, metric)
 
     return advance
 
@@ -327,7 +341,7 @@ def _quasi_newton(objective: Objective) -> Any:
         if bend > 0:
             s.pairs.append((step, change, 1.0 / bend))
         D = -_two_loops(s.metric, s.pairs, G)
-        return _State(theta, Z, G, value, -0.5 * float(np.sum(D * G)), t, D, s.pairs, s.metric)
+        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, s.metric)
 
     return advance
 

@@ -87,8 +87,8 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
             winner = r
             break
     baseline = next((r for r in complete if r.name == "baseline"), None)
-    beats = True
-    if baseline is not None and winner is not baseline:
+    beats = winner is not baseline
+    if baseline is not None and beats:
         gain, half, _ = corrected(winner.scores - baseline.scores, held_out)
         beats = bool(gain - half > 0.0)
         if not beats:
