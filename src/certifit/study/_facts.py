@@ -193,7 +193,7 @@ def _refuse_hopeless(y: Array, aim: Target) -> None:
         )
     if counts.min() < 3:
         raise TableError(
-            f"Class {labels[counts.argmin()]!s} of {aim.name!r} has {counts.min()} row{'s' * (counts.min() > 1)}: "
+            f"Class {labels[counts.argmin()]!s} of {aim.name!r} has {counts.min()} row{'s' * int(counts.min() > 1)}: "
             "every class needs at least 3; remove or merge it."
         )
 
