@@ -16,9 +16,11 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "glm",
     "linear_model",
     "files",
     "datasets",
+    "multiclass",
     "study",
     "plot",
 )

@@ -6,7 +6,7 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import duality, least_squares, local, softmax
+from certifit.certificates import duality, least_squares, local, softmax, stationary
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -28,5 +28,6 @@ __all__ = [
     "local",
     "rationals",
     "softmax",
+    "stationary",
     "to_float",
 ]

@@ -5,7 +5,7 @@ No other folder asks how X is stored.
 
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._design import Design, Moments, as_design
-from certifit.design._linalg import Cholesky, cholesky, one_thread
+from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse
 
 __all__ = [
     "Cholesky",
@@ -17,4 +17,5 @@ __all__ = [
     "compensated_product",
     "compensated_product_t",
     "one_thread",
+    "pseudo_inverse",
 ]

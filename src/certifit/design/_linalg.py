@@ -60,3 +60,23 @@ def cholesky(H: Array) -> Cholesky | None:
         if info != 0 or not np.all(np.isfinite(C)):
             return None
         return Cholesky(C, float(dpocon(C, np.abs(H).sum(axis=0).max(initial=0.0), uplo="L")[0]))
+
+
+@dataclass(frozen=True)
+class PseudoInverse:
+    """H⁺ of a symmetric positive semi-definite matrix: steps of least length where H is flat."""
+
+    vectors: Array
+    values: Array
+
+    def solve(self, b: Array) -> Array:
+        """H⁺ b."""
+        return self.vectors @ ((self.vectors.T @ b) / self.values)
+
+
+def pseudo_inverse(H: Array) -> PseudoInverse:
+    """Eigenvalues below rounding count as zero."""
+    with one_thread():
+        values, vectors = scipy.linalg.eigh(H, check_finite=False)
+    keep = values > len(H) * 1e-14 * max(float(values[-1]), 1e-300)
+    return PseudoInverse(vectors[:, keep], values[keep])

@@ -35,8 +35,20 @@ _FAMILIES = (
 # Records inside fitted estimators that no family exports.
 _PARTS = {
     "certifit.certificates._record.Certificate",
-    "certifit.study._encoder.TableEncoder",
+    "certifit.certificates.local.Neighbourhood",
+    "certifit.certificates.softmax.SoftmaxStability",
+    "certifit.linear_model._voted.Ballot",
+    "certifit.naive_bayes._statistics.CategoryCounts",
+    "certifit.naive_bayes._statistics.Counts",
+    "certifit.naive_bayes._statistics.MixedStatistics",
+    "certifit.naive_bayes._statistics.Moments",
+    "certifit.neighbors._metrics.Metric",
+    "certifit.neighbors._search.Index",
     "certifit.solvers.least_squares.Factor",
+    "certifit.study._encoder.TableEncoder",
+    "certifit.svm._pegasos._Walk",
+    "certifit.tree._columns.Columns",
+    "certifit.tree._structure.Tree",
 }
 _OTHERS = {
     "sklearn.pipeline.Pipeline",

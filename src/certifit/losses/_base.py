@@ -29,8 +29,8 @@ class EvaluationLoss(ABC):
 class Loss(EvaluationLoss):
     """A convex loss with everything that solvers and certificates need (see the package docstring)."""
 
-    targets: ClassVar[Literal["real", "sign", "class"]]
-    """What y may be: real numbers, −1/+1, or class codes 0..K−1."""
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]]
+    """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
 
     smooth: ClassVar[bool]
     """Whether the slope is continuous."""

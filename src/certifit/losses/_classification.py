@@ -13,7 +13,7 @@ from certifit.losses._base import Loss, entr
 
 
 class _MarginLoss(Loss):
-    targets: ClassVar[Literal["real", "sign", "class"]] = "sign"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "sign"
 
     def _domain(self, y: Array, low: float, high: float) -> tuple[Array, Array]:
         """The interval of u = −a y when a = αy runs over [low, high]."""

@@ -29,7 +29,8 @@ class Squared(Loss):
     factor: float = 1.0
 
     name: ClassVar[str] = "squared"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    self_concordant: ClassVar[bool] = True
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = True
 
     @property
@@ -71,7 +72,7 @@ class Absolute(Loss):
     """
 
     name: ClassVar[str] = "absolute"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 

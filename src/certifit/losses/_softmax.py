@@ -26,7 +26,7 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "softmax"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "class"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "class"
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.5  # type: ignore[misc]
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, cholesky, one_thread
+from certifit.design import Design, cholesky, one_thread, pseudo_inverse
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -182,7 +182,7 @@ class Objective:
         return float(np.sum(part))
 
     def metric(self, H: Array) -> Any:
-        """A Cholesky factor of the Hessian, lifted where it is flat (softmax: equal shifts of all classes)."""
+        """The Hessian ready to be solved with; where it is flat (dependent columns), steps have least length."""
         size = np.maximum(np.diag(H), 1e-300)
         p, K = self.columns.width, self.outputs
         if K > 1:
@@ -190,13 +190,8 @@ class Objective:
             H = H + flat * np.tile(np.where(self.ridge > 0, 0.0, size.reshape(K, p).mean(axis=0)), K)
         root = np.sqrt(np.maximum(np.diag(H), 1e-300))
         scaled = H / np.outer(root, root)
-        lift = 0.0
-        for _ in range(12):
-            factor = cholesky(scaled + lift * np.eye(len(H)))
-            if factor is not None:
-                return factor, root
-            lift = max(10 * lift, 1e-14 * len(H))
-        raise np.linalg.LinAlgError("the Hessian is not positive definite")
+        factor = cholesky(scaled)
+        return (pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor), root
 
 
 def _solve(metric: Any, G: Array) -> Array:

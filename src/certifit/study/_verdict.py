@@ -2,8 +2,8 @@
 
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
 scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). The choice is the
-simplest candidate within one such standard error of the best; a difference is called real when zero lies
-outside its interval after Holm's correction for the number of comparisons.
+simplest candidate within one such standard error of the best. Intervals of differences to the chosen one hold all
+together with 95 % (Bonferroni); a difference is called real when its interval leaves out zero.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Standing:
     low: float
     high: float
     difference: float  # winner − this one, mean over folds
-    half: float  # half the 95 % interval of that difference
-    p_value: float  # Holm-corrected
+    half: float  # half the interval of that difference, wide enough for all differences to hold together
+    p_value: float  # times the number of comparisons
     real: bool
     seconds: float
     scores: Array
@@ -102,17 +102,16 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
 
 def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> tuple[Standing, ...]:
     rivals = [r for r in complete if r is not winner]
+    level = 1.0 - 0.05 / max(len(rivals), 1)
     raw = {}
     for r in rivals:
-        gap, half, se = corrected(winner.scores - r.scores, held_out)
+        gap, half, se = corrected(winner.scores - r.scores, held_out, level)
         p = 2.0 * scipy.stats.t.sf(abs(gap) / se, len(r.scores) - 1) if se > 0 else float(gap == 0.0)
-        raw[r.name] = (gap, half, float(p))
-    adjusted = _holm({n: p for n, (_, _, p) in raw.items()})
+        raw[r.name] = (gap, half, min(1.0, len(rivals) * float(p)))
     found = []
     for r in complete:
         mean, half, _ = corrected(r.scores, held_out)
         gap, width, p = raw.get(r.name, (0.0, 0.0, 1.0))
-        adjusted_p = adjusted.get(r.name, 1.0)
         found.append(
             Standing(
                 r.name,
@@ -121,27 +120,13 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
                 min(mean + half, 1.0),  # no score goes beyond 1
                 gap,
                 width,
-                adjusted_p,
-                adjusted_p < 0.05,
+                p,
+                p < 0.05,
                 r.seconds,
                 r.scores,
             )
         )
     return tuple(sorted(found, key=lambda s: -s.mean))
-
-
-def _holm(p: dict[str, float]) -> dict[str, float]:
-    """Holm's step-down correction.
-
-    >>> _holm({"a": 0.01, "b": 0.04})
-    {'a': 0.02, 'b': 0.04}
-    """
-    out: dict[str, float] = {}
-    worst = 0.0
-    for i, name in enumerate(sorted(p, key=lambda n: p[n])):
-        worst = max(worst, min(1.0, (len(p) - i) * p[name]))
-        out[name] = worst
-    return out
 
 
 def in_words(verdict: Verdict, measure: Measure) -> str:
@@ -195,7 +180,7 @@ def to_record(verdict: Verdict) -> list[dict[str, Any]]:
             "interval": [s.low, s.high],
             "winner_minus_this": s.difference,
             "half_width": s.half,
-            "p_holm": s.p_value,
+            "p_adjusted": s.p_value,
             "real": s.real,
             "seconds": round(s.seconds, 3),
             "fold_scores": [float(v) for v in s.scores],
