@@ -21,6 +21,8 @@ _FAMILIES = (
     "metrics",
     "model_selection",
     "resampling",
+    "files",
+    "datasets",
     "multiclass",
     "tree",
     "naive_bayes",
@@ -35,6 +37,9 @@ _NAMES = {
     "certify": "certifit.judge",
     "separability": "certifit.separability",
     "margins": "certifit.margins",
+    "save": "certifit.files",
+    "load": "certifit.files",
+    "verify": "certifit.files",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]

@@ -19,7 +19,7 @@ _BLOCK = 2048
 
 
 @njit(cache=True)
-def _merge(total, mean, rest, scatter, w, s, q):  # type: ignore[no-untyped-def]
+def _merge(total, mean, rest, scatter, w, s, q):
     """Absorb a block's weight w, sums s and squares q of the deviations from ``mean``; clear the block.
 
     The true class mean is ``mean + rest``: what rounding takes from the one is kept in the other, since at 10⁸
@@ -44,7 +44,7 @@ def _merge(total, mean, rest, scatter, w, s, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_rows(X, code, weight, mean):  # type: ignore[no-untyped-def]
+def _first_rows(X, code, weight, mean):
     """Start each class at the first of its rows that has weight."""
     K, d = mean.shape
     seen = np.zeros(K, dtype=np.bool_)
@@ -61,7 +61,7 @@ def _first_rows(X, code, weight, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath={"contract"})
-def class_moments(X, code, weight, total, mean, scatter):  # type: ignore[no-untyped-def]
+def class_moments(X, code, weight, total, mean, scatter):
     """Fill ``total``, ``mean`` and ``scatter`` (zeros on entry) from rows X with class ``code``.
 
     ``weight`` of length 0 means ones.
@@ -102,7 +102,7 @@ def class_moments(X, code, weight, total, mean, scatter):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def class_moments_missing(X, code, weight, total, mean, scatter):  # type: ignore[no-untyped-def]
+def class_moments_missing(X, code, weight, total, mean, scatter):
     """As `class_moments`, NaN cells skipped: ``total`` is (K, d), the weight of the cells that are there."""
     n, d = X.shape
     for i in range(n):
@@ -121,7 +121,7 @@ def class_moments_missing(X, code, weight, total, mean, scatter):  # type: ignor
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def gaussian_scores(X, mean, half_precision, constant, out):  # type: ignore[no-untyped-def]
+def gaussian_scores(X, mean, half_precision, constant, out):
     """out[i, c] = constant[c] − Σⱼ half_precision[c, j] (X[i, j] − mean[c, j])²."""
     n, d = X.shape
     K = constant.shape[0]
@@ -135,7 +135,7 @@ def gaussian_scores(X, mean, half_precision, constant, out):  # type: ignore[no-
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def gaussian_labels(X, mean, half_precision, constant, out):  # type: ignore[no-untyped-def]
+def gaussian_labels(X, mean, half_precision, constant, out):
     """out[i] = the class of the largest Gaussian score (the first of equals); returns how many rows had none.
 
     A row has none when no score is a finite number: a NaN, an infinity or an overflow is among its cells.
@@ -163,7 +163,7 @@ def gaussian_labels(X, mean, half_precision, constant, out):  # type: ignore[no-
 
 
 @njit(cache=True)
-def category_counts(X, code, weight, start, out):  # type: ignore[no-untyped-def]
+def category_counts(X, code, weight, start, out):
     """out[code[i], start[j] + X[i, j]] += weight[i] for every cell with X[i, j] ≥ 0 (negative: missing)."""
     n, d = X.shape
     unit = weight.shape[0] == 0
