@@ -164,9 +164,10 @@ class PrincipalComponents(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         n = figures["components"]
+        these = "This component keeps" if n == 1 else f"These {n} components keep"
         return (
-            f"These {n} component{'s keep' if n != 1 else ' keeps'} a variance of {figures['value']:.6g}; no other "
-            f"{n}-dimensional subspace keeps more by over {figures['relative_gap']:.1e} of the whole."
+            f"{these} a variance of {figures['value']:.6g}; no other {n}-dimensional subspace keeps more by over "
+            f"{figures['relative_gap']:.1e} of the whole."
         )
 
 

@@ -1,7 +1,7 @@
 """Mean and covariance in one read, mergeable.
 
-Rows are taken in blocks, shifted by the mean of the first rows and multiplied by BLAS (``syrk``: half the work of a
-full product), so that columns such as 10⁸ ± 1 keep their digits.
+Rows are taken in blocks, shifted by the mean of the first rows and multiplied by BLAS (NumPy knows AᵀA for what it is
+and does half the work), so that columns such as 10⁸ ± 1 keep their digits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from scipy.linalg.blas import dsyrk
 
 from certifit._types import Array
 
@@ -43,17 +42,16 @@ class Covariance:
             return cls(float(n), mean, (X.T @ X).toarray() - n * np.outer(mean, mean))
         shift = np.asarray(X[: min(n, 512)].mean(axis=0, dtype=float))
         rows = max(64, _ENTRIES // d)
-        product, sums, block = np.zeros((d, d), order="F"), np.zeros(d), np.empty((min(rows, n), d))
+        product, sums, block = np.zeros((d, d)), np.zeros(d), np.empty((min(rows, n), d))
         for start in range(0, n, rows):
             part = block[: min(rows, n - start)]
             with np.errstate(invalid="ignore", over="ignore"):  # shows in the result, where it is reported
                 np.subtract(X[start : start + rows], shift, out=part)
-            sums += part.sum(axis=0)
-            product = dsyrk(1.0, part.T, beta=1.0, c=product, overwrite_c=1)
+                sums += part.sum(axis=0)
+                product += part.T @ part
         step = sums / n
-        full = np.triu(product) + np.triu(product, 1).T
         with np.errstate(invalid="ignore", over="ignore"):
-            return cls(float(n), shift + step, full - n * np.outer(step, step))
+            return cls(float(n), shift + step, product - n * np.outer(step, step))
 
     def __add__(self, other: Covariance) -> Covariance:
         total = self.total + other.total

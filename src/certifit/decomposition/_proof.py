@@ -26,7 +26,7 @@ def rounding_slack(data: Data, dtype: Any) -> float:
     """What rounding may cost on an exact road: a small multiple of the machine's precision times the variance."""
     n, d = data.X.shape
     rows = max(256, (1 << 16) // d)
-    steps = 16.0 * (min(n, rows) + n / rows + min(n, d)) * 2.0**-53
+    steps = 16.0 * (min(n, rows) + n / rows + d) * 2.0**-53
     largest = float(abs(data.X).max()) if n else 0.0
     stored = 64.0 * float(np.finfo(dtype).eps)
     spread = _variance(data)

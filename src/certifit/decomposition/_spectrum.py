@@ -57,10 +57,10 @@ def by_covariance(s: Covariance, count: int | None = None) -> Spectrum:
     """Eigenvectors of the d × d matrix; ``count`` leading ones, or all."""
     d = len(s.mean)
     C = s.scatter / (s.total - 1.0)
-    some = count is not None and 0 < count < d
-    values, vectors = scipy.linalg.eigh(
-        C, subset_by_index=[d - int(count or 0), d - 1] if some else None, check_finite=False
-    )
+    if d > 400 and count is not None and 0 < count < d:
+        values, vectors = scipy.linalg.eigh(C, subset_by_index=[d - count, d - 1], check_finite=False)
+    else:  # small: all of them, by the BLAS that made the product (a second library would start its own threads)
+        values, vectors = np.linalg.eigh(C)
     values = np.maximum(values[::-1], 0.0)
     return Spectrum(s.mean, values, turn(vectors[:, ::-1].T), float(np.trace(C)))
 
