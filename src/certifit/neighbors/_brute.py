@@ -1,0 +1,107 @@
+"""Brute force by blocks of matrix products, with the proof that no neighbour is lost to cancellation.
+
+Centre c (the mean, as a float vector), weights w, a power of two s: x′ = s√w(x − c) in real numbers, x̂ its value
+in the working precision with unit u (2⁻²⁴ or 2⁻⁵³), A = ‖x̂‖, B = ‖q̂‖. A subtraction is exact up to one rounding of
+its *result*, so centring loses nothing however far from zero the data lie. Then, with 2AB ≤ A² + B²:
+
+- rounding the data (|x̂ − x′| ≤ κu|x′| for every feature): |‖x̂−q̂‖² − ‖x′−q′‖²| ≤ 4κu(1 + 3κu)(A² + B²);
+- the product in any order, fused or not: |g − 2x̂·q̂| ≤ γ_d (A² + B²), γ_d = du/(1 − du);
+- the norm, computed in double and rounded: |n − A²| ≤ νu A²;
+- the difference lo = fl(n − g): 2.3u(A² + B²).
+
+κ = 1.01, ν = 1.1 in single and κ = 6, ν = d + 3 in double precision. The sum is at most ε(A² + B²) with
+ε = 1.05u(d + 8), or 1.05u(2d + 32), as long as du ≤ 1/100. Underflow adds at most `_TINY` to each part (the scale s
+brings the largest number to about 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from certifit._types import Array
+from certifit.loops import neighbors_brute as loops
+from certifit.neighbors._threads import each
+
+_TINY = 1e-36
+_BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
+_PILOT = 64  # queries tried in single precision before all are
+
+
+@dataclass(frozen=True)
+class Brute:
+    """The rows, ready for products in one precision."""
+
+    X: Array
+    w: Array
+    centre: Array
+    scale: float
+    hat: Array
+    norms: Array
+    e_x: Array
+    epsilon: float
+
+    @classmethod
+    def prepare(cls, X: Array, w: Array, real: type) -> Brute:
+        """Centre, scale and round the rows; norms and their error bounds."""
+        d = X.shape[1]
+        u = 2.0**-24 if real is np.float32 else 2.0**-53
+        epsilon = 1.05 * u * (d + 8 if real is np.float32 else 2 * d + 32)
+        centre = X.mean(axis=0)
+        moved = (X - centre) * np.sqrt(w)
+        largest = float(np.max(np.abs(moved), initial=0.0))
+        scale = 2.0 ** -np.ceil(np.log2(largest)) if 1e-300 < largest < 1e300 else 1.0
+        hat = (moved * scale).astype(real)
+        squares = np.einsum("ij,ij->i", hat, hat, dtype=float)
+        norms = (squares * (1.0 - epsilon) - d * _TINY).astype(real)
+        # 6u more than twice ε: the additions lo + e_x + e_q are rounded too.
+        e_x = (squares * (2.0 * epsilon + 6.0 * u) + d * _TINY).astype(real)
+        return cls(X, w, centre, scale, hat, norms, e_x, epsilon)
+
+    def query(self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int) -> tuple[Array, Array, int]:
+        """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""
+        real = self.hat.dtype
+        u = float(np.finfo(real).eps) / 2
+        moved = ((Q - self.centre) * np.sqrt(self.w) * self.scale).astype(real)
+        shift = np.einsum("ij,ij->i", moved, moved, dtype=float)
+        e_q = (shift * (2.0 * self.epsilon + 6.0 * u) + Q.shape[1] * _TINY).astype(real)
+        moved *= 2  # exact
+        values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+
+        def block(first: int) -> int:
+            n_q = min(_BLOCK_Q, len(Q) - first)
+            capacity = 2 * k + 64
+            heap, limit = np.full((n_q, k), np.inf, real), np.full(n_q, np.inf, real)
+            rows, lows = np.empty((n_q, capacity), np.int32), np.empty((n_q, capacity), real)
+            counts, G = np.zeros(n_q, np.int64), np.empty((n_q, _BLOCK_X), real)
+            for start in range(0, len(self.X), _BLOCK_X):
+                n_x = min(_BLOCK_X, len(self.X) - start)
+                np.matmul(moved[first : first + n_q], self.hat[start : start + n_x].T, out=G[:, :n_x])
+                loops.sift(
+                    G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 * self.epsilon,
+                    Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, values, found,
+                )  # fmt: skip
+            return int(loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found))
+
+        with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
+            settled = sum(each(block, range(0, len(Q), _BLOCK_Q), n_threads))
+        return values, found, settled
+
+
+def query(
+    X: Array, w: Array, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int, ready: dict[str, Brute]
+) -> tuple[Array, Array]:
+    """Nearest k in single precision where that tells enough rows apart (a pilot says), else in double."""
+    if "single" not in ready:
+        ready["single"] = Brute.prepare(X, w, np.float32)
+    pilot = Q[:: max(1, len(Q) // _PILOT)]
+    if len(Q) > 4 * _PILOT or "double" in ready:
+        pick = group_q[:: max(1, len(Q) // _PILOT)] if len(group_q) else group_q
+        _, _, settled = ready["single"].query(pilot, k, pick, group_x, n_threads)
+        if settled > 4 * len(pilot) * (k + 8):
+            if "double" not in ready:
+                ready["double"] = Brute.prepare(X, w, np.float64)
+            return ready["double"].query(Q, k, group_q, group_x, n_threads)[:2]
+    return ready["single"].query(Q, k, group_q, group_x, n_threads)[:2]
