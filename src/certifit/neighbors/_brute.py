@@ -69,19 +69,21 @@ class Brute:
         e_q = (shift * (2.0 * self.epsilon + 6.0 * u) + Q.shape[1] * _TINY).astype(real)
         moved *= 2  # exact
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+        most = 2 * self.e_x.max()
 
         def block(first: int) -> int:
             n_q = min(_BLOCK_Q, len(Q) - first)
             capacity = 2 * k + 64
             heap, limit = np.full((n_q, k), np.inf, real), np.full(n_q, np.inf, real)
             rows, lows = np.empty((n_q, capacity), np.int32), np.empty((n_q, capacity), real)
+            lanes = np.empty(128, real)
             counts, G = np.zeros(n_q, np.int64), np.empty((n_q, _BLOCK_X), real)
             for start in range(0, len(self.X), _BLOCK_X):
                 n_x = min(_BLOCK_X, len(self.X) - start)
                 np.matmul(moved[first : first + n_q], self.hat[start : start + n_x].T, out=G[:, :n_x])
                 loops.sift(
                     G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 * self.epsilon,
-                    Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, values, found,
+                    most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, values, found,
                 )  # fmt: skip
             return int(loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found))
 
