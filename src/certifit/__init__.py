@@ -17,6 +17,7 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "linear_model",
+    "neighbors",
     "study",
     "plot",
 )
