@@ -5,10 +5,10 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
+from certifit.certificates import neighbors as _neighbors  # noqa: F401  (registers its kinds)
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
-from certifit.certificates import neighbors as _neighbors  # noqa: F401  (registers its kinds)
 
 __all__ = [
     "Ball",

@@ -38,7 +38,10 @@ class _Space:
 
     def tame(self, Q: Array) -> bool:
         """Whether no square can overflow, so that the bounds mean something."""
-        return all(bool(np.all(np.isfinite(A))) and np.max(np.abs(A), initial=0.0) < _ROOM for A in (self.X, Q, self.w))
+        return all(
+            bool(np.all(np.isfinite(A))) and np.max(np.abs(A), initial=0.0) < _ROOM
+            for A in (self.X, Q, self.w)
+        )
 
     def bounds(self, q: Array, rows: Any = slice(None)) -> tuple[Array, Array]:
         """Enclosures of the reduced distances (no root; cosine: the distance itself)."""
@@ -85,7 +88,9 @@ class _Space:
     def _rational(self, q: Array, x: Array) -> Any:
         w = [rational(v) for v in self.w]
         xs, qs = [rational(v) for v in x], [rational(v) for v in q]
-        if self.metric == "cosine":  # −sign(s)s²/‖x‖² grows with the distance; a zero row is orthogonal to all
+        if (
+            self.metric == "cosine"
+        ):  # −sign(s)s²/‖x‖² grows with the distance; a zero row is orthogonal to all
             s = sum((c * a * b for c, a, b in zip(w, xs, qs)), rational(0))
             size = sum((c * a * a for c, a in zip(w, xs)), rational(0))
             return rational(0) if size == 0 else (-s * s if s > 0 else s * s) / size
@@ -103,7 +108,9 @@ class _Space:
         return sign is not None and (sign < 0 or (sign == 0 and a < b))
 
 
-def _listed_right(space: _Space, q: Array, listed: Array, out: Array, every: bool) -> tuple[bool, float, float]:
+def _listed_right(
+    space: _Space, q: Array, listed: Array, out: Array, every: bool
+) -> tuple[bool, float, float]:
     """Whether ``listed`` is sorted and no row outside it (and not in ``out``) comes before its last.
 
     Returns also an upper bound on the last distance and a lower bound on how much farther the rest is.
@@ -157,12 +164,18 @@ class Neighbors(Kind):
         if Q.ndim != 2 or indices.ndim != 2 or len(indices) != len(Q) or Q.shape[1] != space.d or len(Q) == 0:
             raise ValueError("queries and indices do not fit")
         tame = space.tame(Q)
-        found = [_listed_right(space, q, i, o, rigor == "exact") for q, i, o in zip(Q, indices, outs)] if tame else []
+        found = (
+            [_listed_right(space, q, i, o, rigor == "exact") for q, i, o in zip(Q, indices, outs)]
+            if tame
+            else []
+        )
         wrong = [i for i, f in enumerate(found) if not f[0]]
         text = "all queries" if not wrong else f"not proved for query {wrong[0]}"
         checks = (
             Check("numbers small enough to square", tame),
-            Check("no left-out row comes before the last listed one, and the list is in order", not wrong, text),
+            Check(
+                "no left-out row comes before the last listed one, and the list is in order", not wrong, text
+            ),
         )
         figures = {
             "queries": equal(len(Q)),

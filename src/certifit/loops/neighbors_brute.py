@@ -58,7 +58,9 @@ def _any_within(norms: Any, first_x: int, G: Any, i: int, start: int, end: int, 
 
 
 @_inner
-def _first_limit(norms: Any, first_x: int, G: Any, i: int, n_x: int, slack: float, lanes: Any, heap: Any) -> float:
+def _first_limit(
+    norms: Any, first_x: int, G: Any, i: int, n_x: int, slack: float, lanes: Any, heap: Any
+) -> float:
     """A bound on the k-th smallest upper value from the least of every lane of columns: k lanes hold k rows."""
     width = np.uint64(len(lanes))
     first, row = np.uint64(first_x), np.uint64(i)
@@ -101,7 +103,12 @@ def _settle(
         values[at, j], found[at, j] = np.inf, len(X)
     for t in range(0, count, 4):
         last = count - 1
-        r0, r1, r2, r3 = rows[i, t], rows[i, min(t + 1, last)], rows[i, min(t + 2, last)], rows[i, min(t + 3, last)]
+        r0, r1, r2, r3 = (
+            rows[i, t],
+            rows[i, min(t + 1, last)],
+            rows[i, min(t + 2, last)],
+            rows[i, min(t + 3, last)],
+        )
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for c in range(Q.shape[1]):
             x, v = Q[at, c], w[c]
@@ -122,7 +129,7 @@ def _settle(
 @_inner
 def _thin(
     Q: Any, at: int, X: Any, w: Any, rows: Any, lows: Any, i: int, count: int, limit: Any, heap: Any, shift: float,
-    scale: float, slack: float, values: Any, found: Any,
+    scale: float, slack: float, spent: Any, values: Any, found: Any,
 ) -> int:  # fmt: skip
     """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are nearest."""
     kept = 0
@@ -133,6 +140,7 @@ def _thin(
     k = heap.shape[1]
     if 2 * kept > rows.shape[1]:  # a crowd closer together than the product can tell
         _settle(Q, at, X, w, rows, i, kept, values, found)
+        spent[i] += kept
         kept = 0
         for j in range(k):
             if found[at, j] < len(X):
@@ -153,7 +161,7 @@ def _thin(
 def _admit(
     G: Any, i: int, start: int, end: int, at: int, first_x: int, norms: Any, e_x: Any, error: float, shift: float,
     scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Any, heap: Any, limit: Any, rows: Any,
-    lows: Any, counts: Any, values: Any, found: Any,
+    lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in the candidates among columns start..end of row i."""
     capacity = rows.shape[1]
@@ -162,7 +170,22 @@ def _admit(
         if low <= limit[i] and not (group >= 0 and group_x[first_x + j] == group):
             if counts[i] == capacity:
                 counts[i] = _thin(
-                    Q, at, X, w, rows, lows, i, capacity, limit, heap, shift, scale, slack, values, found
+                    Q,
+                    at,
+                    X,
+                    w,
+                    rows,
+                    lows,
+                    i,
+                    capacity,
+                    limit,
+                    heap,
+                    shift,
+                    scale,
+                    slack,
+                    spent,
+                    values,
+                    found,
                 )
             rows[i, counts[i]], lows[i, counts[i]] = first_x + j, low
             counts[i] += 1
@@ -176,11 +199,12 @@ def _admit(
 def sift(
     G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Any, shift: Any, scale: float,
     slack: float, most: float, lanes: Any, Q: Any, X: Any, w: Any, group_q: Any, group_x: Any, heap: Any, limit: Any,
-    rows: Any, lows: Any, counts: Any, values: Any, found: Any,
+    rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their number.
 
-    ``most`` is the largest of e_x; ``lanes`` is room for the first guess at the limit.
+    ``most`` is the largest of e_x; ``lanes`` is room for the first guess at the limit; ``spent``
+    counts the rows settled on the way.
     """
     for i in range(n_q):
         at = first_q + i
@@ -195,7 +219,7 @@ def sift(
                     if _any_within(norms, first_x, G, i, t, end, limit[i]):
                         _admit(
                             G, i, t, end, at, first_x, norms, e_x, e_q[at], shift[at], scale, slack, Q, X, w, group,
-                            group_x, heap, limit, rows, lows, counts, values, found,
+                            group_x, heap, limit, rows, lows, counts, spent, values, found,
                         )  # fmt: skip
 
 
@@ -248,7 +272,7 @@ def warm() -> None:
         rows, lows, counts = np.empty((3, 4), np.int32), np.empty((3, 4), real), np.zeros(3, np.int64)
         sift(
             np.zeros((3, 3), real), 3, 3, 0, 0, small, small, small, np.zeros(3), 1.0, 1e-3, real(0), small,
-            X, X, w, none, none, heap, limit, rows, lows, counts, values, found,
+            X, X, w, none, none, heap, limit, rows, lows, counts, counts.copy(), values, found,
         )  # fmt: skip
         finish(3, 0, X, X, w, limit, rows, lows, counts, values, found)
     pick(X, 0, none, none, values, found)

@@ -65,7 +65,9 @@ def _select(P: Any, rows: Any, left: int, right: int, m: int, c: int) -> None:
 
 
 @_jit
-def grow(P: Any, rows: Any, box: Any, axis: Any, cut: Any, node: int, start: int, stop: int, bottom: int) -> None:
+def grow(
+    P: Any, rows: Any, box: Any, axis: Any, cut: Any, node: int, start: int, stop: int, bottom: int
+) -> None:
     """Build the tree below ``node`` on rows start..stop, down to nodes numbered ``bottom`` or more.
 
     Permutes P (rows × features) and ``rows`` alike; fills the boxes (node, 0 low / 1 high, feature), the split
@@ -160,7 +162,9 @@ def _add_feature(leaves: Any, leaf: int, c: int, x: float, v: float, code: int, 
 
 
 @_inner
-def _leaf_distances(leaves: Any, leaf: int, q: Any, w: Any, code: int, p: float, worst: float, out: Any) -> int:
+def _leaf_distances(
+    leaves: Any, leaf: int, q: Any, w: Any, code: int, p: float, worst: float, out: Any
+) -> int:
     """Distances to the rows of a leaf, and how many are at most ``worst`` (padding may be counted)."""
     L, d = leaves.shape[2], len(q)
     hits = 0
@@ -337,7 +341,9 @@ def _search_group(
             values[at, j], found[at, j] = mine[j], near[j]
     count = 0
     if radius >= 0.0:
-        count = _collect(box, inner, low, high, radius, home, home + width, w, code, p, trust, nodes, picked, edges)
+        count = _collect(
+            box, inner, low, high, radius, home, home + width, w, code, p, trust, nodes, picked, edges
+        )
     for t in range(begin, end):
         at = order[t]
         for c in range(d):
@@ -350,7 +356,22 @@ def _search_group(
         group = group_q[at] if len(group_q) > 0 else -1
         if alone:
             _descend(
-                leaves, rows, starts, box, nodes, bounds, buffer, q, w, code, p, trust, group, group_x, mine, near
+                leaves,
+                rows,
+                starts,
+                box,
+                nodes,
+                bounds,
+                buffer,
+                q,
+                w,
+                code,
+                p,
+                trust,
+                group,
+                group_x,
+                mine,
+                near,
             )
         else:
             _bounds(edges, count, q, w, code, p, bounds)
@@ -366,7 +387,9 @@ def _search_group(
             for j in range(waiting):
                 if trust * bounds[queue[j]] > mine[k - 1]:
                     break
-                _visit(leaves, picked[queue[j]], rows, starts, buffer, q, w, code, p, group, group_x, mine, near)
+                _visit(
+                    leaves, picked[queue[j]], rows, starts, buffer, q, w, code, p, group, group_x, mine, near
+                )
         for j in range(k):
             values[at, j], found[at, j] = mine[j], near[j]
 
@@ -435,7 +458,25 @@ def warm() -> None:
     w, none = np.ones(1), np.empty(0, np.int64)
     values, found = np.full((4, 2), np.inf), np.full((4, 2), 4)
     search(
-        P, rows, starts, np.array([0, 1]), 1, 0, 2, leaves, rows, starts, box, w, 0, 2.0, 1.0, none, none, values, found
+        P,
+        rows,
+        starts,
+        np.array([0, 1]),
+        1,
+        0,
+        2,
+        leaves,
+        rows,
+        starts,
+        box,
+        w,
+        0,
+        2.0,
+        1.0,
+        none,
+        none,
+        values,
+        found,
     )
     scan(P, 0, 4, leaves, rows, starts, w, 0, 2.0, none, none, values, found)
     distances(P, np.ascontiguousarray(P.T)[None], w, 0, 2.0, np.empty((4, 4)))

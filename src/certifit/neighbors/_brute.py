@@ -17,6 +17,7 @@ brings the largest number to about 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -24,9 +25,11 @@ from threadpoolctl import threadpool_limits
 from certifit._types import Array
 from certifit.loops import neighbors_brute as loops
 from certifit.neighbors._threads import each
+from certifit.neighbors._tree import Tree
 
 _TINY = 1e-36
 _BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
+_FAR = 2.0**30  # queries farther out, in units of the data's spread, leave the range of single precision
 _PILOT = 64  # queries tried in single precision before all are
 
 
@@ -60,7 +63,13 @@ class Brute:
         e_x = (squares * (2.0 * epsilon + 6.0 * u) + d * _TINY).astype(real)
         return cls(X, w, centre, scale, hat, norms, e_x, epsilon)
 
-    def query(self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int) -> tuple[Array, Array, int]:
+    def far(self, Q: Array) -> Array:
+        """Which queries lie too far out for the product."""
+        return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) * self.scale > _FAR
+
+    def query(
+        self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int
+    ) -> tuple[Array, Array, int]:
         """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""
         real = self.hat.dtype
         u = float(np.finfo(real).eps) / 2
@@ -77,15 +86,17 @@ class Brute:
             heap, limit = np.full((n_q, k), np.inf, real), np.full(n_q, np.inf, real)
             rows, lows = np.empty((n_q, capacity), np.int32), np.empty((n_q, capacity), real)
             lanes = np.empty(128, real)
-            counts, G = np.zeros(n_q, np.int64), np.empty((n_q, _BLOCK_X), real)
+            counts, spent = np.zeros(n_q, np.int64), np.zeros(n_q, np.int64)
+            G = np.empty((n_q, _BLOCK_X), real)
             for start in range(0, len(self.X), _BLOCK_X):
                 n_x = min(_BLOCK_X, len(self.X) - start)
                 np.matmul(moved[first : first + n_q], self.hat[start : start + n_x].T, out=G[:, :n_x])
                 loops.sift(
                     G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 * self.epsilon,
-                    most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, values, found,
+                    most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, spent, values, found,
                 )  # fmt: skip
-            return int(loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found))
+            left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)
+            return int(left) + int(spent.sum())
 
         with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
             settled = sum(each(block, range(0, len(Q), _BLOCK_Q), n_threads))
@@ -93,11 +104,21 @@ class Brute:
 
 
 def query(
-    X: Array, w: Array, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int, ready: dict[str, Brute]
+    X: Array,
+    w: Array,
+    Q: Array,
+    k: int,
+    group_q: Array,
+    group_x: Array,
+    n_threads: int,
+    ready: dict[str, Any],
 ) -> tuple[Array, Array]:
     """Nearest k in single precision where that tells enough rows apart (a pilot says), else in double."""
     if "single" not in ready:
         ready["single"] = Brute.prepare(X, w, np.float32)
+    far = ready["single"].far(Q)
+    if np.any(far):
+        return _apart(far, X, w, Q, k, group_q, group_x, n_threads, ready)
     pilot = Q[:: max(1, len(Q) // _PILOT)]
     if len(Q) > 4 * _PILOT or "double" in ready:
         pick = group_q[:: max(1, len(Q) // _PILOT)] if len(group_q) else group_q
@@ -107,3 +128,27 @@ def query(
                 ready["double"] = Brute.prepare(X, w, np.float64)
             return ready["double"].query(Q, k, group_q, group_x, n_threads)[:2]
     return ready["single"].query(Q, k, group_q, group_x, n_threads)[:2]
+
+
+def _apart(
+    far: Array,
+    X: Array,
+    w: Array,
+    Q: Array,
+    k: int,
+    group_q: Array,
+    group_x: Array,
+    n_threads: int,
+    ready: dict[str, Any],
+) -> tuple[Array, Array]:
+    """Far queries by direct differences with every row, the others as usual."""
+    if "rows" not in ready:
+        ready["rows"] = Tree.list(X, 64)
+    values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+    for part, search in (
+        (far, lambda q, own: ready["rows"].query(q, k, w, 0, 2.0, own, group_x, n_threads)),
+        (~far, lambda q, own: query(X, w, q, k, own, group_x, n_threads, ready)),
+    ):
+        if np.any(part):
+            values[part], found[part] = search(Q[part], group_q[part] if len(group_q) else group_q)
+    return values, found

@@ -89,7 +89,9 @@ class Searcher(BaseEstimator):
             self.bandwidth_ = self._find_bandwidth() if self.bandwidth is None else float(self.bandwidth)
 
         def make() -> tuple[Certificate, ...]:
-            return (issue("stored-rows", Data.of(X, y_given), {"rows": Data.of(index.X).digest(), "task": task}),)
+            return (
+                issue("stored-rows", Data.of(X, y_given), {"rows": Data.of(index.X).digest(), "task": task}),
+            )
 
         self._promise_certificates(make)  # type: ignore[attr-defined]
 
@@ -154,7 +156,9 @@ class Searcher(BaseEstimator):
         distances, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
         return (distances, rows) if return_distance else rows
 
-    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> Any:
         """The (weighted) graph from queries to their neighbours as a sparse matrix.
 
         Parameters
@@ -198,9 +202,16 @@ class Searcher(BaseEstimator):
         if metric.name in ("function", "precomputed"):
             D = np.vstack([block for _, block in self._index.blocks(Q)])
             if X is None:
-                raise ValueError("Pass the queries: training rows are certified without themselves only by coordinates.")
+                raise ValueError(
+                    "Pass the queries: training rows are certified without themselves only by coordinates."
+                )
             return issue("neighbors-given-distances", data, {"distances": D, "indices": rows})
-        evidence = {"queries": np.asarray(Q, dtype=float), "indices": rows, "metric": metric.name, "p": metric.p}
+        evidence = {
+            "queries": np.asarray(Q, dtype=float),
+            "indices": rows,
+            "metric": metric.name,
+            "p": metric.p,
+        }
         own = np.arange(len(Q)) if X is None else None
         return issue("neighbors", data, {**evidence, "weights": metric.weights, "own": own})
 

@@ -67,7 +67,9 @@ def resolve(
     p = float(given.pop("p", 2.0 if p is None else p))
     w = _weights(given.pop("w", None), feature_weights, n_features, name)
     if given:
-        raise ValueError(f"metric_params has {sorted(given)}, which metric={metric!r} does not know; it knows p and w.")
+        raise ValueError(
+            f"metric_params has {sorted(given)}, which metric={metric!r} does not know; it knows p and w."
+        )
     if name == "minkowski":
         name = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(p, name)
     return Metric(name=name, p=p, weights=w)
@@ -79,10 +81,14 @@ def _weights(inside: Any, outside: Any, n_features: int, name: str) -> Array | N
         if given is None:
             continue
         if name == "precomputed":
-            raise ValueError(f"{what} cannot be used with metric='precomputed': the distances are already made.")
+            raise ValueError(
+                f"{what} cannot be used with metric='precomputed': the distances are already made."
+            )
         w = np.asarray(given, dtype=float)
         if w.shape != (n_features,):
-            raise ValueError(f"{what} has shape {w.shape}; it needs one weight for each of the {n_features} features.")
+            raise ValueError(
+                f"{what} has shape {w.shape}; it needs one weight for each of the {n_features} features."
+            )
         if not np.all(np.isfinite(w)) or np.any(w < 0) or not np.any(w > 0):
             raise ValueError(f"{what} must be finite, at least zero, and not all zero.")
         total = w if total is None else total * w
@@ -109,12 +115,14 @@ def check_axioms(metric: Metric, X: Array, sample: int = 12) -> None:
             )
 
     broken("finiteness", ~np.isfinite(D), "d(x, z) must be a finite number")
-    broken("non-negativity", D < -slack, "d(x, z) ≥ 0")
+    broken("non-negativity", -slack > D, "d(x, z) ≥ 0")
     broken("identity", same & (np.abs(D) > slack), "d(x, x) = 0")
     broken("positivity", ~same & (D <= 0), "d(x, z) > 0 when x and z differ")
     broken("symmetry", np.abs(D - D.T) > slack, "d(x, z) = d(z, x)")
     detour = D[:, :, None] + D[None, :, :]  # x to y, then y to z
-    broken("the triangle inequality", D[:, None, :] > detour + slack, "d(x, z) ≤ d(x, y) + d(y, z) for x, y, z")
+    broken(
+        "the triangle inequality", D[:, None, :] > detour + slack, "d(x, z) ≤ d(x, y) + d(y, z) for x, y, z"
+    )
 
 
 def _call(metric: Metric, a: Array, b: Array) -> float:

@@ -16,13 +16,15 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.loops import neighbors_tree
 from certifit.neighbors._metrics import NAMES, Metric, resolve
-from certifit.neighbors._search import Index
+from certifit.neighbors._search import Index, owned
 from certifit.neighbors._votes import shares
 
 _VECTOR_METRICS = {k for k, v in NAMES.items() if v not in ("cosine", "precomputed")}
 
 
-def edit(X: Array, codes: Array, n_classes: int, k: int, metric: Metric, n_jobs: int | None = None) -> tuple[Array, Array]:
+def edit(
+    X: Array, codes: Array, n_classes: int, k: int, metric: Metric, n_jobs: int | None = None
+) -> tuple[Array, Array]:
     """Rows whose label their k nearest other rows vote for, and the neighbours of every row."""
     own = np.arange(len(X))
     _, rows = Index(X, metric, n_jobs=n_jobs).query(X, k, own, own)
@@ -37,8 +39,8 @@ def condense(X: Array, codes: Array, metric: Metric, n_jobs: int | None = None) 
     answers for a row is the label of the first row equal to it, so only first rows join: each is its own nearest,
     stays right, and the passes end. A last look in exact order catches what rounding may have hidden.
     """
-    X = np.ascontiguousarray(X, dtype=float)
-    w = np.ones(X.shape[1]) if metric.weights is None else metric.weights
+    X = owned(X)
+    w = np.ones(X.shape[1]) if metric.weights is None else owned(metric.weights)
     _, first, inverse = np.unique(X[:, w > 0], axis=0, return_index=True, return_inverse=True)
     twin = first[inverse.ravel()]
     target = codes[twin]
@@ -190,7 +192,9 @@ class EditedNeighbors(_Prototypes):
         """
         X, y, classes, codes, metric = self._labelled(X, y)
         if len(X) < 2:
-            raise ValueError("Editing asks each row's neighbours, and there is only 1 sample: give at least two.")
+            raise ValueError(
+                "Editing asks each row's neighbours, and there is only 1 sample: give at least two."
+            )
         rows, lists = edit(X, codes, len(classes), min(self.n_neighbors, len(X) - 1), metric, self.n_jobs)
         if len(rows) == 0:
             raise ValueError(

@@ -35,18 +35,28 @@ class Index:
     leaf_size : int
         Most rows in a leaf of the tree.
     n_jobs : int or None
+    scale : float or None
+        A power of two to multiply all numbers by while searching; None: as the rows need it.
     """
 
     def __init__(
-        self, X: Array, metric: Metric, algorithm: str = "auto", leaf_size: int = 30, n_jobs: int | None = None
+        self,
+        X: Array,
+        metric: Metric,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        n_jobs: int | None = None,
+        scale: float | None = None,
     ) -> None:
-        self.X = np.ascontiguousarray(X, dtype=float)
+        self.X = owned(X)
         self.metric = metric
         self.n_jobs = n_jobs
         self.method = choose(algorithm, metric, *self.X.shape)
-        self._leaf_size = leaf_size
+        self._scale = _tame(self.X) if scale is None else scale
         self._points, self._plain = self._prepared()
-        self._weights = np.ones(self._points.shape[1]) if self._plain.weights is None else self._plain.weights
+        self._weights = (
+            np.ones(self._points.shape[1]) if self._plain.weights is None else owned(self._plain.weights)
+        )
         self._tree: Tree | None = None
         self._brute: dict[str, Any] = {}
         self._columns: Array | None = None
@@ -57,8 +67,6 @@ class Index:
 
     def _prepared(self) -> tuple[Array, Metric]:
         """The points that the search runs on and the distance it uses there: cosine becomes euclidean."""
-        largest = float(np.max(np.abs(self.X), initial=0.0))
-        self._scale = 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else 2.0 ** -np.floor(np.log2(largest))
         if self.metric.name == "cosine":
             return unit_rows(self.X, self.metric.weights, 0), Metric("euclidean")
         return (self.X if self._scale == 1.0 else self.X * self._scale), self.metric
@@ -68,7 +76,7 @@ class Index:
 
         Where a query may meet fewer than k rows, the rest is filled by inf and n.
         """
-        Q = np.ascontiguousarray(Q, dtype=float)
+        Q = owned(Q)
         name = self.metric.name
         if name in ("precomputed", "function"):
             return self._from_blocks(Q, k, group_q, group_x)
@@ -78,17 +86,13 @@ class Index:
         if np.max(np.abs(Q), initial=0.0) * self._scale >= _SAFE:
             return self._far_out(Q, k, group_q, group_x)
         values, found = self._search(Q if self._scale == 1.0 else Q * self._scale, k, group_q, group_x)
-        return self.metric.rooted(values) / self._rescale(), found
-
-    def _rescale(self) -> float:
-        return self._scale
+        return self.metric.rooted(values) / self._scale, found
 
     def _far_out(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Queries so large that squares would overflow: the same search on a smaller scale."""
-        s = 2.0 ** -np.floor(np.log2(float(np.max(np.abs(Q)))))
-        other = Index(self.X * s, self.metric, "brute", self._leaf_size, self.n_jobs)
-        distances, found = other.query(Q * s, k, group_q, group_x)
-        return distances / s, found
+        return Index(self.X, self.metric, "brute", n_jobs=self.n_jobs, scale=_tame(Q)).query(
+            Q, k, group_q, group_x
+        )
 
     # -- searching ----------------------------------------------------------------------------------
     def _search(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
@@ -131,7 +135,9 @@ class Index:
         if not np.all(self._weights == 1.0):
             return False
         for A in (self._points, Q):
-            if np.max(np.abs(A), initial=0.0) ** 2 * 4 * A.shape[1] >= 2.0**53 or not np.array_equal(A, np.rint(A)):
+            if np.max(np.abs(A), initial=0.0) ** 2 * 4 * A.shape[1] >= 2.0**53 or not np.array_equal(
+                A, np.rint(A)
+            ):
                 return False
         return True
 
@@ -162,7 +168,7 @@ class Index:
 
     def blocks(self, Q: Array) -> Any:
         """(first query, distances to every row) for block after block of queries; memory stays bounded."""
-        Q = np.ascontiguousarray(Q, dtype=float)
+        Q = owned(Q)
         step = max(1, _ENTRIES // max(1, len(self.X)))
         for first in range(0, len(Q), step):
             yield first, self._all_distances(Q[first : first + step])
@@ -172,8 +178,7 @@ class Index:
             return Q
         if self.metric.name == "function":
             return function_block(self.metric, Q, self.X)
-        largest = float(max(np.max(np.abs(self.X), initial=0.0), np.max(np.abs(Q), initial=0.0)))
-        s = 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else 2.0 ** -np.floor(np.log2(largest))
+        s = min(_tame(self.X), _tame(Q))
         cosine = self.metric.name == "cosine"
         if cosine:
             Q, s = unit_rows(Q, self.metric.weights, 1), 1.0
@@ -193,6 +198,18 @@ class Index:
             threads(self.n_jobs),
         )
         return out / 2.0 if cosine else m.rooted(out) / s
+
+
+def owned(A: Array) -> Array:
+    """Contiguous, double, writeable: the one kind of array the loops are compiled for."""
+    A = np.ascontiguousarray(A, dtype=float)
+    return A if A.flags.writeable else A.copy()
+
+
+def _tame(A: Array) -> float:
+    """A power of two (products with it are exact) that brings A to where squares neither overflow nor vanish."""
+    largest = float(np.max(np.abs(A), initial=0.0))
+    return 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else float(2.0 ** -np.floor(np.log2(largest)))
 
 
 def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
@@ -219,7 +236,9 @@ def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
     """
     if metric.name in ("precomputed", "function", "cosine"):
         if algorithm == "kd_tree":
-            raise ValueError(f"algorithm='kd_tree' cannot search by a {metric.name} metric; use 'brute' or 'auto'.")
+            raise ValueError(
+                f"algorithm='kd_tree' cannot search by a {metric.name} metric; use 'brute' or 'auto'."
+            )
         return "brute"
     if metric.name == "minkowski" and metric.p < 1:
         return "brute"
@@ -258,7 +277,7 @@ def outside_folds(
     >>> outside_folds(X, np.array([0, 0, 1, 1]), 2)[1].tolist()
     [[2, 3], [2, 3], [1, 0], [1, 0]]
     """
-    folds = np.ascontiguousarray(folds, dtype=np.int64)
+    folds = np.array(folds, dtype=np.int64)
     if np.any(folds < 0):
         raise ValueError("folds must be numbers ≥ 0, one for each row.")
     index = Index(X, metric or Metric(), n_jobs=n_jobs)

@@ -90,7 +90,9 @@ class Tree:
     def _groups(self, Q: Array, k: int, n_threads: int) -> tuple[Array, Array, Array, int]:
         """Queries ordered by the leaf they fall into, cut into groups that share enough leaves to hold k rows."""
         leaf_of = np.empty(len(Q), np.int64)
-        each(lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), shares(len(Q), n_threads), n_threads)
+        each(
+            lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), shares(len(Q), n_threads), n_threads
+        )
         n_leaves = len(self.starts) - 1
         # NumPy sorts two-byte integers by counting.
         order = np.argsort(leaf_of.astype(np.uint16) if n_leaves <= 1 << 16 else leaf_of, kind="stable")

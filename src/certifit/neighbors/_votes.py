@@ -65,7 +65,12 @@ def means(values: Array, weights: Array | None) -> Array:
 
 
 def for_every_k(
-    distances: Array, rows: Array, y: Array, n_classes: int | None = None, weights: Any = None, bandwidth: float = 1.0
+    distances: Array,
+    rows: Array,
+    y: Array,
+    n_classes: int | None = None,
+    weights: Any = None,
+    bandwidth: float = 1.0,
 ) -> Array:
     """Answers for k = 1 … k_max from one list of neighbours.
 
