@@ -78,8 +78,8 @@ def test_sift_keeps_every_row_that_could_be_near(real):
     for s in range(0, 700, 350):
         G = np.ascontiguousarray(2 * Q.astype(real) @ hat[s : s + 350].T)
         neighbors_brute.sift(
-            G, 5, 350, 0, s, norms, e_x, e_q, shift, 1.0, 1e-3, real(2e-3), np.empty(128, real), Q, X, w, NONE, NONE,
-            heap, limit, rows, lows, counts, counts.copy(), values, found,
+            G, 5, 350, 0, s, norms, e_x, e_q, shift, 1.0, 1e-3, real(2e-3), np.empty(128, real), Q, X, w,
+            NONE, NONE, heap, limit, rows, lows, counts, counts.copy(), values, found,
         )  # fmt: skip
     settled = neighbors_brute.finish(5, 0, Q, X, w, limit, rows, lows, counts, values, found)
     assert 5 * k <= settled < 100

@@ -1,13 +1,15 @@
 """Neighbours: no left-out row is nearer than the k-th; condensed and edited sets keep what they promise.
 
-A sum of products of *differences* has a relative error bound (γ of its length, no cancellation), so plain double
-precision decides nearly every comparison. What it cannot decide is compared in rational numbers: for the euclidean,
-manhattan, chebyshev, cosine and whole-power minkowski distances that settles every case. Ties go to the lower row.
+A sum of products of *differences* has a relative error bound (γ of its length, no cancellation), so plain
+double precision decides nearly every comparison. What it cannot decide is compared in rational numbers: for
+the euclidean, manhattan, chebyshev, cosine and whole-power minkowski distances that settles every case. Ties
+go to the lower row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,7 +75,9 @@ class _Space:
         return np.maximum(low, 0.0) ** root * (1.0 - slack), high**root * (1.0 + slack)
 
     def order(self, q: Array, a: int, b: int) -> int | None:
-        """−1, 0, 1 as row a is nearer than, as near as, farther than row b; None when even this cannot tell."""
+        """−1, 0, 1 as row a is nearer than, as near as, farther than row b; None when even this cannot
+        tell.
+        """
         x, z = self._exact(q, a), self._exact(q, b)
         if isinstance(x, tuple):  # a power that is no whole number: only equal terms are certainly equal
             return 0 if x == z else None
@@ -122,10 +126,10 @@ def _listed_right(
     rest[out] = False
     doubt = np.flatnonzero(rest if every else rest & ~(low > high[last]))
     good = all(space.before(q, last, int(j)) for j in doubt)
-    for a, b in zip(listed[:-1], listed[1:]):
+    for a, b in pairwise(listed):
         if every or not high[a] < low[b]:
             good = good and space.before(q, int(a), int(b))
-    near_low, near_high = space.distance(low[[last]], high[[last]])
+    _, near_high = space.distance(low[[last]], high[[last]])
     if not np.any(rest):
         return good, float(near_high[0]), float("inf")
     far, _ = space.distance(low[rest].min(keepdims=True), high[[last]])
@@ -147,7 +151,9 @@ def _rows(values: Any, n: int, width: int | None = None) -> Array:
 
 @register
 class Neighbors(Kind):
-    """Evidence: queries, indices (one line per query), metric, p, weights; ``own`` (the query is that row: left out)."""
+    """Evidence: queries, indices (one line per query), metric, p, weights; ``own`` (the query is that row:
+    left out).
+    """
 
     name = "neighbors"
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
@@ -198,7 +204,9 @@ class Neighbors(Kind):
 
 @register
 class GivenDistances(Kind):
-    """Evidence: distances (queries × training rows), indices. For a user's own metric, and for given distances."""
+    """Evidence: distances (queries × training rows), indices. For a user's own metric, and for given
+    distances.
+    """
 
     name = "neighbors-given-distances"
     theorem = "Comparison of the given distances"
@@ -236,9 +244,10 @@ class GivenDistances(Kind):
 class StoredRows(Kind):
     """Evidence: the digest of the model's stored rows, and whether y holds classes or values.
 
-    A rule that sees only the features answers equal rows alike: among rows with equal features all labels but the
-    commonest are mistakes that no rule can avoid, and the squared deviations from their mean cannot be avoided
-    either. A nearest-neighbour model has no coefficients; this is what can be said about it before any query.
+    A rule that sees only the features answers equal rows alike: among rows with equal features all labels
+    but the commonest are mistakes that no rule can avoid, and the squared deviations from their mean cannot
+    be avoided either. A nearest-neighbour model has no coefficients; this is what can be said about it
+    before any query.
     """
 
     name = "stored-rows"
@@ -271,8 +280,8 @@ class StoredRows(Kind):
             else f"a sum of squared training errors of {figures['unavoidable']:.6g} is unavoidable"
         )
         return (
-            f"The model answers from the {figures['rows']} training rows as they were given, {figures['distinct']} of "
-            f"them distinct; for any rule that sees these features, {what}."
+            f"The model answers from the {figures['rows']} training rows as they were given, "
+            f"{figures['distinct']} of them distinct; for any rule that sees these features, {what}."
         )
 
 
@@ -322,8 +331,8 @@ class Condensed(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return (
-            f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole training "
-            "set does, by the nearest neighbour."
+            f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole "
+            "training set does, by the nearest neighbour."
         )
 
 
@@ -361,6 +370,6 @@ class Edited(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return (
-            f"Of {figures['rows']} training rows exactly the {figures['kept']} kept ones have the label that their "
-            f"{figures['neighbors']} nearest other rows vote for."
+            f"Of {figures['rows']} training rows exactly the {figures['kept']} kept ones have the label that "
+            f"their {figures['neighbors']} nearest other rows vote for."
         )

@@ -1,12 +1,13 @@
-"""Brute force for the euclidean distance: sift blocks of a matrix product, settle the few that remain directly.
+"""Brute force for the euclidean distance: sift blocks of a matrix product, settle the few that remain
+directly.
 
 With centred and scaled rows x̂ and queries q̂, rounded to the working precision (unit u), the product gives
 ‖x̂‖² − 2x̂·q̂, which orders the rows like the distance but has lost digits to cancellation. What is proved
 (`certifit.neighbors._brute` has the constants): the true squared distance minus ‖q̂‖² lies between
-lo − e_q/2 and lo + e_x + e_q/2, where lo = fl(n_x − g), g = fl(2x̂·q̂), n_x = ‖x̂‖²(1 − ε), e_x and e_q of order
-ε‖x̂‖² and ε‖q̂‖². A row whose lo exceeds the k-th smallest lo + e_x + e_q is certainly not among the nearest k.
-All others are *candidates*: their distances are computed from differences of the data as given, in double
-precision, summed in the order of the features (the convention of `neighbors_tree`), and ordered by
+lo − e_q/2 and lo + e_x + e_q/2, where lo = fl(n_x − g), g = fl(2x̂·q̂), n_x = ‖x̂‖²(1 − ε), e_x and e_q of
+order ε‖x̂‖² and ε‖q̂‖². A row whose lo exceeds the k-th smallest lo + e_x + e_q is certainly not among the
+nearest k. All others are *candidates*: their distances are computed from differences of the data as given,
+in double precision, summed in the order of the features (the convention of `neighbors_tree`), and ordered by
 (distance, row number).
 """
 
@@ -17,10 +18,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_jit = njit(cache=True, nogil=True)
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_jit: Any = njit(cache=True, nogil=True)
 # No allocation, no slices, no reference counts: see neighbors_tree.
-_inner = njit(cache=True, nogil=True, _nrt=False)
-_counting = njit(cache=True, nogil=True, _nrt=False, fastmath={"reassoc"})
+_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
+_counting: Any = njit(cache=True, nogil=True, **_UNCOUNTED, fastmath={"reassoc"})
 
 _COARSE, _FINE = 128, 16  # entries looked at together: first many, then few, then one by one
 
@@ -47,21 +49,23 @@ def _push(heap: Any, i: int, value: float) -> None:
 def _any_within(norms: Any, first_x: int, G: Any, i: int, start: int, end: int, top: float) -> bool:
     """Whether any of these entries is a candidate.
 
-    Counted in single precision (exact: there are few), without branches and without signed indices (which might
-    count from the end): this way it vectorises, and takes a ninth of the plain loop's time.
+    Counted in single precision (exact: there are few), without branches and without signed indices (which
+    might count from the end): this way it vectorises, and takes a ninth of the plain loop's time.
     """
     count = np.float32(0.0)
     first, row = np.uint64(first_x), np.uint64(i)
     for j in range(np.uint64(start), np.uint64(end)):
         count += np.float32(1.0) if norms[first + j] - G[row, j] <= top else np.float32(0.0)
-    return count > 0
+    return bool(count > 0)
 
 
 @_inner
 def _first_limit(
     norms: Any, first_x: int, G: Any, i: int, n_x: int, slack: float, lanes: Any, heap: Any
 ) -> float:
-    """A bound on the k-th smallest upper value from the least of every lane of columns: k lanes hold k rows."""
+    """A bound on the k-th smallest upper value from the least of every lane of columns: k lanes hold k
+    rows.
+    """
     width = np.uint64(len(lanes))
     first, row = np.uint64(first_x), np.uint64(i)
     for c in range(width):
@@ -128,10 +132,12 @@ def _settle(
 
 @_inner
 def _thin(
-    Q: Any, at: int, X: Any, w: Any, rows: Any, lows: Any, i: int, count: int, limit: Any, heap: Any, shift: float,
-    scale: float, slack: float, spent: Any, values: Any, found: Any,
+    Q: Any, at: int, X: Any, w: Any, rows: Any, lows: Any, i: int, count: int, limit: Any, heap: Any, shift:
+    float, scale: float, slack: float, spent: Any, values: Any, found: Any,
 ) -> int:  # fmt: skip
-    """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are nearest."""
+    """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are
+    nearest.
+    """
     kept = 0
     for t in range(count):
         if lows[i, t] <= limit[i]:
@@ -159,9 +165,9 @@ def _thin(
 
 @_inner
 def _admit(
-    G: Any, i: int, start: int, end: int, at: int, first_x: int, norms: Any, e_x: Any, error: float, shift: float,
-    scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Any, heap: Any, limit: Any, rows: Any,
-    lows: Any, counts: Any, spent: Any, values: Any, found: Any,
+    G: Any, i: int, start: int, end: int, at: int, first_x: int, norms: Any, e_x: Any, error: float, shift:
+    float, scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Any, heap: Any, limit:
+    Any, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in the candidates among columns start..end of row i."""
     capacity = rows.shape[1]
@@ -197,11 +203,12 @@ def _admit(
 
 @_inner
 def sift(
-    G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Any, shift: Any, scale: float,
-    slack: float, most: float, lanes: Any, Q: Any, X: Any, w: Any, group_q: Any, group_x: Any, heap: Any, limit: Any,
-    rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
+    G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Any, shift: Any, scale:
+    float, slack: float, most: float, lanes: Any, Q: Any, X: Any, w: Any, group_q: Any, group_x: Any, heap:
+    Any, limit: Any, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
-    """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their number.
+    """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their
+    number.
 
     ``most`` is the largest of e_x; ``lanes`` is room for the first guess at the limit; ``spent``
     counts the rows settled on the way.
@@ -218,15 +225,15 @@ def sift(
                     end = min(t + _FINE, n_x)
                     if _any_within(norms, first_x, G, i, t, end, limit[i]):
                         _admit(
-                            G, i, t, end, at, first_x, norms, e_x, e_q[at], shift[at], scale, slack, Q, X, w, group,
-                            group_x, heap, limit, rows, lows, counts, spent, values, found,
+                            G, i, t, end, at, first_x, norms, e_x, e_q[at], shift[at], scale, slack, Q, X, w,
+                            group, group_x, heap, limit, rows, lows, counts, spent, values, found,
                         )  # fmt: skip
 
 
 @_inner
 def finish(
-    n_q: int, first_q: int, Q: Any, X: Any, w: Any, limit: Any, rows: Any, lows: Any, counts: Any, values: Any,
-    found: Any,
+    n_q: int, first_q: int, Q: Any, X: Any, w: Any, limit: Any, rows: Any, lows: Any, counts: Any, values:
+    Any, found: Any,
 ) -> int:  # fmt: skip
     """Settle what is left of every query of the block; returns how many candidates that were."""
     total = 0
@@ -243,7 +250,9 @@ def finish(
 
 @_inner
 def pick(D: Any, first_q: int, group_q: Any, group_x: Any, values: Any, found: Any) -> None:
-    """The smallest entries of each row of D, by (value, column), into rows first_q.. of ``values`` and ``found``."""
+    """The smallest entries of each row of D, by (value, column), into rows first_q.. of ``values`` and
+    ``found``.
+    """
     k = values.shape[1]
     for i in range(D.shape[0]):
         at = first_q + i

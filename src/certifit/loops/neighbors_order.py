@@ -1,9 +1,10 @@
 """Exact comparison of distances: what rounding left undecided is decided here, with no error at all.
 
-The data are floats, and a float is a rational number; sums of products of floats are compared as such, by Dekker's
-and Shewchuk's error-free transformations: a + b and a·b are split into a rounded result and its exact error, and
-the sign of a long sum is read off an expansion of non-overlapping parts (J. R. Shewchuk, "Adaptive precision
-floating-point arithmetic", 1997, grow-expansion with zero elimination). Valid as long as nothing over- or underflows.
+The data are floats, and a float is a rational number; sums of products of floats are compared as such, by
+Dekker's and Shewchuk's error-free transformations: a + b and a·b are split into a rounded result and its
+exact error, and the sign of a long sum is read off an expansion of non-overlapping parts (J. R. Shewchuk,
+"Adaptive precision floating-point arithmetic", 1997, grow-expansion with zero elimination). Valid as long as
+nothing over- or underflows.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_jit = njit(cache=True, nogil=True)
-_inner = njit(cache=True, nogil=True, _nrt=False)
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_jit: Any = njit(cache=True, nogil=True)
+_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
 
 _SPLIT = 134217729.0  # 2²⁷ + 1
 

@@ -1,15 +1,17 @@
-"""k-d tree: build by medians, search by boxes; and the scan of all leaves for distances that have no shortcut.
+"""k-d tree: build by medians, search by boxes; and the scan of all leaves for distances that have no
+shortcut.
 
-Conventions. The *reduced* distance of metric ``code`` with feature weights w and power p, summed in the order of
-the features, without fused operations:
+Conventions. The *reduced* distance of metric ``code`` with feature weights w and power p, summed in the
+order of the features, without fused operations:
 
     0  Σ wⱼ (xⱼ − qⱼ)²      1  Σ wⱼ |xⱼ − qⱼ|      2  max wⱼ |xⱼ − qⱼ|      3  Σ wⱼ |xⱼ − qⱼ|ᵖ
 
-Neighbours are ordered by (reduced distance, row number). The tree is perfect: node i has children 2i+1 and 2i+2,
-and the leaves, all on one level, hold equally many rows up to one. Every node keeps the box of its rows. The
-distance to a box is computed with the same operations in the same order as the distance to a point, so rounding,
-being monotone, never lifts it above the distance to a point inside: pruning needs no safety margin (code 3, whose
-power function is not known to be monotone, gets one from the caller: ``trust`` < 1).
+Neighbours are ordered by (reduced distance, row number). The tree is perfect: node i has children 2i+1 and
+2i+2, and the leaves, all on one level, hold equally many rows up to one. Every node keeps the box of its
+rows. The distance to a box is computed with the same operations in the same order as the distance to a
+point, so rounding, being monotone, never lifts it above the distance to a point inside: pruning needs no
+safety margin (code 3, whose power function is not known to be monotone, gets one from the caller: ``trust``
+< 1).
 
 ``group_q`` and ``group_x``: a query never meets rows of its own group (itself, or its fold); −1 meets all.
 """
@@ -21,10 +23,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_jit = njit(cache=True, nogil=True)
-# Inner functions neither allocate nor slice, and go without Numba's reference counts: those are atomic operations on
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_jit: Any = njit(cache=True, nogil=True)
+# Inner functions neither allocate nor slice, and go without Numba's reference counts: those are atomic
+# operations on
 # memory that all threads share, and cost more than the arithmetic here (twice the time of a whole search).
-_inner = njit(cache=True, nogil=True, _nrt=False)
+_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
 
 
 @_inner
@@ -70,8 +74,9 @@ def grow(
 ) -> None:
     """Build the tree below ``node`` on rows start..stop, down to nodes numbered ``bottom`` or more.
 
-    Permutes P (rows × features) and ``rows`` alike; fills the boxes (node, 0 low / 1 high, feature), the split
-    axis and the cut of each inner node. Called for the top first, then for each subtree, on as many threads.
+    Permutes P (rows × features) and ``rows`` alike; fills the boxes (node, 0 low / 1 high, feature), the
+    split axis and the cut of each inner node. Called for the top first, then for each subtree, on as many
+    threads.
     """
     d = P.shape[1]
     stack = np.empty((64, 3), np.int64)
@@ -195,8 +200,8 @@ def _leaf_distances(
 
 @_inner
 def _visit(
-    leaves: Any, leaf: int, rows: Any, starts: Any, buffer: Any, q: Any, w: Any, code: int, p: float,
-    group: int, group_x: Any, mine: Any, near: Any,
+    leaves: Any, leaf: int, rows: Any, starts: Any, buffer: Any, q: Any, w: Any, code: int, p: float, group:
+    int, group_x: Any, mine: Any, near: Any,
 ) -> None:  # fmt: skip
     """Offer the rows of one leaf to the sorted list of the nearest."""
     last = len(mine) - 1
@@ -223,8 +228,8 @@ def _visit(
 
 @_inner
 def _descend(
-    leaves: Any, rows: Any, starts: Any, box: Any, nodes: Any, bounds: Any, buffer: Any, q: Any, w: Any, code: int,
-    p: float, trust: float, group: int, group_x: Any, mine: Any, near: Any,
+    leaves: Any, rows: Any, starts: Any, box: Any, nodes: Any, bounds: Any, buffer: Any, q: Any, w: Any, code:
+    int, p: float, trust: float, group: int, group_x: Any, mine: Any, near: Any,
 ) -> None:  # fmt: skip
     """The whole tree for one query, nearer child first."""
     inner = len(starts) - 2
@@ -254,7 +259,8 @@ def _collect(
     box: Any, inner: int, low: Any, high: Any, radius: float, skip_from: int, skip_to: int, w: Any, code: int,
     p: float, trust: float, nodes: Any, picked: Any, edges: Any,
 ) -> int:  # fmt: skip
-    """Leaves (but skip_from..skip_to) within ``radius`` of the box low..high; their boxes, feature by feature.
+    """Leaves (but skip_from..skip_to) within ``radius`` of the box low..high; their boxes, feature by
+    feature.
 
     Returns their number, or −1 when they are more than fit.
     """
@@ -316,9 +322,10 @@ def _bounds(edges: Any, count: int, q: Any, w: Any, code: int, p: float, out: An
 
 @_inner
 def _search_group(
-    Q: Any, order: Any, begin: int, end: int, home: int, width: int, leaves: Any, rows: Any, starts: Any, box: Any,
-    w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any, found: Any, buffer: Any,
-    q: Any, mine: Any, near: Any, nodes: Any, bounds: Any, picked: Any, edges: Any, queue: Any, low: Any, high: Any,
+    Q: Any, order: Any, begin: int, end: int, home: int, width: int, leaves: Any, rows: Any, starts: Any, box:
+    Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any, found: Any,
+    buffer: Any, q: Any, mine: Any, near: Any, nodes: Any, bounds: Any, picked: Any, edges: Any, queue: Any,
+    low: Any, high: Any,
 ) -> None:  # fmt: skip
     d, k, inner = len(q), len(mine), len(starts) - 2
     radius = -1.0
@@ -396,15 +403,17 @@ def _search_group(
 
 @_jit
 def search(
-    Q: Any, order: Any, cuts: Any, homes: Any, width: int, first: int, last: int, leaves: Any, rows: Any, starts: Any,
-    box: Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any, found: Any,
+    Q: Any, order: Any, cuts: Any, homes: Any, width: int, first: int, last: int, leaves: Any, rows: Any,
+    starts: Any, box: Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any,
+    found: Any,
 ) -> None:  # fmt: skip
-    """Nearest rows of the queries, group by group, into ``values`` and ``found`` (inf and n where there are none).
+    """Nearest rows of the queries, group by group, into ``values`` and ``found`` (inf and n where there are
+    none).
 
-    Group g are the queries order[cuts[g]:cuts[g+1]], all at home in the leaves homes[g]..homes[g]+width. They look
-    there first; the largest radius any of them is left with says which other leaves the group can need, and the
-    tree is walked once for all of them. A query with too little at home, or a group with too large a radius,
-    walks the tree by itself.
+    Group g are the queries order[cuts[g]:cuts[g+1]], all at home in the leaves homes[g]..homes[g]+width.
+    They look there first; the largest radius any of them is left with says which other leaves the group can
+    need, and the tree is walked once for all of them. A query with too little at home, or a group with too
+    large a radius, walks the tree by itself.
     """
     d, k = Q.shape[1], values.shape[1]
     buffer, q, mine, near = np.empty(leaves.shape[2]), np.empty(d), np.empty(k), np.empty(k, np.int64)
@@ -412,15 +421,16 @@ def search(
     picked, edges, queue = np.empty(192, np.int64), np.empty((2, d, 192)), np.empty(192, np.int64)
     for g in range(first, last):
         _search_group(
-            Q, order, cuts[g], cuts[g + 1], homes[g], width, leaves, rows, starts, box, w, code, p, trust, group_q,
-            group_x, values, found, buffer, q, mine, near, nodes, bounds, picked, edges, queue, low, high,
+            Q, order, cuts[g], cuts[g + 1], homes[g], width, leaves, rows, starts, box, w, code, p, trust,
+            group_q, group_x, values, found, buffer, q, mine, near, nodes, bounds, picked, edges, queue, low,
+            high,
         )  # fmt: skip
 
 
 @_jit
 def scan(
-    Q: Any, first: int, last: int, leaves: Any, rows: Any, starts: Any, w: Any, code: int, p: float,
-    group_q: Any, group_x: Any, values: Any, found: Any,
+    Q: Any, first: int, last: int, leaves: Any, rows: Any, starts: Any, w: Any, code: int, p: float, group_q:
+    Any, group_x: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """As `search`, looking at every leaf."""
     d, k = Q.shape[1], values.shape[1]

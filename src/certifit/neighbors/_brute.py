@@ -1,8 +1,9 @@
 """Brute force by blocks of matrix products, with the proof that no neighbour is lost to cancellation.
 
-Centre c (the mean, as a float vector), weights w, a power of two s: x′ = s√w(x − c) in real numbers, x̂ its value
-in the working precision with unit u (2⁻²⁴ or 2⁻⁵³), A = ‖x̂‖, B = ‖q̂‖. A subtraction is exact up to one rounding of
-its *result*, so centring loses nothing however far from zero the data lie. Then, with 2AB ≤ A² + B²:
+Centre c (the mean, as a float vector), weights w, a power of two s: x′ = s√w(x − c) in real numbers, x̂ its
+value in the working precision with unit u (2⁻²⁴ or 2⁻⁵³), A = ‖x̂‖, B = ‖q̂‖. A subtraction is exact up to
+one rounding of its *result*, so centring loses nothing however far from zero the data lie. Then, with 2AB ≤
+A² + B²:
 
 - rounding the data (|x̂ − x′| ≤ κu|x′| for every feature): |‖x̂−q̂‖² − ‖x′−q′‖²| ≤ 4κu(1 + 3κu)(A² + B²);
 - the product in any order, fused or not: |g − 2x̂·q̂| ≤ γ_d (A² + B²), γ_d = du/(1 − du);
@@ -10,8 +11,8 @@ its *result*, so centring loses nothing however far from zero the data lie. Then
 - the difference lo = fl(n − g): 2.3u(A² + B²).
 
 κ = 1.01, ν = 1.1 in single and κ = 6, ν = d + 3 in double precision. The sum is at most ε(A² + B²) with
-ε = 1.05u(d + 8), or 1.05u(2d + 32), as long as du ≤ 1/100. Underflow adds at most `_TINY` to each part (the scale s
-brings the largest number to about 1).
+ε = 1.05u(d + 8), or 1.05u(2d + 32), as long as du ≤ 1/100. Underflow adds at most `_TINY` to each part (the
+scale s brings the largest number to about 1).
 """
 
 from __future__ import annotations
@@ -92,8 +93,9 @@ class Brute:
                 n_x = min(_BLOCK_X, len(self.X) - start)
                 np.matmul(moved[first : first + n_q], self.hat[start : start + n_x].T, out=G[:, :n_x])
                 loops.sift(
-                    G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 * self.epsilon,
-                    most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows, counts, spent, values, found,
+                    G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 *
+                    self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows,
+                    counts, spent, values, found,
                 )  # fmt: skip
             left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)
             return int(left) + int(spent.sum())

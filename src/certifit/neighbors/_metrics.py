@@ -60,7 +60,8 @@ def resolve(
     if callable(metric):
         if feature_weights is not None:
             raise ValueError(
-                "feature_weights cannot be used with a metric given as a function: weight the features inside it."
+                "feature_weights cannot be used with a metric given as a function: "
+                "weight the features inside it."
             )
         return Metric(name="function", function=metric, arguments=given)
     name = NAMES[metric]

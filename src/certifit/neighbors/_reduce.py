@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -35,9 +35,10 @@ def edit(
 def condense(X: Array, codes: Array, metric: Metric, n_jobs: int | None = None) -> Array:
     """Row numbers, ascending, of a set that answers every row of X by 1-NN as X itself does.
 
-    Hart's passes: a row that the set so far answers wrongly joins it, until a pass adds none. What the whole set
-    answers for a row is the label of the first row equal to it, so only first rows join: each is its own nearest,
-    stays right, and the passes end. A last look in exact order catches what rounding may have hidden.
+    Hart's passes: a row that the set so far answers wrongly joins it, until a pass adds none. What the whole
+    set answers for a row is the label of the first row equal to it, so only first rows join: each is its own
+    nearest, stays right, and the passes end. A last look in exact order catches what rounding may have
+    hidden.
     """
     X = owned(X)
     w = np.ones(X.shape[1]) if metric.weights is None else owned(metric.weights)
@@ -78,7 +79,7 @@ def condense(X: Array, codes: Array, metric: Metric, n_jobs: int | None = None) 
 class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
     """1-NN on a part of the training rows."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "metric": [StrOptions(_VECTOR_METRICS)],
         "p": [Interval(Real, 0, None, closed="right"), None],
         "feature_weights": ["array-like", None],
@@ -90,11 +91,11 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=(np.float64, np.float32), order="C")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        metric = resolve(self.metric, self.p, None, self.feature_weights, X.shape[1])  # type: ignore[attr-defined]
+        metric = resolve(self.metric, self.p, None, self.feature_weights, X.shape[1])
         return np.asarray(X, dtype=float), y, classes, codes, metric
 
     def _keep(self, X: Array, codes: Array, classes: Array, rows: Array, metric: Metric) -> None:
-        self._index = Index(X[rows], metric, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
+        self._index = Index(X[rows], metric, n_jobs=self.n_jobs)
         self._codes = codes[rows]
         self.classes_ = classes
         self.prototype_indices_ = rows
@@ -127,8 +128,8 @@ def _evidence(metric: Metric) -> dict[str, Any]:
 class EditedNeighbors(_Prototypes):
     """1-NN after Wilson's editing: rows that their k nearest other rows outvote are left out.
 
-    Kept are exactly the rows i whose label is the vote of their k nearest rows other than i (tied votes go to the
-    first class); the certificate proves it for every row.
+    Kept are exactly the rows i whose label is the vote of their k nearest rows other than i (tied votes go
+    to the first class); the certificate proves it for every row.
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ class EditedNeighbors(_Prototypes):
 
     References
     ----------
-    D. L. Wilson, "Asymptotic properties of nearest neighbor rules using edited data", IEEE Trans. Systems, Man,
-    and Cybernetics 2 (1972).
+    D. L. Wilson, "Asymptotic properties of nearest neighbor rules using edited data", IEEE Trans. Systems,
+    Man, and Cybernetics 2 (1972).
 
     Examples
     --------
@@ -158,7 +159,7 @@ class EditedNeighbors(_Prototypes):
     [0, 1, 3, 4, 5, 6]
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Prototypes._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
@@ -198,7 +199,7 @@ class EditedNeighbors(_Prototypes):
         rows, lists = edit(X, codes, len(classes), min(self.n_neighbors, len(X) - 1), metric, self.n_jobs)
         if len(rows) == 0:
             raise ValueError(
-                f"Editing with n_neighbors={self.n_neighbors} leaves no row: every row's neighbours outvote it. "
+                f"Editing with n_neighbors={self.n_neighbors} leaves no row: neighbours outvote every one. "
                 "The labels look unrelated to the features; use KNeighborsClassifier, or another n_neighbors."
             )
         self._keep(X, codes, classes, rows, metric)
@@ -214,8 +215,8 @@ class EditedNeighbors(_Prototypes):
 class CondensedNeighbors(_Prototypes):
     """1-NN on Hart's condensed set: far fewer rows that answer every training row as all of them would.
 
-    The rows are visited in the order given; one that the set so far answers wrongly joins it, until none does.
-    The certificate proves, row by row, that the answers are those of the whole training set.
+    The rows are visited in the order given; one that the set so far answers wrongly joins it, until none
+    does. The certificate proves, row by row, that the answers are those of the whole training set.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The search: which rows are nearest, in exact order.
 
-Order: by distance, equal distances by lower row number. For the euclidean, manhattan and chebyshev distances the
-order is that of the real numbers which the floats stand for: where double precision cannot tell two distances apart
-they are compared exactly. For other distances it is the order of the computed numbers.
+Order: by distance, equal distances by lower row number. For the euclidean, manhattan and chebyshev distances
+the order is that of the real numbers which the floats stand for: where double precision cannot tell two
+distances apart they are compared exactly. For other distances it is the order of the computed numbers.
 """
 
 from __future__ import annotations
@@ -49,6 +49,13 @@ class Index:
         scale: float | None = None,
     ) -> None:
         self.X = owned(X)
+        self._settings = {
+            "metric": metric,
+            "algorithm": algorithm,
+            "leaf_size": leaf_size,
+            "n_jobs": n_jobs,
+            "scale": scale,
+        }
         self.metric = metric
         self.n_jobs = n_jobs
         self.method = choose(algorithm, metric, *self.X.shape)
@@ -64,6 +71,13 @@ class Index:
             self._tree = Tree.build(self._points, leaf_size, threads(n_jobs))
         elif self._plain.name in ("manhattan", "chebyshev", "minkowski"):
             self._tree = Tree.list(self._points, 64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only what was given: the rest is made again, in this process's memory."""
+        return {"X": self.X, "settings": self._settings}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["X"], **state["settings"])  # type: ignore[misc]
 
     def _prepared(self) -> tuple[Array, Metric]:
         """The points that the search runs on and the distance it uses there: cosine becomes euclidean."""
@@ -96,7 +110,9 @@ class Index:
 
     # -- searching ----------------------------------------------------------------------------------
     def _search(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
-        """Reduced distances in exact order: search for k + 1, widen where the last place is undecided, settle."""
+        """Reduced distances in exact order: search for k + 1, widen where the last place is undecided,
+        settle.
+        """
         n, metric = len(self._points), self._plain
         if metric.name == "minkowski" or self.metric.name == "cosine":
             return self._raw(Q, k, group_q, group_x)
@@ -111,7 +127,9 @@ class Index:
     def _widen(
         self, Q: Array, k: int, band: float, values: Array, found: Array, group_q: Array, group_x: Array
     ) -> None:
-        """Where the (k+1)-th is as near as rounding can tell, take in all that are, and order them exactly."""
+        """Where the (k+1)-th is as near as rounding can tell, take in all that are, and order them
+        exactly.
+        """
         n, wide = len(self._points), k + 1
         open_ = np.flatnonzero((values[:, k] <= values[:, k - 1] * (1.0 + band)) & (found[:, k] < n))
         if len(open_) and self._exact_arithmetic(Q):
@@ -207,7 +225,9 @@ def owned(A: Array) -> Array:
 
 
 def _tame(A: Array) -> float:
-    """A power of two (products with it are exact) that brings A to where squares neither overflow nor vanish."""
+    """A power of two (products with it are exact) that brings A to where squares neither overflow nor
+    vanish.
+    """
     largest = float(np.max(np.abs(A), initial=0.0))
     return 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else float(2.0 ** -np.floor(np.log2(largest)))
 
@@ -215,8 +235,8 @@ def _tame(A: Array) -> float:
 def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
     """Rows on the unit sphere, where half the squared distance is the cosine distance.
 
-    Two further columns keep a zero row at distance 1 from everything. Dividing by the largest entry first makes
-    parallel rows equal to the last bit.
+    Two further columns keep a zero row at distance 1 from everything. Dividing by the largest entry first
+    makes parallel rows equal to the last bit.
     """
     X = X if weights is None else X * np.sqrt(weights)
     largest = np.max(np.abs(X), axis=1, keepdims=True)
@@ -229,7 +249,8 @@ def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
 
 
 def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
-    """The search that ``algorithm="auto"`` stands for; sizes measured on two cores (see benchmarks knn-low, knn-high).
+    """The search that ``algorithm="auto"`` stands for; sizes measured on two cores (see benchmarks knn-low,
+    knn-high).
 
     A tree pays where its boxes exclude most leaves: few features, many rows. Without the shortcut of a matrix
     product (other metrics than the euclidean) it pays longer.
@@ -254,8 +275,9 @@ def outside_folds(
 ) -> tuple[Array, Array]:
     """For each row its nearest k_max rows outside its own fold, from one search.
 
-    Leaving a fold out changes nothing for neighbours in other folds, so these lists answer every k ≤ k_max, every
-    weighting and every fold of a cross-validation at once (`certifit.neighbors._votes` turns them into predictions).
+    Leaving a fold out changes nothing for neighbours in other folds, so these lists answer every k ≤ k_max,
+    every weighting and every fold of a cross-validation at once (`certifit.neighbors._votes` turns them into
+    predictions).
 
     Parameters
     ----------

@@ -17,7 +17,9 @@ def threads(n_jobs: int | None) -> int:
 
 
 def each(work: Callable[[Any], Any], tasks: Sequence[Any], n_threads: int) -> list[Any]:
-    """``[work(t) for t in tasks]``, side by side; what each returns does not depend on how many threads there are."""
+    """``[work(t) for t in tasks]``, side by side; what each returns does not depend on how many threads
+    there are.
+    """
     if n_threads <= 1 or len(tasks) <= 1:
         return [work(t) for t in tasks]
     with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:

@@ -63,7 +63,9 @@ class Tree:
     def query(
         self, Q: Array, k: int, w: Array, code: int, p: float, group_q: Array, group_x: Array, n_threads: int
     ) -> tuple[Array, Array]:
-        """Reduced distances and row numbers of the nearest k (k ≤ rows that the query may meet, else n fills up)."""
+        """Reduced distances and row numbers of the nearest k (k ≤ rows that the query may meet, else n
+        fills up).
+        """
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
         if self.flat:
             each(
@@ -78,17 +80,16 @@ class Tree:
         trust = 1.0 - 1e-13 if code == 3 else 1.0
         order, cuts, homes, width = self._groups(Q, k, n_threads)
         each(
-            lambda s: loops.search(
-                Q, order, cuts, homes, width, *s, self.leaves, self.rows, self.starts, self.box, w, code, p, trust,
-                group_q, group_x, values, found,
-            ),
-            shares(len(homes), 8 * n_threads),
-            n_threads,
+            lambda s: loops.search( Q, order, cuts, homes, width, *s, self.leaves, self.rows, self.starts,
+            self.box, w, code, p, trust, group_q, group_x, values, found, ), shares(len(homes), 8 *
+            n_threads), n_threads,
         )  # fmt: skip
         return values, found
 
     def _groups(self, Q: Array, k: int, n_threads: int) -> tuple[Array, Array, Array, int]:
-        """Queries ordered by the leaf they fall into, cut into groups that share enough leaves to hold k rows."""
+        """Queries ordered by the leaf they fall into, cut into groups that share enough leaves to hold k
+        rows.
+        """
         leaf_of = np.empty(len(Q), np.int64)
         each(
             lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), shares(len(Q), n_threads), n_threads

@@ -1,7 +1,8 @@
 """From neighbours to answers: weights, class shares, means; for one k or for every k at once.
 
-Weights of a neighbour at distance d: ``uniform`` 1; ``distance`` 1/d (rows at distance zero, if any, count alone);
-``gaussian`` exp(−d²/2h²), computed relative to the nearest so that they never all vanish; or the user's function.
+Weights of a neighbour at distance d: ``uniform`` 1; ``distance`` 1/d (rows at distance zero, if any, count
+alone); ``gaussian`` exp(−d²/2h²), computed relative to the nearest so that they never all vanish; or the
+user's function.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from certifit._types import Array
 
 
 def weigh(distances: Array, weights: Any, bandwidth: float | None) -> Array | None:
-    """Weights of shape ``distances``; None for uniform ones. Infinite distances (no neighbour) weigh nothing."""
+    """Weights of shape ``distances``; None for uniform ones. Infinite distances (no neighbour) weigh
+    nothing.
+    """
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
         return None
     if callable(weights):
@@ -91,7 +94,8 @@ def for_every_k(
 
     Examples
     --------
-    >>> for_every_k(np.array([[1.0, 2.0, 3.0]]), np.array([[0, 1, 2]]), np.array([1, 0, 0]), n_classes=2).tolist()
+    >>> distances, rows = np.array([[1.0, 2.0, 3.0]]), np.array([[0, 1, 2]])
+    >>> for_every_k(distances, rows, np.array([1, 0, 0]), n_classes=2).tolist()
     [[1, 0, 0]]
     """
     w = weigh(distances, weights, bandwidth)
