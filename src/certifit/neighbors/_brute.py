@@ -18,6 +18,7 @@ scale s brings the largest number to about 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from certifit.neighbors._tree import Tree
 
 _TINY = 1e-36
 _BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
+_FIRST_X = 4096  # the first block is wider: it sets the limit that the others are sifted by
 _FAR = 2.0**30  # queries farther out, in units of the data's spread, leave the range of single precision
 _PILOT = 64  # queries tried in single precision before all are
 
@@ -54,7 +56,9 @@ class Brute:
         u = 2.0**-24 if real is np.float32 else 2.0**-53
         epsilon = 1.05 * u * (d + 8 if real is np.float32 else 2 * d + 32)
         centre = X.mean(axis=0)
-        moved = (X - centre) * np.sqrt(w)
+        moved = X - centre
+        if np.any(w != 1.0):
+            moved *= np.sqrt(w)
         largest = float(np.max(np.abs(moved), initial=0.0))
         scale = 2.0 ** -np.ceil(np.log2(largest)) if 1e-300 < largest < 1e300 else 1.0
         hat = (moved * scale).astype(real)
@@ -66,7 +70,10 @@ class Brute:
 
     def far(self, Q: Array) -> Array:
         """Which queries lie too far out for the product."""
-        return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) * self.scale > _FAR
+        reach = _FAR / self.scale
+        if np.max(np.abs(Q), initial=0.0) + np.max(np.abs(self.centre)) < reach / np.sqrt(np.max(self.w)):
+            return np.zeros(len(Q), dtype=bool)  # one pass over the data says so nearly always
+        return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) > reach
 
     def query(
         self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int
@@ -74,27 +81,33 @@ class Brute:
         """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""
         real = self.hat.dtype
         u = float(np.finfo(real).eps) / 2
-        moved = ((Q - self.centre) * np.sqrt(self.w) * self.scale).astype(real)
-        shift = np.einsum("ij,ij->i", moved, moved, dtype=float)
-        e_q = (shift * (2.0 * self.epsilon + 6.0 * u) + Q.shape[1] * _TINY).astype(real)
-        moved *= 2  # exact
+        shift, e_q = np.empty(len(Q)), np.empty(len(Q), real)
+        root = np.sqrt(self.w) * self.scale
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
         most = 2 * self.e_x.max()
+        edges = [0, *range(_FIRST_X, len(self.X), _BLOCK_X), len(self.X)]
+        spans = list(pairwise(edges))
 
         def block(first: int) -> int:
             n_q = min(_BLOCK_Q, len(Q) - first)
+            part = slice(first, first + n_q)
+            hat = ((Q[part] - self.centre) * root).astype(real)
+            shift[part] = np.einsum("ij,ij->i", hat, hat, dtype=float)
+            e_q[part] = shift[part] * (2.0 * self.epsilon + 6.0 * u) + Q.shape[1] * _TINY
+            hat *= 2  # exact
             capacity = 2 * k + 64
             heap, limit = np.full((n_q, k), np.inf, real), np.full(n_q, np.inf, real)
             rows, lows = np.empty((n_q, capacity), np.int32), np.empty((n_q, capacity), real)
             lanes = np.empty(128, real)
             counts, spent = np.zeros(n_q, np.int64), np.zeros(n_q, np.int64)
             G = np.empty((n_q, _BLOCK_X), real)
-            for start in range(0, len(self.X), _BLOCK_X):
-                n_x = min(_BLOCK_X, len(self.X) - start)
-                np.matmul(moved[first : first + n_q], self.hat[start : start + n_x].T, out=G[:, :n_x])
+            for start, stop in spans:
+                n_x = stop - start
+                G_now = G if n_x <= _BLOCK_X else np.empty((n_q, n_x), real)
+                np.matmul(hat, self.hat[start:stop].T, out=G_now[:, :n_x])
                 loops.sift(
-                    G, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2, 4 *
-                    self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows,
+                    G_now, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2,
+                    4 * self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows,
                     counts, spent, values, found,
                 )  # fmt: skip
             left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)

@@ -173,8 +173,9 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
 
     Parameters
     ----------
-    n_neighbors, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, feature_weights, bandwidth, \
-check_metric :
+    n_neighbors, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs :
+        As in `KNeighborsClassifier`.
+    feature_weights, bandwidth, check_metric :
         As in `KNeighborsClassifier`. ``n_neighbors=None`` with ``weights="gaussian"`` is kernel regression
         (Nadaraya and Watson).
 
