@@ -43,9 +43,7 @@ class Figure:
             return bool(self.proved <= stated)
         if self.sense == "lower":
             return bool(self.proved >= stated)
-        return bool(stated == self.proved) or bool(
-            abs(stated - self.proved) <= 1e-9 * abs(self.proved) + 1e-300
-        )
+        return bool(stated == self.proved) or bool(abs(stated - self.proved) <= 1e-9 * abs(self.proved) + 1e-300)
 
 
 def upper(value: Any) -> Figure:

@@ -107,8 +107,8 @@ class Brute:
                 np.matmul(hat, self.hat[start:stop].T, out=G_now[:, :n_x])
                 loops.sift(
                     G_now, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2,
-                    4 * self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows, lows,
-                    counts, spent, values, found,
+                    4 * self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows,
+                    lows, counts, spent, values, found,
                 )  # fmt: skip
             left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)
             return int(left) + int(spent.sum())
