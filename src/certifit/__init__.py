@@ -28,6 +28,7 @@ _FAMILIES = (
     "naive_bayes",
     "bayes",
     "decomposition",
+    "neighbors",
     "study",
     "plot",
 )

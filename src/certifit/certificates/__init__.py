@@ -13,6 +13,7 @@ from certifit.certificates import (
     evaluation,
     least_squares,
     local,
+    neighbors as _neighbors  # noqa: F401  (registers its kinds),
     perceptron,
     separation,
     softmax,
