@@ -116,7 +116,7 @@ ExponentialFamily, default="poisson"
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 4.0, 9.0])
     >>> model = GLM("poisson").fit(X, y)
     >>> model.coef_.round(4), model.certificate_.relative_gap < 1e-9
-    (array([0.7342]), True)
+    (array([0.7478]), True)
     """
 
     _parameter_constraints: ClassVar[dict] = {
