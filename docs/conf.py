@@ -43,6 +43,6 @@ html_show_sphinx = False
 html_copy_source = False
 html_math_renderer = "mathml"
 pygments_style, pygments_dark_style = "friendly", "native"
-suppress_warnings = ["myst.header"]
+suppress_warnings = ["ref.python"]  # `certificates_` is an attribute of many classes
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)

@@ -1,4 +1,4 @@
-"""Mathematics as MathML, written into the page: browsers set it themselves, without a script or a font from elsewhere."""
+"""Mathematics as MathML in the page itself: browsers set it without a script or a font from elsewhere."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import inspect
 import json
-import traceback
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,38 @@ DOCS = Path(__file__).resolve().parent.parent
 GALLERY = DOCS / "gallery"
 REFERENCE = DOCS / "reference" / "generated"
 RESULTS = DOCS.parent / "benchmarks" / "results" / "results.json"
+
+
+_SPAN = re.compile(r"(``.*?``|:\w+:`.*?`|`.*?`)")
+
+
+def plain(lines: list[str]) -> list[str]:
+    """Docstrings are written for people: a bar is an absolute value, ``coef_`` ends in an underscore."""
+    out, block = [], ""
+    for line in lines:
+        if block == "code" and not line.strip():
+            block = ""
+        if block == "math" and line.strip() and not line.startswith(" "):
+            block = ""
+        if line.lstrip().startswith(">>>"):
+            block = "code"
+        elif ".. math::" in line:
+            block = "math"
+        if not block:
+            parts = _SPAN.split(line)
+            parts[::2] = [re.sub(r"(?<!\\)(\||(?<=\w)_(?!\w))", r"\\\1", p) for p in parts[::2]]
+            line = "".join(parts)
+        out.append(line)
+    return out
+
+
+def _process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = plain(lines)
+
+
+def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """scikit-learn's routing machinery is documented there."""
+    return True if name.endswith("_request") or name == "get_metadata_routing" else None
 
 
 def _write(path: Path, text: str) -> None:
@@ -34,7 +66,7 @@ def gallery() -> None:
     GALLERY.mkdir(parents=True, exist_ok=True)
     titles = {}
     for name in examples.names():
-        titles[name] = title, _ = examples.told(name)
+        titles[name] = examples.told(name)[0]
         page = GALLERY / f"{name}.md"
         module = Path(inspect.getfile(importlib.import_module(f"certifit.examples.{name}")))
         fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
@@ -42,7 +74,7 @@ def gallery() -> None:
             _write(page, _example(name, module.read_text()))
     lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
     lines += ["does the same in a terminal, and a test checks the numbers.", "", "| example | story |", "|---|---|"]
-    lines += [f"| [`{n}`]({n}.md) | {title} |" for n, (title, _) in titles.items()]
+    lines += [f"| [`{n}`]({n}.md) | {title} |" for n, title in titles.items()]
     lines += ["", "```{toctree}", ":hidden:", "", *titles, "```", ""]
     _write(GALLERY / "index.md", "\n".join(lines))
 
@@ -75,44 +107,68 @@ def reference() -> None:
         _write(REFERENCE / f"{family}.rst", _family(importlib.import_module(f"certifit.{family}")))
     top = ["certifit", "========", "", ".. currentmodule:: certifit", ""]
     top += ["Names that stand at the top of the package.", ""]
-    functions = [n for n in certifit._NAMES if not hasattr(certifit, "_FAMILIES") or n not in certifit._FAMILIES]
-    homes = {n: certifit._NAMES[n] for n in functions}
-    for name, home in homes.items():
-        kind = "autoclass" if inspect.isclass(getattr(importlib.import_module(home), name)) else "autofunction"
-        no_index = "   :no-index:\n" if home.rpartition(".")[2] in certifit._FAMILIES else ""
-        top += [f".. {kind}:: {home}.{name}", no_index]
+    for name, home in certifit._NAMES.items():
+        thing = getattr(importlib.import_module(home), name)
+        top += _entry(f"{home}.{name}", thing, f"certifit.{name}")
     _write(REFERENCE / "certifit.rst", "\n".join(top))
-    table = ["# Reference", "", "Every public name, by family. Names, meanings and defaults are scikit-learn's where it"]
+    table = [
+        "# Reference",
+        "",
+        "Every public name, by family. Names, meanings and defaults are scikit-learn's where it",
+    ]
     table += ["has them.", "", "| family | what it holds |", "|---|---|"]
-    table += ["| [`certifit`](generated/certifit.rst) | `certify`, `separability`, `margins`, `save`, `load`, `verify` |"]
+    table += [
+        "| [`certifit`](generated/certifit.rst) | `certify`, `separability`, `margins`, `save`, `load`, `verify` |"
+    ]
     for family in families:
-        about = (importlib.import_module(f"certifit.{family}").__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+        about = (
+            (importlib.import_module(f"certifit.{family}").__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+        )
         table.append(f"| [`certifit.{family}`](generated/{family}.rst) | {about.replace('``', '`')} |")
-    table += ["", "```{toctree}", ":hidden:", "", "generated/certifit", *(f"generated/{f}" for f in families), "```", ""]
+    table += [
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        "generated/certifit",
+        *(f"generated/{f}" for f in families),
+        "```",
+        "",
+    ]
     _write(DOCS / "reference" / "index.md", "\n".join(table))
 
 
 def _family(module: ModuleType) -> str:
     name = module.__name__
-    lines = [name, "=" * len(name), "", f".. currentmodule:: {name}", "", inspect.getdoc(module) or "", ""]
+    lines = [
+        name,
+        "=" * len(name),
+        "",
+        f".. currentmodule:: {name}",
+        "",
+        *plain((inspect.getdoc(module) or "").split("\n")),
+        "",
+    ]
     public = list(module.__all__)
     things = {n: getattr(module, n) for n in public}
     described = [n for n in public if not inspect.ismodule(things[n])]
     lines += [".. autosummary::", "", *(f"   {n}" for n in described), ""]
     for n in described:
-        lines += _entry(n, things[n])
+        lines += _entry(n, things[n], f"{name}.{n}")
     for n in public:
         if inspect.ismodule(things[n]):
             lines += _part(things[n])
     return "\n".join(lines)
 
 
-def _entry(name: str, thing: Any) -> list[str]:
-    if inspect.isclass(thing):
-        return [f".. autoclass:: {name}", ""]
-    if callable(thing):
-        return [f".. autofunction:: {name}", ""]
-    return [f".. autodata:: {name}", "   :no-value:", ""]
+_HOMES: dict[int, str] = {}  # where a thing that several families name is indexed: the first of them
+
+
+def _entry(name: str, thing: Any, full: str) -> list[str]:
+    if not (inspect.isclass(thing) or callable(thing)):
+        return [f".. autodata:: {name}", "   :no-value:", ""]
+    again = ["   :no-index:"] if _HOMES.setdefault(id(thing), full) != full else []
+    return [f".. {'autoclass' if inspect.isclass(thing) else 'autofunction'}:: {name}", *again, ""]
 
 
 def _part(module: ModuleType) -> list[str]:
@@ -123,7 +179,7 @@ def _part(module: ModuleType) -> list[str]:
     if public:
         lines += [f".. currentmodule:: {title}", "", ".. autosummary::", "", *(f"   {n}" for n in public), ""]
         for n in public:
-            lines += _entry(n, getattr(module, n))
+            lines += _entry(n, getattr(module, n), f"{title}.{n}")
     return lines
 
 
@@ -131,7 +187,8 @@ def measurements() -> None:
     """Tables of benchmarks/results, or a sentence that there are none."""
     page = DOCS / "reference" / "generated" / "measurements.md"
     if not RESULTS.exists():
-        _write(page, "# Measured here\n\nNothing has been measured on this machine yet: `make bench` does, and the next `make docs`\nshows the tables on this page.\n")
+        text = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
+        _write(page, f"# Measured here\n\n{text}\n")
         return
     rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())
     text = ["# Measured here", "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
@@ -152,11 +209,9 @@ def measurements() -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for sources."""
-    try:
-        gallery()
-        reference()
-        measurements()
-    except Exception:
-        traceback.print_exc()
-        raise
+    app.connect("autodoc-process-docstring", _process, priority=900)  # after numpydoc
+    app.connect("autodoc-skip-member", _skip)
+    gallery()
+    reference()
+    measurements()
     return {"parallel_read_safe": True, "parallel_write_safe": True}
