@@ -12,6 +12,7 @@ from typing import Any
 
 from certifit.kernels._base import Arithmetic, Kernel, Normalized, Product, Proof, Scaled, Sum, rows
 from certifit.kernels._blocks import Blocks, blocks
+from certifit.kernels._choice import NAMES, choose, scale_gamma
 from certifit.kernels._kernels import (
     RBF,
     FeatureMap,
@@ -32,6 +33,7 @@ __all__ = [
     "Gaussian",
     "Kernel",
     "Linear",
+    "NAMES",
     "Normalized",
     "Polynomial",
     "Precomputed",
@@ -42,9 +44,11 @@ __all__ = [
     "Sigmoid",
     "Sum",
     "blocks",
+    "choose",
     "mercer",
     "rebuild",
     "rows",
+    "scale_gamma",
 ]
 
 

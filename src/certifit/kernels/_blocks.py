@@ -18,7 +18,7 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix
 from certifit.kernels._base import Kernel, rows
-from certifit.kernels._kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
 
 _CHUNK = 1 << 22  # entries of one buffer: 16 MB in single precision
 _pool: list[ThreadPoolExecutor] = []
@@ -203,6 +203,9 @@ def blocks(kernel: Kernel, X: Any, dtype: Any = np.float64, memory: float = 2e8)
         return MatrixBlocks(np.ascontiguousarray(X, dtype=dtype))
     X = rows(X)
     if scipy.sparse.issparse(X) or not isinstance(kernel, (Linear, Polynomial, RBF, Sigmoid)):
+        # What fits is computed once; a user's function is called once in any case, as scikit-learn does.
+        if isinstance(kernel, Function) or X.shape[0] ** 2 * np.dtype(dtype).itemsize <= memory:
+            return MatrixBlocks(np.asarray(kernel.gram(X, X), dtype=dtype))
         return KernelBlocks(kernel, X, dtype, memory)
     diagonal = np.asarray(kernel.diagonal(X), dtype=float)
     if isinstance(kernel, RBF):

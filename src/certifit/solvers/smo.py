@@ -41,7 +41,7 @@ class Machine:
     offset: float
     gap: float
     violation: float
-    status: str  # "solved", "time" or "steps"
+    status: str  # "solved", "time", "steps", or "rounding": no further digit to gain
     rounds: int
     steps: int
     trace: list[dict[str, float]] = field(default_factory=list)
@@ -91,6 +91,7 @@ def smo(
     single: bool = False,
     time_budget: float | None = None,
     max_steps: float = np.inf,
+    shrinking: bool = True,
     trace: bool = False,
 ) -> Machine:
     """Solve the dual until the duality gap is at most ``target``.
@@ -106,13 +107,21 @@ def smo(
         Absolute gap to reach, in units of ½‖w‖² + Σ cost·hinge.
     single : bool, default=False
         Begin with blocks in single precision; double precision takes over if they prove too coarse.
+    time_budget : float, default=None
+        Seconds after which the best so far is returned.
+    max_steps : float, default=inf
+        Pair steps after which the best so far is returned.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    trace : bool, default=False
+        Whether to record objective, gap, steps and seconds after every round.
     """
     clock = _Clock(time.perf_counter(), np.inf if time_budget is None else time_budget, max_steps)
     lo, hi = np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
     gram = make(np.float32 if single else np.float64)
     machine = Machine(np.zeros(len(y)), -y.astype(float), 0.0, np.inf, np.inf, "", 0, 0)
     while True:
-        _rounds(gram, machine, lo, hi, target, clock, trace)
+        _rounds(gram, machine, lo, hi, target, clock, trace, shrinking)
         if not single or machine.status != "solved" or _precise(make, gram, machine, y, cost, target):
             break
         single, gram = False, make(np.float64)
@@ -122,8 +131,11 @@ def smo(
     return machine
 
 
-def _rounds(gram: Blocks, m: Machine, lo: Array, hi: Array, target: float, clock: _Clock, trace: bool) -> None:
-    stalled = 0
+def _rounds(
+    gram: Blocks, m: Machine, lo: Array, hi: Array, target: float, clock: _Clock, trace: bool, shrinking: bool
+) -> None:
+    stalled, fresh = 0, False
+    sign = np.where(hi > 0, 1.0, -1.0)
     while True:
         before = m.gap
         low, high = loops.violation(m.gradient, m.beta, lo, hi)
@@ -132,26 +144,33 @@ def _rounds(gram: Blocks, m: Machine, lo: Array, hi: Array, target: float, clock
         m.gap = float(loops.gap_at(m.gradient, m.beta, lo, hi, m.offset)[0])
         if trace:
             seconds = time.perf_counter() - clock.start
-            dual = 0.5 * float(m.beta @ (np.where(hi > 0, 1.0, -1.0) - m.gradient))
+            dual = 0.5 * float(m.beta @ (sign - m.gradient))
             m.trace.append({"objective": dual + m.gap, "gap": m.gap, "step": clock.steps, "seconds": seconds})
         # Rounding ends the descent when neither gap nor violation improves any more.
         stalled = stalled + 1 if m.gap > 0.99 * before else 0
         if m.gap <= target or stalled >= 20 or m.violation <= 1e-15 * (1.0 + abs(m.offset)):
-            m.status = "solved" if m.gap <= target else "rounding"
-            return
+            if fresh or gram.dtype == np.float32:
+                m.status = "solved" if m.gap <= target else "rounding"
+                return
+            # Many small updates have left their rounding in the gradient: look again with a fresh one.
+            used = np.flatnonzero(m.beta)
+            m.gradient = gram.combine(used, m.beta[used]) - sign
+            fresh, stalled, m.gap = True, 18, np.inf
+            continue
         m.status = clock.over()
         if m.status:
             return
         m.rounds += 1
-        _one_round(gram, m, lo, hi, clock)
+        fresh = False
+        _one_round(gram, m, lo, hi, clock, shrinking)
 
 
-def _one_round(gram: Blocks, m: Machine, lo: Array, hi: Array, clock: _Clock) -> None:
+def _one_round(gram: Blocks, m: Machine, lo: Array, hi: Array, clock: _Clock, shrinking: bool) -> None:
     """Choose the active points, descend on them, and bring the gradient of the others up to date."""
     r = m.gradient + m.offset
     slack = np.where(m.beta <= lo, r, np.where(m.beta >= hi, -r, -np.inf))
     active = np.flatnonzero(slack < m.violation)
-    if len(active) > 0.8 * len(r):
+    if not shrinking or len(active) > 0.8 * len(r):
         _descend(gram, m.gradient, m.beta, lo, hi, _ROUND * m.violation, clock)
         return
     part = gram.take(active)

@@ -1,0 +1,11 @@
+"""scikit-learn's estimator contract on every machine."""
+
+from __future__ import annotations
+
+from certifit.svm import SVC
+from tests.contract import contract
+
+
+@contract([SVC(tol=1e-9), SVC(kernel="linear", tol=1e-8), SVC(probability=True, tol=1e-8)])
+def test_contract(estimator, check):
+    check(estimator)
