@@ -24,7 +24,7 @@ def as_columns(decision: Array) -> Array:
 
 
 def folds_of(X: Matrix, codes: Array, counted: Array, folds: int = 3) -> Array:
-    """A fold for every counted row (−1 for the others), in turn within each class by a digest of the row.
+    """A fold for every counted row (−1 for the others, −2: never left out), in turn within each class by a digest of the row.
 
     Equal rows share a fold whatever their order or number, so that weight k stays the same as k copies.
     """
@@ -33,9 +33,8 @@ def folds_of(X: Matrix, codes: Array, counted: Array, folds: int = 3) -> Array:
         rows = np.flatnonzero((codes == k) & counted)
         keys = [_digest(X[i]) for i in rows]
         rank = {key: r for r, key in enumerate(sorted(set(keys)))}
-        fold[rows] = [rank[key] % folds for key in keys]
-        if len(rank) < 2:
-            raise ValueError("probability=True needs two different rows of each class: calibration leaves some out.")
+        # A class with one distinct row cannot leave it out: it is trained on always (−2).
+        fold[rows] = [rank[key] % folds for key in keys] if len(rank) > 1 else -2
     return fold
 
 

@@ -282,14 +282,18 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         fold = folds_of(X, lab.codes, lab.cost > 0)
         decision: Any = None
         for k in np.unique(fold[fold >= 0]):
-            train, test = np.flatnonzero((fold >= 0) & (fold != k)), np.flatnonzero(fold == k)
+            train, test = np.flatnonzero((fold != -1) & (fold != k)), np.flatnonzero(fold == k)
             model = clone(self).set_params(probability=False, trace=False)
             weights = None if lab.weights is None else lab.weights[train]
             model.fit(X[np.ix_(train, train)] if given else X[train], y[train], weights)
             part = model.decision_function(X[np.ix_(test, train)] if given else X[test])
             decision = np.zeros((len(y), *part.shape[1:])) if decision is None else decision
             decision[test] = part
-        return fit_slope(decision, lab.codes, lab.weights)
+        if decision is None:
+            raise ValueError("probability=True needs two different rows of some class: calibration leaves some out.")
+        tested = fold >= 0
+        weights = None if lab.weights is None else lab.weights[tested]
+        return fit_slope(decision[tested], lab.codes[tested], weights)
 
     def _scores(self, X: Any) -> Array:
         """Decisions of all pairs, one column each."""
