@@ -8,6 +8,7 @@ like, because what they claim is checked here.
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
+from certifit.certificates import linear_svm as _linear_svm  # noqa: F401  (registers its kind)
 from certifit.certificates import svm as _svm  # noqa: F401  (registers its kinds)
 
 __all__ = [
