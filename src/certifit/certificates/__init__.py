@@ -8,8 +8,10 @@ like, because what they claim is checked here.
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
+from certifit.certificates import kernel_margin as _kernel_margin  # noqa: F401  (registers its kinds)
 from certifit.certificates import linear_svm as _linear_svm  # noqa: F401  (registers its kind)
 from certifit.certificates import svm as _svm  # noqa: F401  (registers its kinds)
+from certifit.certificates.definiteness import mercer
 
 __all__ = [
     "Ball",
@@ -23,6 +25,7 @@ __all__ = [
     "gamma",
     "issue",
     "kinds",
+    "mercer",
     "rationals",
     "to_float",
 ]
