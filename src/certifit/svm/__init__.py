@@ -1,7 +1,8 @@
 """Support vector machines: hard margin, soft margin, linear, stochastic; and the kernel perceptron."""
 
 from certifit.svm._evidence import evidence_of, machine_evidence
+from certifit.svm._hard import HardMarginSVC
 from certifit.svm._linear import LinearSVC, linear_evidence_of
 from certifit.svm._svc import SVC
 
-__all__ = ["LinearSVC", "SVC", "evidence_of", "linear_evidence_of", "machine_evidence"]
+__all__ = ["HardMarginSVC", "LinearSVC", "SVC", "evidence_of", "linear_evidence_of", "machine_evidence"]
