@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from certifit.svm import SVC, LinearSVC
+from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 from tests.contract import contract
 
+# Weights as copies, rows permuted, pickled twins: compared fits need a tight tolerance.
+MACHINES = [
+    SVC(tol=1e-9),
+    SVC(kernel="linear", tol=1e-8),
+    SVC(probability=True, tol=1e-8),
+    LinearSVC(tol=1e-10),
+    LinearSVC(loss="hinge", tol=1e-10),
+    PegasosSVC(random_state=0),
+    KernelPerceptron(),
+]
 
-@contract([
-    LinearSVC(tol=1e-10), LinearSVC(loss="hinge", tol=1e-10),SVC(tol=1e-9), SVC(kernel="linear", tol=1e-8), SVC(probability=True, tol=1e-8)])
+
+@contract(MACHINES)
 def test_contract(estimator, check):
+    check(estimator)
+
+
+@contract([HardMarginSVC()])
+def test_contract_hard_margin(estimator, check):
     check(estimator)

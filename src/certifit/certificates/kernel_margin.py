@@ -16,7 +16,8 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.gram import GramSource, codes_of
+from certifit.certificates.gram import GramSource, codes_of, new_scores, radii, stable_sign
+from certifit.kernels import Kernel
 
 _NEGLIGIBLE = 1e-7  # a margin below this share of the radius drowns in the rounding of the Gram matrix
 
@@ -78,6 +79,28 @@ class _HardMargin(Kind):
             f"possible; {figures['support_vectors']} support vectors lie on H⁺ and H⁻ to "
             f"{figures['off_hyperplanes']:.2g}."
         )
+
+
+def certain_sides(kernel: Kernel, data: Data, evidence: Mapping[str, Any], X: Any, vectors: Any) -> Array:
+    """Rows of X on provably the same side of the hyperplane of largest margin.
+
+    With least margin m the hyperplane w/m is feasible, and ‖w/m − w*‖² ≤ ‖w/m‖² − 1/γ_hi²; the best offset for w,
+    midway between the classes, moves by at most that times the largest ‖φ(xᵢ)‖.
+    """
+    h = _Hulls(data, evidence, "float")
+    margin = (h.scores + float(evidence["intercept"][0])) * h.y
+    least = _least(margin)
+    w = h.norm / least
+    rho = float(np.sqrt(np.maximum(w.square() - 1.0 / h.widest.square(), 0.0)).upper)
+    plus, minus = _least(h.scores[h.y > 0]), -_least(-h.scores[h.y < 0])
+    middle = -0.5 * (plus + minus)
+    reach = rho * (radii(kernel, X).upper + float(h.source.radii().upper.max()))
+    scores = new_scores(kernel, X, vectors, h.beta[:, None])[:, 0]
+    unit = scores / least
+    offset = middle / least
+    yes, no = stable_sign(unit, (float(offset.lower), float(offset.upper)), reach)
+    now = scores.mid + float(evidence["intercept"][0]) > 0
+    return np.asarray((yes & now) | (no & ~now))
 
 
 def _least(margin: Ball) -> Ball:

@@ -16,6 +16,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NotSeparableError
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.kernel_margin import certain_sides
 from certifit.kernels import NAMES, Kernel, Precomputed, blocks, choose
 from certifit.solvers.hulls import Hulls, nearest_hulls
 from certifit.svm._evidence import machine_evidence
@@ -145,6 +146,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if found.reached <= 0:
             self._refuse(found, X, y, evidence)
         self._name_results(X, lab, kernel, gamma, found, used)
+        self._training = (X, y)
         self._promise_certificates(lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),))
         return self
 
@@ -224,6 +226,25 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         """
         side = (self.decision_function(X) > 0).astype(int)
         return np.asarray(self.classes_[side])
+
+    def certain(self, X: Any) -> Array:
+        """Which rows lie on provably the same side of the hyperplane of largest margin.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        boolean array
+            All False with a precomputed kernel (k(x, x) of new rows is not known).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        c = self.certificate_
+        if not c.holds or isinstance(self.kernel_, Precomputed):
+            return np.zeros(X.shape[0], dtype=bool)
+        return certain_sides(self.kernel_, Data.of(*self._training), c.evidence, X, self.support_vectors_)
 
     def supporting_hyperplanes(self) -> dict[str, Any]:
         """H⁺ and H⁻ and the training rows (by index) that lie on them."""
