@@ -9,6 +9,7 @@ from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
 from certifit.certificates import kernel_margin as _kernel_margin  # noqa: F401  (registers its kinds)
+from certifit.certificates import kernel_ridge as _kernel_ridge  # noqa: F401  (registers its kinds)
 from certifit.certificates import linear_svm as _linear_svm  # noqa: F401  (registers its kind)
 from certifit.certificates import svm as _svm  # noqa: F401  (registers its kinds)
 from certifit.certificates.definiteness import mercer
