@@ -32,10 +32,13 @@ def balance(beta: Array, cost: Array) -> Array:
     heavy = np.flatnonzero(beta > 0 if excess > 0 else beta < 0)
     inside = np.abs(beta[heavy]) < cost[heavy]
     # Variables inside their box first (they may move freely), the largest first: fewest are touched.
-    for k in heavy[np.lexsort((-np.abs(beta[heavy]), ~inside))]:
+    queue = heavy[np.lexsort((-np.abs(beta[heavy]), ~inside))]
+    room = np.cumsum(np.abs(beta[queue]))
+    gone = int(np.searchsorted(room, abs(excess)))  # these go to zero, up to the rounding of the running sum
+    beta[queue[: max(0, gone - 1)]] = 0.0
+    for k in queue[max(0, gone - 1) :]:
+        excess = math.fsum(beta)
         if excess == 0.0:
             break
-        move = math.copysign(min(abs(excess), abs(beta[k])), excess)
-        beta[k] -= move
-        excess = math.fsum(beta)
+        beta[k] -= math.copysign(min(abs(excess), abs(beta[k])), excess)
     return beta

@@ -57,12 +57,14 @@ class _State:
         self.v = np.asarray(self.X.T @ (self.alpha * self.y)).ravel()
         half = 0.5 * float(self.w @ self.w)
         self.smooth, self.primal = smooth + half, true + half
-        conjugate = total - 0.25 * square if self.code == 1 else total
-        self.dual = conjugate - 0.5 * float(self.v @ self.v)
         self.skew = -skew if self.offset else 0.0
         self.gradient = np.append(self.w - self.v, self.skew)
         # What rounding the corner alone costs: the gap that remains at this width.
         self.rounded = 0.0 if self.code == 1 else h * (total - square)
+        # P − D = rounded + ½‖w − v‖² − b Σyα; balancing removes the last term at the price of moving multipliers of
+        # rows near the corner (within h of it, when there are any) by what the sum was off.
+        price = min(h, 1e-2) if np.any(self.curvature) else 1.0
+        self.gap = self.rounded + 0.5 * float(np.sum((self.w - self.v) ** 2)) + price * abs(self.skew)
 
     def direction(self) -> Array:
         """Newton direction over (w, b) and the predicted decrease (twice)."""
@@ -176,43 +178,42 @@ def linear_svc(
     """
     start = time.perf_counter()
     state = _State(X, y, cost, LOSSES[loss], offset)
-    h, status, steps, stalled, best = 1.0, "", 0, 0, np.inf
+    h, status, steps, stalled, least = 1.0, "", 0, 0, np.inf
+    best: LinearMachine | None = None
     records: list[dict[str, float]] = []
-    while True:
+    while not status:
         state.look(h)
-        gap = state.primal - state.dual + abs(state.skew) * (1.0 + abs(state.b))
+        gap, seconds = state.gap, time.perf_counter() - start
         if trace:
-            seconds = time.perf_counter() - start
             records.append({"objective": state.primal, "gap": gap, "step": steps, "width": h, "seconds": seconds})
-        if gap <= 0.9 * target:
+        if best is None or gap < 0.5 * best.gap or gap <= target:
+            fresh = _finish(state)
+            best = fresh if best is None or fresh.gap < best.gap else best
+        if best.gap <= target:
             status = "solved"
-        elif steps >= max_steps:
-            status = "steps"
-        elif time_budget is not None and time.perf_counter() - start > time_budget:
+        elif steps >= max_steps or stalled >= 3:
+            status = "steps" if steps >= max_steps else "rounding"
+        elif time_budget is not None and seconds > time_budget:
             status = "time"
-        elif stalled >= 3:
-            status = "rounding"
-        if status:
-            break
-        # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
-        there = gap - state.rounded <= max(0.3 * state.rounded, 0.1 * target)
-        if state.code == 1 or not there:
-            steps += 1
-            step = state.direction()
-            there = not state.move(step, h) or -float(step @ state.gradient) <= 1e-15 * abs(state.smooth)
-        if there and state.code == 1:
-            stalled += 1
-        elif there:
-            # Close to the optimum of this width: aim the next one at the target, but not too far at once.
-            ratio = np.sqrt(0.5 * target / max(state.rounded, 1e-300))
-            h *= float(np.clip(ratio, _NARROWING, 0.5))
-            stalled = stalled + 1 if gap > 0.9 * best or h < 1e-14 else 0
-            best = min(best, gap)
-    return _finish(state, status, steps, records)
+        else:
+            # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
+            there = gap - state.rounded <= max(0.3 * state.rounded, 0.1 * target)
+            if state.code == 1 or not there:
+                steps += 1
+                step = state.direction()
+                there = not state.move(step, h) or -float(step @ state.gradient) <= 1e-15 * abs(state.smooth)
+            if there:
+                # Close to the optimum of this width: aim the next one at the target, but not too far at once.
+                stalled = stalled + 1 if gap > 0.9 * least or h < 1e-14 else 0
+                least = min(least, gap)
+                if state.code == 0:
+                    h *= float(np.clip(np.sqrt(0.5 * target / max(state.rounded, 1e-300)), _NARROWING, 0.5))
+    best.status, best.steps, best.trace = status, steps, records
+    return best
 
 
-def _finish(state: _State, status: str, steps: int, records: list[dict[str, float]]) -> LinearMachine:
-    """Balance the multipliers exactly and state the gap that is left."""
+def _finish(state: _State) -> LinearMachine:
+    """The machine as it stands: multipliers balanced exactly, and the gap that is left."""
     beta = state.alpha * state.y
     if state.offset:
         room = state.cost if state.code == 0 else np.full_like(beta, np.inf)
@@ -223,4 +224,4 @@ def _finish(state: _State, status: str, steps: int, records: list[dict[str, floa
     if state.code == 1:
         used = alpha > 0
         dual -= 0.25 * float(np.sum(alpha[used] ** 2 / state.cost[used]))
-    return LinearMachine(state.w, state.b, beta, state.primal - dual, status, steps, records)
+    return LinearMachine(state.w.copy(), state.b, beta, state.primal - dual, "", 0)
