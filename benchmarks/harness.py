@@ -78,9 +78,7 @@ def measure(name: str) -> list[Row]:
     for e in entries:
         seen = sorted(times[e.name])
         memory = _peak(e.run)
-        rows.append(
-            Row(name, e.name, e.kind, seen[len(seen) // 2], seen[0], e.gap(results[e.name]), memory, e.note)
-        )
+        rows.append(Row(name, e.name, e.kind, seen[len(seen) // 2], seen[0], e.gap(results[e.name]), memory, e.note))
     return rows
 
 
@@ -107,9 +105,7 @@ def table(name: str, rows: list[Row]) -> str:
         ratio = f"{min(peers) / r.seconds:.2f}" if peers else ""
         floor = f"{r.seconds / min(floors):.2f}" if floors else ""
         gap = "" if r.gap is None else f"{r.gap:.1e}"
-        lines.append(
-            f"  {r.name:<24}{r.seconds:>10.4f}{ratio:>13}{floor:>9}{gap:>12}{r.memory_mb:>9.0f}  {r.note}"
-        )
+        lines.append(f"  {r.name:<24}{r.seconds:>10.4f}{ratio:>13}{floor:>9}{gap:>12}{r.memory_mb:>9.0f}  {r.note}")
     return "\n".join(lines)
 
 

@@ -16,7 +16,13 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "glm",
     "linear_model",
+    "multiclass",
+    "kernels",
+    "svm",
+    "kernel_ridge",
+    "bounds",
     "study",
     "plot",
 )

@@ -43,4 +43,4 @@ class Certified:
     def __getstate__(self) -> Any:
         if self.__dict__.get("_promise") is not None:
             _ = self.certificates_  # a promise cannot be pickled; what it promises can
-        return super().__getstate__()  # type: ignore[misc]
+        return super().__getstate__()

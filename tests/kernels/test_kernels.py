@@ -130,7 +130,9 @@ def test_mercer_certificates_refuse_tampering():
     assert not c.verify(2 * K).same_data
     built = k.mercer(k.RBF(), X)
     wrong = dict(built.evidence) | {"kernel": ["sigmoid", 1.0, 0.0]}
-    assert not built.tampered(evidence=wrong, digests=dict(built.digests) | {"evidence": digest_evidence(wrong)}).verify(X)
+    assert not built.tampered(
+        evidence=wrong, digests=dict(built.digests) | {"evidence": digest_evidence(wrong)}
+    ).verify(X)
 
 
 def test_clear_errors():

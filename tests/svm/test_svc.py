@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import svm as foreign
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
-from sklearn.svm import SVC as Libsvm
 
 from certifit import kernels
 from certifit._errors import ConvergenceWarning
@@ -76,7 +76,7 @@ def test_against_libsvm_on_real_data(name, kernel):
         X, y = X[:600], y[:600]
     if name == "cancer":
         X = (X - X.mean(axis=0)) / X.std(axis=0)
-    ours, theirs = SVC(kernel=kernel).fit(X, y), Libsvm(kernel=kernel).fit(X, y)
+    ours, theirs = SVC(kernel=kernel).fit(X, y), foreign.SVC(kernel=kernel).fit(X, y)
     kind, evidence = evidence_of(theirs, X, y)
     judged = issue(kind, Data.of(X, y), evidence)
     assert judged.holds
@@ -117,7 +117,9 @@ def test_iris_as_in_e1071(reference):
     y = table["Species"].to_numpy()
     model = SVC(gamma=0.25).fit(X, y)
     assert np.abs(model.n_support_ - record["expected"]["n_support_setosa_versicolor_virginica"]).max() <= 1
-    confusion = np.array([[int(np.sum((y == a) & (model.predict(X) == b))) for b in model.classes_] for a in model.classes_])
+    confusion = np.array(
+        [[int(np.sum((y == a) & (model.predict(X) == b))) for b in model.classes_] for a in model.classes_]
+    )
     np.testing.assert_array_equal(confusion, record["expected"]["train_confusion_rows_true"])
 
 
@@ -152,7 +154,10 @@ def test_kernels_of_every_kind_agree():
 def test_class_weights_as_in_scikit_learn():
     X, y = _cloud(2, n=60, classes=3)
     for weight in ("balanced", {0: 3.0, 2: 0.5}):
-        ours, theirs = SVC(class_weight=weight, tol=1e-6).fit(X, y), Libsvm(class_weight=weight, tol=1e-6).fit(X, y)
+        ours, theirs = (
+            SVC(class_weight=weight, tol=1e-6).fit(X, y),
+            foreign.SVC(class_weight=weight, tol=1e-6).fit(X, y),
+        )
         np.testing.assert_allclose(ours.class_weight_, theirs.class_weight_)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3)
         np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)

@@ -5,13 +5,21 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
+# Importing a kind makes it known to `issue` and `verify`.
+from certifit.certificates import (
+    duality,
+    kernel_margin,
+    kernel_ridge,
+    least_squares,
+    linear_svm,
+    local,
+    softmax,
+    stationary,
+    svm,
+)
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
-from certifit.certificates import kernel_margin as _kernel_margin  # noqa: F401  (registers its kinds)
-from certifit.certificates import kernel_ridge as _kernel_ridge  # noqa: F401  (registers its kinds)
-from certifit.certificates import linear_svm as _linear_svm  # noqa: F401  (registers its kind)
-from certifit.certificates import svm as _svm  # noqa: F401  (registers its kinds)
 from certifit.certificates.definiteness import mercer
 
 __all__ = [
@@ -23,10 +31,19 @@ __all__ = [
     "ball",
     "dot",
     "dot_t",
+    "duality",
     "gamma",
     "issue",
+    "kernel_margin",
+    "kernel_ridge",
     "kinds",
+    "least_squares",
+    "linear_svm",
+    "local",
     "mercer",
     "rationals",
+    "softmax",
+    "stationary",
+    "svm",
     "to_float",
 ]

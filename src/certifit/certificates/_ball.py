@@ -27,13 +27,16 @@ import scipy.special
 from certifit._types import Array, Matrix
 
 try:  # python-flint is optional: the same numbers, faster
-    from flint import fmpq as _Rational
+    import flint
+
+    _Rational: Any = flint.fmpq
 except ImportError:
     _Rational = Fraction
 
 UNIT = 2.0**-53
 _ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and their kin, in units in the last place
+_ROWS = 1024  # rows summed at a time in a product with a tall matrix
 _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
 
 
@@ -70,7 +73,7 @@ def gamma(k: int) -> float:
 
 
 def _is_exact(*arrays: Any) -> bool:
-    return any(getattr(a, "dtype", None) == object for a in arrays)
+    return any(getattr(a, "dtype", None) == np.dtype(object) for a in arrays)
 
 
 def _up(radius: Any) -> Any:
@@ -181,8 +184,13 @@ class Ball:
             return Ball(mid, rad)
         return Ball(mid, _up(rad + UNIT * np.abs(mid)))
 
-    def __add__(self, other: Any) -> Ball:
+    def _meet(self, other: Any) -> tuple[Ball, Ball]:
+        """Both operands as balls of one dtype: exact as soon as one of them is."""
         other = ball(other, like=self)
+        return ball(self, like=other), other
+
+    def __add__(self, other: Any) -> Ball:
+        self, other = self._meet(other)
         return self._rounded(np.asarray(self.mid + other.mid), self.rad + other.rad)
 
     def __neg__(self) -> Ball:
@@ -195,18 +203,19 @@ class Ball:
         return (-self) + other
 
     def __mul__(self, other: Any) -> Ball:
-        other = ball(other, like=self)
+        self, other = self._meet(other)
         rad = np.abs(self.mid) * other.rad + (np.abs(other.mid) + other.rad) * self.rad
         return self._rounded(np.asarray(self.mid * other.mid), rad)
 
     def __truediv__(self, other: Any) -> Ball:
-        other = ball(other, like=self)
+        self, other = self._meet(other)
         room = np.abs(other.mid) - other.rad
         if not np.all(room > 0):
             if self.exact:
                 raise ZeroDivisionError("division by a ball that contains zero")
             room = np.where(room > 0, room, np.nan)
-        mid = np.asarray(self.mid / other.mid)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mid = np.asarray(self.mid / other.mid)
         return self._rounded(mid, (self.rad + np.abs(mid) * other.rad) / room)
 
     def __rtruediv__(self, other: Any) -> Ball:
@@ -223,7 +232,7 @@ class Ball:
         return self._rounded(np.asarray(self.mid * self.mid), rad)
 
     def maximum(self, other: Any) -> Ball:
-        other = ball(other, like=self)
+        self, other = self._meet(other)
         return Ball(np.maximum(self.mid, other.mid), np.maximum(self.rad, other.rad))
 
     def minimum(self, other: Any) -> Ball:
@@ -281,9 +290,7 @@ class Ball:
         binary = _BINARY.get(ufunc.__name__)
         if binary is None:
             return NotImplemented
-        exact = any(isinstance(x, Ball) and x.exact for x in inputs)
-        like = next(x for x in inputs if isinstance(x, Ball) and x.exact == exact)
-        return binary(ball(inputs[0], like=like), ball(inputs[1], like=like))
+        return binary(*Ball._meet(ball(inputs[0]), inputs[1]))
 
     def __matmul__(self, other: Any) -> Ball:
         return dot(self, other)
@@ -322,7 +329,6 @@ _UNARY: dict[str, Callable[[Ball], Ball]] = {
     "log1p": lambda x: x.monotone(np.log1p),
     "expm1": lambda x: x.monotone(np.expm1),
     "sqrt": lambda x: x.maximum(0.0).monotone(lambda t: np.sqrt(np.maximum(t, 0.0))),
-    "entr": Ball.entropy,
 }
 _BINARY: dict[str, Callable[[Ball, Ball], Ball]] = {
     "add": Ball.__add__,
@@ -375,7 +381,14 @@ def dot_t(A: Any, b: Any) -> Ball:
     if _is_exact(A) or (isinstance(b, Ball) and b.exact):
         return dot(rationals(A).T, b)
     b = ball(b)
-    k = A.shape[0]
+    n = A.shape[0]
+    if scipy.sparse.issparse(A):
+        k, mid = n, A.T @ b.mid
+    else:  # summing blocks of rows first makes the longest chain of additions, and so the bound, shorter
+        mid = np.zeros((A.shape[1], *b.mid.shape[1:]))
+        for i in range(0, n, _ROWS):
+            mid += A[i : i + _ROWS].T @ b.mid[i : i + _ROWS]
+        k = min(n, _ROWS) + n // _ROWS + 1
     inner = gamma(k + 2) * np.abs(b.mid) + b.rad
     rad = _abs_product_t(A, np.broadcast_to(inner, b.mid.shape))
-    return Ball(np.asarray(A.T @ b.mid), _up(rad * (1.0 + 2 * gamma(k + 2)) + k * _ETA))
+    return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * _ETA))

@@ -18,7 +18,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates._data import Data, Rigor, digest_evidence
 
-Sense = Literal["upper", "lower", "about", "equal"]
+Sense = Literal["upper", "lower", "about", "roughly", "equal"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Figure:
     """A proved number: what to state, and what a re-check must find.
 
     ``upper``: the truth is at most this; ``lower``: at least this; ``about``: a float result that a re-check
-    reproduces to 1e-9; ``equal``: a count or a word.
+    reproduces to 1e-9; ``roughly``: an estimate that it reproduces to 10 %; ``equal``: a count or a word.
     """
 
     stated: Any
@@ -43,7 +43,8 @@ class Figure:
             return bool(self.proved <= stated)
         if self.sense == "lower":
             return bool(self.proved >= stated)
-        return bool(stated == self.proved) or bool(abs(stated - self.proved) <= 1e-9 * abs(self.proved) + 1e-300)
+        slack = 1e-9 if self.sense == "about" else 0.1
+        return bool(stated == self.proved) or bool(abs(stated - self.proved) <= slack * abs(self.proved) + 1e-300)
 
 
 def upper(value: Any) -> Figure:
@@ -62,6 +63,11 @@ def about(value: Any) -> Figure:
     """A float that a re-check reproduces."""
     mid, _ = _ends(value)
     return Figure(mid, mid, "about")
+
+
+def roughly(value: Any) -> Figure:
+    """An estimate (of a condition number, say) that a re-check reproduces to 10 %."""
+    return replace(about(value), sense="roughly")
 
 
 def equal(value: Any) -> Figure:
@@ -255,7 +261,8 @@ class Certificate:
         intact = digest_evidence(self.evidence) == self.digests.get("evidence")
         checks.append(Check("the evidence is unchanged", intact, "SHA-256"))
         try:
-            proof = kind.prove(data, self.evidence, rigor or self.rigor)
+            with np.errstate(all="ignore"):  # overflow makes radii infinite: a doubt, not a warning
+                proof = kind.prove(data, self.evidence, rigor or self.rigor)
         except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             checks.append(Check("the evidence is complete and well-formed", False, str(error)))
             return Verification(tuple(checks), True)
@@ -321,7 +328,8 @@ def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "fl
     """Prove what the evidence allows and write it down."""
     which = _KINDS[kind]
     evidence = {k: _frozen(v) for k, v in evidence.items() if v is not None}
-    proof = which.prove(data, evidence, rigor)
+    with np.errstate(all="ignore"):
+        proof = which.prove(data, evidence, rigor)
     figures = {k: f.stated for k, f in proof.figures.items()}
     return Certificate(
         kind=kind,

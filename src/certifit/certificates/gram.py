@@ -17,6 +17,11 @@ from certifit.kernels import Linear as LinearKernel
 _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
 
 
+def is_exact(X: Any) -> bool:
+    """Whether an array holds exact rationals."""
+    return bool(np.dtype(getattr(X, "dtype", float)).hasobject)
+
+
 class BallArithmetic(Arithmetic):
     """Inner products of rows (taken as exact) with their rounding bounds."""
 
@@ -27,7 +32,7 @@ class BallArithmetic(Arithmetic):
         return self.matched(X, X)
 
     def matched(self, X: Matrix, Z: Matrix) -> Ball:
-        if getattr(X, "dtype", None) == object:
+        if is_exact(X):
             return (Ball(X) * Ball(Z)).sum(axis=1)
         plain, size = super().matched(X, Z), super().matched(abs(X), abs(Z))
         return Ball(plain, size * gamma(X.shape[1] + 4) + X.shape[1] * 2.0**-1070)
@@ -117,7 +122,7 @@ def radii(kernel: Kernel, X: Matrix, centre: Array | None = None) -> Ball:
 
 def centre_of(kernel: Kernel | None, X: Matrix) -> Array | None:
     """The centre that `radii` uses: any would do, the mean is a good one."""
-    if not isinstance(kernel, LinearKernel) or scipy.sparse.issparse(X) or X.dtype == object:
+    if not isinstance(kernel, LinearKernel) or scipy.sparse.issparse(X) or is_exact(X):
         return None
     return np.asarray(X.mean(axis=0))
 

@@ -38,7 +38,7 @@ class _Hulls:
         self.scores = self.source.scores(self.support, self.beta[:, None])[:, 0]
         b = ball(self.beta, like=self.scores)
         self.square = (b * self.scores[self.support]).sum()
-        self.norm = np.sqrt(np.maximum(self.square, 0.0))
+        self.norm = np.sqrt(self.square.maximum(0.0))
         self.mass = 0.5 * abs(b).sum()
         self.widest = 0.5 * self.norm / self.mass
 
@@ -64,7 +64,9 @@ class _HardMargin(Kind):
         }
         checks = (
             Check("the multipliers are not negative and balance", h.sound),
-            Check("every row is on its side", bool(functional.lower > 0), f"least margin {float(functional.lower):.3g}"),
+            Check(
+                "every row is on its side", bool(functional.lower > 0), f"least margin {float(functional.lower):.3g}"
+            ),
             Check("the gap is a finite number", bool(np.isfinite(figures["gap"].stated))),
             self._convex(h.source),
         )
@@ -180,7 +182,8 @@ class KernelMistakes(Kind):
         extra = 1.0 if evidence["fit_intercept"] else 0.0
         square_radius = (source.radii().square() + extra).max()
         positive = [1] if len(evidence["classes"]) == 2 else range(len(evidence["classes"]))
-        made, bounds, separated = 0.0, [], True
+        made, separated = 0.0, True
+        bounds: list[Ball] = []
         for k, row in zip(positive, counts):
             y = np.where(codes == k, 1.0, -1.0)
             gamma_square, apart = self._margin(source, y, row, extra)
@@ -188,8 +191,8 @@ class KernelMistakes(Kind):
             separated = separated and apart
             bounds.append(square_radius / gamma_square if apart else Ball(np.inf))
         total = bounds[0]
-        for bound in bounds[1:]:
-            total = total + bound
+        for more in bounds[1:]:
+            total = total + more
         sane = bool(np.all(codes >= 0) and np.all(counts >= 0) and np.all(counts == np.round(counts)))
         bound = upper(total) if separated else equal(math.inf)
         checks = [Check("mistakes are counts", sane)]

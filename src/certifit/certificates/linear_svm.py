@@ -72,7 +72,7 @@ def _one(X: Matrix, y: Array, cost: Array, k: int, evidence: Mapping[str, Any], 
     scale = float(evidence.get("offset_scale", 0.0))
     free = bool(evidence["fit_intercept"]) and not scale
     plain = dot(X, w)
-    short = np.maximum(0.0, 1.0 - (plain + b) * y)
+    short = (1.0 - (plain + b) * y).maximum(0.0)
     alpha = beta * y
     v = dot_t(X, beta)
     own, dual = Ball(w).square().sum(), v.square().sum()
@@ -90,7 +90,7 @@ def _one(X: Matrix, y: Array, cost: Array, k: int, evidence: Mapping[str, Any], 
     value, bound = 0.5 * own + loss.sum(), conjugate - 0.5 * dual
     feasible = inside and bool(np.all(alpha >= 0)) and (not free or math.fsum(beta) == 0.0)
     feasible = feasible and (bool(evidence["fit_intercept"]) or b == 0.0)
-    rho = float(np.sqrt(np.maximum(2.0 * (value - bound), 0.0)).upper)
+    rho = float(np.sqrt((2.0 * (value - bound)).maximum(0.0)).upper)
     offsets, reach = (b, b), 0.0
     if free:
         offsets = _best_offsets(plain, y, cost, b, evidence["loss"])
@@ -106,7 +106,7 @@ def _null(y: Array, cost: Array, loss: str, free: bool) -> Ball:
     if not free:
         return plus + minus
     if loss == "hinge":
-        return 2.0 * np.minimum(plus, minus)
+        return 2.0 * plus.minimum(minus)
     return 4.0 * plus * minus / (plus + minus)
 
 
@@ -119,7 +119,7 @@ def _best_offsets(scores: Ball, y: Array, cost: Array, b: float, loss: str) -> t
     step = 64.0 * gamma(len(y)) * size
 
     def pull(at: float) -> Ball:
-        return (np.maximum(0.0, 1.0 - (scores + at) * y) * (cost * y)).sum()
+        return ((1.0 - (scores + at) * y).maximum(0.0) * (cost * y)).sum()
 
     while step < 1e6 * size:
         if float(pull(b - step).lower) > 0.0 and float(pull(b + step).upper) < 0.0:

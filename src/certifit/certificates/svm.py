@@ -118,20 +118,23 @@ def _one_pair(p: _Problem, k: int, pair: tuple[int, int], scores: Ball, radius: 
     coef, dual = p.coef[:, k], p.dual[:, k]
     cost = p.cost[rows]
     margin = (f[rows] + ball(p.intercept[k], like=f)) * y[rows]
-    hinge = np.maximum(0.0, 1.0 - margin)
+    hinge = (1.0 - margin).maximum(0.0)
     half = 0.5
     value = half * (ball(coef, like=f) * f[p.support]).sum() + (hinge * cost).sum()
     quadratic = (ball(dual, like=f) * g[p.support]).sum()
     alpha = dual * y[p.support]
     bound = ball(alpha, like=f).sum() - half * quadratic
     feasible = bool(
-        math.fsum(dual) == 0.0 and np.all(alpha >= 0) and np.all(alpha <= p.cost[p.support]) and np.all(np.isfinite(dual))
+        math.fsum(dual) == 0.0
+        and np.all(alpha >= 0)
+        and np.all(alpha <= p.cost[p.support])
+        and np.all(np.isfinite(dual))
     )
     plus = ball(cost[y[rows] > 0], like=f).sum()
     minus = ball(cost[y[rows] < 0], like=f).sum()
-    null = 2.0 * np.minimum(plus, minus)
+    null = 2.0 * plus.minimum(minus)
     gap = value - bound
-    rho = float(np.sqrt(np.maximum(2.0 * gap, 0.0)).upper)
+    rho = float(np.sqrt((2.0 * gap).maximum(0.0)).upper)
     counted = rows[cost > 0]
     largest = float(radius[counted].max()) if len(counted) else 0.0
     cases, violation = _cases(p, alpha, rows, margin)
@@ -204,9 +207,7 @@ class _KernelMachine(Kind):
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         proofs, scores = pair_proofs(data, evidence, rigor)
         source = GramSource(data, evidence, "float")
-        value, bound, null = (
-            _total([getattr(p, name) for p in proofs]) for name in ("value", "bound", "null")
-        )
+        value, bound, null = (_total([getattr(p, name) for p in proofs]) for name in ("value", "bound", "null"))
         gap = value - bound
         relative = gap / null
         radius = source.radii(centre_of(source.kernel, source.X) if source.kernel is not None else None).upper

@@ -53,9 +53,9 @@ def draw(numbers: dict[str, Any]) -> Any:
     figure, axes = plt.subplots(figsize=(5.5, 4.5))
     for side, color in ((-1, "tab:blue"), (1, "tab:orange")):
         rows = y == side
-        axes.scatter(*X[rows].T, s=12 + 40 * alpha[rows], color=color, alpha=0.7)
+        axes.scatter(X[rows, 0], X[rows, 1], s=12 + 40 * alpha[rows], color=color, alpha=0.7)
     on = (alpha > 0) & (alpha < 1)
-    axes.scatter(*X[on].T, s=120, facecolors="none", edgecolors="black", label="0 < α < C: on H⁺ or H⁻")
+    axes.scatter(X[on, 0], X[on, 1], s=120, facecolors="none", edgecolors="black", label="0 < α < C: on H⁺ or H⁻")
     line = np.linspace(X[:, 1].min(), X[:, 1].max(), 2)
     for level, style in ((-1.0, ":"), (0.0, "-"), (1.0, ":")):
         axes.plot((level - b - w[1] * line) / w[0], line, style, color="black")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class Kernel(ABC):
     def __mul__(self, other: Any) -> Kernel:
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(float(other), self) if np.isscalar(other) else NotImplemented
+        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
 

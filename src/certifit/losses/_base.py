@@ -5,7 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+import scipy.special
+
 from certifit._types import Array
+
+
+def entr(x: Any) -> Any:
+    """−x log x with 0 log 0 = 0, also of error-bounded numbers."""
+    # SciPy's function stops being a ufunc (and so ignores other number types) under SCIPY_ARRAY_API.
+    return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
 
 
 class EvaluationLoss(ABC):
@@ -14,18 +22,21 @@ class EvaluationLoss(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         """L(z, y), pointwise."""
 
 
 class Loss(EvaluationLoss):
     """A convex loss with everything that solvers and certificates need (see the package docstring)."""
 
-    targets: ClassVar[Literal["real", "sign", "class"]]
-    """What y may be: real numbers, −1/+1, or class codes 0..K−1."""
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]]
+    """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
 
     smooth: ClassVar[bool]
     """Whether the slope is continuous."""
+
+    self_concordant: ClassVar[bool] = False
+    """Whether |L‴| ≤ L″ (in z): then a small gradient proves a small gap even without a penalty."""
 
     curvature_bound: float
     """sup of the curvature (``inf`` where there is none)."""
@@ -39,16 +50,20 @@ class Loss(EvaluationLoss):
         """d²L/dz², pointwise, where it exists (0 on flat pieces)."""
 
     @abstractmethod
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         """L*(u) = sup_z (u z − L(z, y)), for u inside the domain."""
 
     @abstractmethod
     def domain(self, y: Array) -> tuple[Array, Array]:
         """Ends of the interval of u where the conjugate is finite."""
 
-    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z."""
         return self.value(z, y) + self.conjugate(u, y) - u * z
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        """Value and slope together, where that saves an exponential."""
+        return self.value(z, y), self.slope(z, y)
 
     def params(self) -> dict[str, float]:
         """Parameters that, with the name, rebuild the loss."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, entr
 
 
 class _MarginLoss(Loss):
-    targets: ClassVar[Literal["real", "sign", "class"]] = "sign"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "sign"
 
     def _domain(self, y: Array, low: float, high: float) -> tuple[Array, Array]:
         """The interval of u = −a y when a = αy runs over [low, high]."""
@@ -35,7 +35,7 @@ class Hinge(_MarginLoss):
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, 1.0 - y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -44,7 +44,7 @@ class Hinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -65,7 +65,7 @@ class SquaredHinge(_MarginLoss):
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 2.0  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.square(np.maximum(0.0, 1.0 - y * z))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -74,7 +74,7 @@ class SquaredHinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.where(y * z < 1.0, 2.0, 0.0)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y + np.square(u) / 4.0
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -92,20 +92,28 @@ class Logistic(_MarginLoss):
     """
 
     name: ClassVar[str] = "logistic"
+    self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.logaddexp(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
         return -1.0 * y * expit(-1.0 * y * z)
 
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        m = y * z
+        e = np.exp(-np.abs(m))  # NumPy's exp is vectorised, its logaddexp is not
+        share = 1.0 / (1.0 + e)
+        value = np.maximum(-m, 0.0) - np.log(share)
+        return value, -1.0 * y * np.where(m > 0, e * share, share)
+
     def curvature(self, z: Array, y: Array) -> Array:
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
         return p * expit(-1.0 * np.asarray(z))
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + entr(1.0 - a))
 
@@ -124,13 +132,14 @@ class Exponential(_MarginLoss):
     """
 
     name: ClassVar[str] = "exponential"
+    self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
     # Beyond e^700 a float overflows; the exponent is capped there, which no minimiser reaches.
     _CAP: ClassVar[float] = 700.0
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.exp(np.minimum(-1.0 * y * z, self._CAP))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -139,7 +148,7 @@ class Exponential(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return self.value(z, y)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + a)
 
@@ -161,7 +170,7 @@ class PerceptronLoss(_MarginLoss):
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -170,7 +179,7 @@ class PerceptronLoss(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * 0.0
 
     def domain(self, y: Array) -> tuple[Array, Array]:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._types import Array
 from certifit.losses._base import EvaluationLoss
 
 
@@ -23,7 +22,7 @@ class ZeroOne(EvaluationLoss):
 
     name: ClassVar[str] = "zero_one"
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.asarray(np.asarray(z) != np.asarray(y), dtype=float)
 
 
@@ -60,6 +59,6 @@ class Asymmetric(EvaluationLoss):
         """The probability above which predicting +1 costs least."""
         return self.false_positive / (self.false_positive + self.false_negative)
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         z, y = np.asarray(z), np.asarray(y)
         return self.false_positive * ((z > 0) & (y < 0)) + self.false_negative * ((z <= 0) & (y > 0))

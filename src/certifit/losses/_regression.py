@@ -22,21 +22,22 @@ class Squared(Loss):
 
     Examples
     --------
-    >>> Squared().value(3.0, 1.0)
+    >>> float(Squared().value(3.0, 1.0))
     4.0
     """
 
     factor: float = 1.0
 
     name: ClassVar[str] = "squared"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    self_concordant: ClassVar[bool] = True
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = True
 
     @property
     def curvature_bound(self) -> float:  # type: ignore[override]
         return 2.0 * self.factor
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return self.factor * np.square(z - y)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -45,14 +46,14 @@ class Squared(Loss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.full(np.broadcast(z, y).shape, 2.0 * self.factor)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y + np.square(u) / (4.0 * self.factor)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         infinite = np.full(np.shape(y), np.inf)
         return -infinite, infinite
 
-    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         # Completing the square avoids the cancellation of the sum: near the optimum it is of order u².
         return self.factor * np.square(z - y - u / (2.0 * self.factor))
 
@@ -66,16 +67,16 @@ class Absolute(Loss):
 
     Examples
     --------
-    >>> Absolute().value(3.0, 1.0)
+    >>> float(Absolute().value(3.0, 1.0))
     2.0
     """
 
     name: ClassVar[str] = "absolute"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         return np.abs(z - y)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -84,7 +85,7 @@ class Absolute(Loss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         return u * y
 
     def domain(self, y: Array) -> tuple[Array, Array]:

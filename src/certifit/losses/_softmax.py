@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import entr, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, entr
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "softmax"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "class"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "class"
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.5  # type: ignore[misc]
 
@@ -35,9 +35,19 @@ class Softmax(Loss):
         """Rows e_y of length k."""
         return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
 
-    def value(self, z: Any, y: Array) -> Any:
+    def value(self, z: Any, y: Any) -> Any:
         z = np.asarray(z)
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        shifted = z - z.max(axis=1, keepdims=True)
+        own = np.take_along_axis(shifted, np.asarray(y)[:, None], axis=1)[:, 0]
+        p = np.exp(shifted, out=shifted)
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        value = np.log(total) - own
+        p[np.arange(len(p)), y] -= 1.0
+        return value, p
 
     def slope(self, z: Array, y: Array) -> Array:
         return softmax(z, axis=1) - self.one_hot(y, z.shape[1])
@@ -46,12 +56,12 @@ class Softmax(Loss):
         p = softmax(z, axis=1)
         return p * (1.0 - p)
 
-    def conjugate(self, u: Any, y: Array) -> Any:
+    def conjugate(self, u: Any, y: Any) -> Any:
         # u = p − e_y with p in the simplex; the conjugate is Σ p log p.
         return -1.0 * entr(u + self.one_hot(y, u.shape[1])).sum(axis=1)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         raise TypeError("The softmax domain is a simplex, not an interval: p = u + e_y ≥ 0 with sum one.")
 
-    def fenchel_young(self, z: Any, u: Any, y: Array) -> Any:
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         return self.value(z, y) + self.conjugate(u, y) - (u * z).sum(axis=1)

@@ -156,11 +156,9 @@ class PNorm(Regularizer):
     @staticmethod
     def _norm(w: Any, p: float) -> Any:
         size = np.abs(w)
-        top = size.max()
-        if not np.any(top > 0):
-            return top
-        # (w/top)^p neither overflows nor vanishes where it matters.
-        return top * np.power(np.power(size / top, p).sum(), 1.0 / p)
+        # (w/top)^p neither overflows nor vanishes where it matters; any positive number would do for top.
+        top = float(np.max(_upper(size), initial=0.0)) or 1.0
+        return np.power(np.power(size / top, p).sum(), 1.0 / p) * top
 
     @property
     def dual_p(self) -> float:
@@ -182,6 +180,11 @@ class PNorm(Regularizer):
 
     def params(self) -> dict[str, Any]:
         return {"p": self.p}
+
+
+def _upper(x: Any) -> Array:
+    """Upper ends of error-bounded numbers; plain arrays as they are."""
+    return np.asarray(getattr(x, "upper", x))
 
 
 def _project_ball(w: Array, q: float, radius: float) -> Array:
@@ -303,7 +306,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Any) -> Any:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return np.inf if np.any(positive > 0.0) else 0.0
+            return np.inf if np.any(_upper(positive) > 0.0) else 0.0
         return self.base.gauge(positive)
 
     def params(self) -> dict[str, Any]:

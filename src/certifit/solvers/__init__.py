@@ -1,0 +1,12 @@
+"""Algorithms: one per file, one shared driver, answers as `Solution` objects.
+
+A solver takes plain arrays (through `design` and `problem`) and returns `Solution(value, status, stats,
+certificate)`; it prints nothing and edits nothing.
+"""
+
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution, TraceRow
+from certifit.solvers.gradient_descent import gradient_descent
+from certifit.solvers.least_squares import solve_least_squares
+
+__all__ = ["Solution", "TraceRow", "drive", "gradient_descent", "solve_least_squares"]

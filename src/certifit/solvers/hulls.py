@@ -47,7 +47,7 @@ class _State:
 
     def look(self) -> None:
         """Distance of the current points, and the margin of the hyperplane between them."""
-        self.norm = float(np.sqrt(max(0.0, self.mu @ self.G)))
+        self.norm = float(np.sqrt(max(0.0, float(self.mu @ self.G))))
         plus, minus = self.G[self.y > 0].min(), -self.G[self.y < 0].min()
         self.half = 0.5 * float(plus - minus)
         self.level = 0.5 * float(plus + minus)
@@ -97,7 +97,7 @@ def nearest_hulls(
     """
     start, steps, status, stalled = time.perf_counter(), 0, "", 0
     state = _State(gram, y)
-    radius = float(np.sqrt(max(gram.diagonal().max(), 0.0)))
+    radius = float(np.sqrt(max(float(gram.diagonal().max()), 0.0)))
     records: list[dict[str, float]] = []
     best = np.inf
     while not status:
@@ -160,7 +160,7 @@ def _polish(state: _State, beta: Array) -> tuple[Array, float, float] | None:
     new[used] = solution[:n]
     scores = state.gram.combine(used, solution[:n])
     least = float(np.min(y * (scores + solution[n])))
-    norm = float(np.sqrt(max(0.0, new[used] @ scores[used])))
+    norm = float(np.sqrt(max(0.0, float(new[used] @ scores[used]))))
     if not (least > 0 and norm > 0):
         return None
     return new / least, float(solution[n]) / least, least / norm

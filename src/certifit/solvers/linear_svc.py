@@ -208,6 +208,7 @@ def linear_svc(
                 least = min(least, gap)
                 if state.code == 0:
                     h *= float(np.clip(np.sqrt(0.5 * target / max(state.rounded, 1e-300)), _NARROWING, 0.5))
+    assert best is not None
     best.status, best.steps, best.trace = status, steps, records
     return best
 

@@ -24,7 +24,7 @@ def as_columns(decision: Array) -> Array:
 
 
 def folds_of(X: Matrix, codes: Array, counted: Array, folds: int = 3) -> Array:
-    """A fold for every counted row (−1 for the others, −2: never left out), in turn within each class by a digest of the row.
+    """A fold for every counted row (−1: not counted, −2: never left out), in turn within each class by a digest.
 
     Equal rows share a fold whatever their order or number, so that weight k stays the same as k copies.
     """

@@ -111,6 +111,4 @@ def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     own = codes_of(labels, classes)[support]
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     alpha = balanced_layout(dual, own, class_cost[own] * weights[support], len(classes))
-    return machine_evidence(
-        kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha
-    )
+    return machine_evidence(kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NotSeparableError
 from certifit._types import Array, Matrix
-from certifit.certificates import Certificate, Data, issue
+from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.kernels import NAMES, Kernel, Precomputed, blocks, choose
 from certifit.solvers.hulls import Hulls, nearest_hulls
@@ -173,9 +173,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             )
         raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
 
-    def _name_results(
-        self, X: Matrix, lab: Labelled, kernel: Kernel, gamma: float, found: Hulls, used: Array
-    ) -> None:
+    def _name_results(self, X: Matrix, lab: Labelled, kernel: Kernel, gamma: float, found: Hulls, used: Array) -> None:
         self.classes_, self.kernel_, self._gamma = lab.classes, kernel, gamma
         self.support_ = used.astype(np.int32)
         self.n_support_ = np.bincount(lab.codes[used], minlength=2).astype(np.int32)
@@ -263,7 +261,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        w = self.dual_coef_ @ self.support_vectors_
+        w: Any = self.dual_coef_ @ self.support_vectors_
         return np.asarray(w.toarray() if scipy.sparse.issparse(w) else w)
 
     def __sklearn_tags__(self) -> Any:

@@ -31,8 +31,7 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{name} needs at least two classes, and y holds 1 class only ({classes[0]!r}): "
-            "add rows of another class."
+            f"{name} needs at least two classes, and y holds 1 class only ({classes[0]!r}): add rows of another class."
         )
     weights = None
     if sample_weight is not None:
@@ -45,9 +44,7 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
             )
     share = np.ones(len(classes))
     if class_weight is not None:
-        share = np.asarray(
-            compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights), dtype=float
-        )
+        share = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights), dtype=float)
     class_cost = float(C) * share
     cost = class_cost[codes] * (1.0 if weights is None else weights)
     return Labelled(classes, codes, weights, share, class_cost, np.asarray(cost, dtype=float))

@@ -137,7 +137,8 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
         lab = labelled(X, y, None, None, 1.0 / (self.alpha * X.shape[0]), "PegasosSVC")
-        start, random, self.trace_ = time.perf_counter(), check_random_state(self.random_state), []
+        start, random = time.perf_counter(), check_random_state(self.random_state)
+        self.trace_: list[dict[str, float]] = []
         results = [self._walk(X, signs, lab, random, start) for signs in machine_labels(lab.codes, len(lab.classes))]
         self.classes_ = lab.classes
         self._walks = [r[0] for r in results]

@@ -404,7 +404,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        coef = self._columns.T @ self.support_vectors_
+        coef: Any = self._columns.T @ self.support_vectors_
         return np.asarray(coef.toarray() if scipy.sparse.issparse(coef) else coef)
 
     def __sklearn_tags__(self) -> Any:
@@ -412,5 +412,3 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
-
-

@@ -1,0 +1,21 @@
+"""X as solvers see it: dense or sparse, weighted, centred and scaled, behind one face.
+
+No other folder asks how X is stored.
+"""
+
+from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
+from certifit.design._design import Design, Moments, as_design
+from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse
+
+__all__ = [
+    "Cholesky",
+    "Design",
+    "Moments",
+    "add_to_pair",
+    "as_design",
+    "cholesky",
+    "compensated_product",
+    "compensated_product_t",
+    "one_thread",
+    "pseudo_inverse",
+]

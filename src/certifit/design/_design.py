@@ -1,0 +1,144 @@
+"""One face for dense and sparse matrices, and their first and second moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array, Matrix
+
+_ROWS = 4096  # rows handled at a time where a temporary copy is needed
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted first and second moments of columns (and targets): mergeable, so folds can share one pass.
+
+    Attributes
+    ----------
+    total : float
+        Σ sᵢ.
+    mean : (d,) array
+        Weighted column means (zeros when not centring).
+    gram : (d, d) array
+        Σ sᵢ (xᵢ − mean)(xᵢ − mean)ᵀ.
+    target_mean : (t,) array
+    cross : (d, t) array
+        Σ sᵢ (xᵢ − mean)(yᵢ − target_mean)ᵀ.
+    """
+
+    total: float
+    mean: Array
+    gram: Array
+    target_mean: Array
+    cross: Array
+
+
+@dataclass(frozen=True)
+class Design:
+    """X with its products; rows may be dense or CSR, always float64.
+
+    Examples
+    --------
+    >>> design = as_design(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> design.product(np.array([1.0, 1.0]))
+    array([3., 7.])
+    """
+
+    X: Matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(scipy.sparse.issparse(self.X))
+
+    def product(self, w: Array) -> Array:
+        """X w."""
+        return np.asarray(self.X @ w)
+
+    def product_t(self, r: Array) -> Array:
+        """Xᵀ r."""
+        return np.asarray(self.X.T @ r)
+
+    def dense(self) -> Array:
+        """X as a dense array (a copy only when it is sparse)."""
+        return self.X.toarray() if self.is_sparse else self.X
+
+    def column_means(self, weights: Array | None = None) -> Array:
+        """Weighted means of the columns."""
+        n = self.shape[0]
+        w = np.ones(n) if weights is None else weights
+        return self.product_t(w) / w.sum()
+
+    def centred(self, mean: Array, root: Array | None = None) -> Array:
+        """Dense √s (X − mean), a fresh array."""
+        A = self.dense() - mean
+        if root is not None:
+            A *= root[:, None]
+        return A
+
+    def gram(self, weights: Array | None = None) -> Array:
+        """XᵀSX."""
+        if self.is_sparse:
+            W = self.X if weights is None else self.X.multiply(weights[:, None]).tocsr()
+            return np.asarray((self.X.T @ W).toarray())
+        if weights is None:
+            return self.X.T @ self.X  # NumPy calls syrk for this pattern
+        root = np.sqrt(weights)
+        G = np.zeros((self.shape[1], self.shape[1]))
+        for i in range(0, self.shape[0], _ROWS):
+            block = self.X[i : i + _ROWS] * root[i : i + _ROWS, None]
+            G += block.T @ block
+        return G
+
+    def moments(self, Y: Array, weights: Array | None, centre: bool) -> Moments:
+        """First and second moments with the targets Y (n, t); one pass for the Gram matrix.
+
+        Means are removed algebraically (G − S m mᵀ) unless they dwarf the spread of a column, where that would
+        cancel; then the rows are shifted before they are multiplied.
+        """
+        n, d = self.shape
+        total = float(n if weights is None else weights.sum())
+        if not centre:
+            zero = np.zeros(d)
+            WY = Y if weights is None else Y * weights[:, None]
+            return Moments(total, zero, self.gram(weights), np.zeros(Y.shape[1]), self.product_t(WY))
+        mean = self.column_means(weights)
+        w = np.ones(n) if weights is None else weights
+        target_mean = w @ Y / total
+        R = Y - target_mean
+        WR = R if weights is None else R * w[:, None]
+        gram = self.gram(weights)
+        raw = np.diag(gram)
+        gram = gram - total * np.outer(mean, mean)
+        if np.any(np.diag(gram) < 1e-4 * raw):
+            gram, cross = self._shifted(mean, WR, weights)
+        else:
+            cross = self.product_t(WR) - np.outer(mean, WR.sum(axis=0))
+        return Moments(total, mean, gram, target_mean, cross)
+
+    def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
+        """Moments of shifted rows, block by block."""
+        n, d = self.shape
+        gram, cross = np.zeros((d, d)), np.zeros((d, WR.shape[1]))
+        for i in range(0, n, _ROWS):
+            rows = self.X[i : i + _ROWS]
+            block = (rows.toarray() if self.is_sparse else rows) - mean
+            cross += block.T @ WR[i : i + _ROWS]
+            if weights is not None:
+                block = block * np.sqrt(weights[i : i + _ROWS, None])
+            gram += block.T @ block
+        return gram, cross
+
+
+def as_design(X: Any) -> Design:
+    """X (dense or sparse, any float or integer dtype) as a Design."""
+    if scipy.sparse.issparse(X):
+        return Design(X.tocsr().astype(float, copy=False))
+    return Design(np.asarray(X, dtype=float))

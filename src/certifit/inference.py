@@ -1,0 +1,157 @@
+"""Tables of inference: what users of R and statsmodels expect under a fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from certifit._types import Array
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Coefficients with standard errors, tests and intervals (the offset first when there is one).
+
+    Attributes
+    ----------
+    names, params, standard_errors, statistics, p_values : sequences of length p
+    statistic : "t" or "z"
+    df_resid, df_model : float
+    figures : dict
+        ``r_squared``, ``aic``, ``log_likelihood``, ``deviance``, ... ; each is also an attribute.
+    """
+
+    names: tuple[str, ...]
+    params: Array
+    standard_errors: Array
+    statistic: str
+    df_resid: float
+    df_model: float
+    title: str
+    figures: dict[str, float]
+
+    def __getattr__(self, name: str) -> Any:
+        figures = self.__dict__.get("figures", {})
+        if name in figures:
+            return figures[name]
+        raise AttributeError(f"this summary has no {name!r}; it has {', '.join(figures)}")
+
+    @property
+    def statistics(self) -> Array:
+        """Estimates divided by their standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.params / self.standard_errors
+
+    def _law(self) -> Any:
+        return scipy.stats.t(self.df_resid) if self.statistic == "t" else scipy.stats.norm()
+
+    @property
+    def p_values(self) -> Array:
+        """Two-sided p-values of "this coefficient is zero"."""
+        return 2.0 * self._law().sf(np.abs(self.statistics))
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Confidence intervals, one row (low, high) per coefficient."""
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie between 0 and 1, got {level}.")
+        half = self._law().ppf(0.5 + level / 2.0) * self.standard_errors
+        return np.column_stack([self.params - half, self.params + half])
+
+    def __str__(self) -> str:
+        width = max(10, *(len(n) for n in self.names))
+        head = f"{'':<{width}} {'estimate':>13} {'std. error':>13} {self.statistic:>9} {'p':>9} {'95 % interval':>27}"
+        lines = [self.title, head]
+        for n, b, se, t, p, (low, high) in zip(
+            self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval()
+        ):
+            lines.append(f"{n:<{width}} {b:>13.6g} {se:>13.6g} {t:>9.3f} {p:>9.2g} {low:>13.6g} {high:>13.6g}")
+        return "\n".join([*lines, self._foot()])
+
+    def _foot(self) -> str:
+        shown = {k: v for k, v in self.figures.items() if v is not None}
+        return "   ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in shown.items())
+
+
+def least_squares_summary(
+    names: tuple[str, ...],
+    coef: Array,
+    intercept: float | None,
+    T: Array,
+    mean: Array,
+    total: float,
+    rows: int,
+    rss: float,
+    tss: float,
+    log_weights: float,
+) -> Summary:
+    """Summary of an ordinary (or weighted) least-squares fit.
+
+    Parameters
+    ----------
+    names : coefficient names without the offset
+    coef, intercept : the fit; intercept None when there is no offset
+    T : (d, d) array with (Xc' S Xc)⁻¹ = T T'
+    mean, total : weighted column means and sum of weights
+    rows : number of rows with a weight
+    rss, tss : residual and total sum of squares (total about the mean only if there is an offset)
+    log_weights : Σ log sᵢ, for the likelihood
+    """
+    d = len(coef)
+    offset = intercept is not None
+    p = d + offset
+    df = rows - p
+    if df <= 0:
+        raise ValueError(
+            f"Standard errors need more rows than coefficients; there are {rows} rows and {p} coefficients."
+        )
+    variance = rss / df
+    spread = np.linalg.norm(T, axis=1)
+    se, params = np.sqrt(variance) * spread, coef
+    if offset:
+        own = np.hypot(1.0 / np.sqrt(total), np.linalg.norm(mean @ T))
+        se, params = np.append(np.sqrt(variance) * own, se), np.concatenate([[intercept], coef])
+        names = ("intercept", *names)
+    explained = max(tss - rss, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r2 = float(1.0 - np.float64(rss) / tss) if tss > 0 else float("nan")
+        f = float(np.float64(explained / d) / variance) if d else float("nan")
+        ll = float(-0.5 * rows * (np.log(2.0 * np.pi * np.float64(rss) / rows) + 1.0) + 0.5 * log_weights)
+    figures = {
+        "r_squared": r2,
+        "adj_r_squared": 1.0 - (1.0 - r2) * (rows - offset) / df,
+        "f_statistic": f,
+        "f_p_value": float(scipy.stats.f.sf(f, d, df)) if d else float("nan"),
+        "residual_standard_error": float(np.sqrt(variance)),
+        "log_likelihood": ll,
+        "aic": -2.0 * ll + 2.0 * (p + 1),
+        "bic": -2.0 * ll + np.log(rows) * (p + 1),
+        "deviance": rss,
+        "null_deviance": tss,
+        "dispersion": variance,
+    }
+    through = "" if offset else ", through the origin"
+    title = f"Least squares: {rows} rows, {d} columns{through}, {df} degrees of freedom"
+    return Summary(names, params, se, "t", df, d, title, figures)
+
+
+def likelihood_summary(names: tuple[str, ...], params: Array, errors: Array, certificate: Any, offset: bool) -> Summary:
+    """Summary of a maximum-likelihood logistic fit; the log-likelihood comes from its certificate."""
+    rows = certificate.rows
+    ll = -certificate.value * rows
+    null = -certificate.gap * rows / certificate.relative_gap if certificate.relative_gap > 0 else float("nan")
+    p = len(params)
+    figures = {
+        "log_likelihood": ll,
+        "null_log_likelihood": null,
+        "deviance": -2.0 * ll,
+        "null_deviance": -2.0 * null,
+        "pseudo_r_squared": 1.0 - ll / null,
+        "aic": -2.0 * ll + 2.0 * p,
+        "bic": -2.0 * ll + np.log(rows) * p,
+        "dispersion": 1.0,
+    }
+    title = f"Logistic regression by maximum likelihood: {rows} rows, {p - offset} columns"
+    return Summary(names, params, errors, "z", rows - p, p - offset, title, figures)

@@ -1,0 +1,56 @@
+"""What the linear estimators share: reading input, predicting, naming coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from certifit._types import Array, Matrix
+
+
+def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
+    """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
+    X, y = validate_data(
+        model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=multi, y_numeric=True
+    )
+    return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
+
+
+def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
+    """Sample weights as floats ≥ 0, not all zero; None when none were given."""
+    if sample_weight is None:
+        return None
+    return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+
+
+def linear_scores(model: Any, X: Any) -> Array:
+    """X w + b for a fitted linear model."""
+    check_is_fitted(model)
+    X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+    return np.asarray(X @ model.coef_.T + model.intercept_)
+
+
+def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype: Any) -> None:
+    """Set ``coef_`` and ``intercept_`` in scikit-learn's shapes and in the dtype of X."""
+    coef, intercept = value
+    if y_ndim == 1:
+        model.coef_ = coef[0].astype(dtype)
+        model.intercept_ = dtype(intercept[0]) if model.fit_intercept else 0.0
+    else:
+        model.coef_ = coef.astype(dtype)
+        model.intercept_ = intercept.astype(dtype) if model.fit_intercept else 0.0
+
+
+def feature_names(model: Any) -> tuple[str, ...]:
+    """Names of the columns as they came, or x0, x1, ..."""
+    named = getattr(model, "feature_names_in_", None)
+    return tuple(f"x{j}" for j in range(model.n_features_in_)) if named is None else tuple(map(str, named))
+
+
+def as_evidence(model: Any) -> dict[str, Any]:
+    """Coefficients of a fitted linear model as certificates hold them: (t, d) and (t,)."""
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=float))
+    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).copy()
+    return {"coef": coef, "intercept": intercept, "fit_intercept": bool(model.fit_intercept)}

@@ -1,0 +1,177 @@
+"""Ordinary least squares."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.design import Design, as_design
+from certifit.inference import Summary, least_squares_summary
+from certifit.linear_model._base import (
+    as_evidence,
+    feature_names,
+    linear_scores,
+    name_coefficients,
+    read_regression,
+)
+from certifit.solvers import Solution, solve_least_squares
+
+
+class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Ordinary least squares: minimise :math:`\frac1S\sum_i s_i\,(y_i - w\cdot x_i - b)^2`.
+
+    Columns are centred and scaled inside the solver. Cholesky is used where the condition number allows it, QR with
+    residuals in twice the working precision where it does not, and the solution of least norm where columns are
+    dependent; ``solver_`` says which.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit the offset b.
+    copy_X, tol, n_jobs :
+        Accepted so that scikit-learn's calls work; X is never changed, the answer is always as accurate as
+        possible, and the linear algebra uses all cores.
+    positive : bool, default=False
+        Require w ≥ 0.
+
+    Attributes
+    ----------
+    coef_ : (d,) or (t, d) array
+    intercept_ : float or (t,) array
+    rank_ : int
+    singular_ : array
+        Singular values of the centred X.
+    solver_ : str
+        The road taken: "cholesky", "qr", "svd", "lsmr" or "active set".
+    condition_ : float
+        Condition number of the centred, column-scaled X (an estimate).
+    certificate_ : Certificate
+        The gap to the best possible fit, and the digits of the coefficients that are proved.
+
+    See Also
+    --------
+    certifit.linear_model.Ridge : the same with a penalty.
+
+    References
+    ----------
+    Björck (1967), Iterative refinement of linear least squares solutions, BIT 7.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> model = LinearRegression().fit(X, y)
+    >>> model.coef_, round(float(model.intercept_), 6)
+    (array([2.25]), 0.916667)
+    >>> model.certificate_.holds, model.certificate_.relative_gap < 1e-15
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "tol": "no_validation",
+        "n_jobs": "no_validation",
+        "positive": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
+        """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+        self._validate_params()
+        X, y, weights = read_regression(self, X, y, sample_weight)
+        design, Y = as_design(X), y.reshape(len(y), -1)
+        solution = solve_least_squares(design, Y, weights, fit_intercept=self.fit_intercept, positive=self.positive)
+        name_coefficients(self, solution.value, y.ndim, X.dtype.type)
+        self.solver_, self.condition_ = solution.stats["method"], solution.stats["condition"]
+        self.rank_ = solution.stats["rank"]
+        self._remember(design, Y, weights, solution)
+        evidence = as_evidence(self) | ({"positive": True} if self.positive else {})
+        self._promise_certificates(partial(_certificates, X, y, sample_weight, evidence))
+        return self
+
+    def _remember(self, design: Design, Y: Array, weights: Array | None, solution: Solution) -> None:
+        """Keep the few numbers that `summary` and ``singular_`` need."""
+        s = np.ones(len(Y)) if weights is None else weights
+        used = s > 0
+        W, b = solution.value
+        centre = s @ Y / s.sum() if self.fit_intercept else 0.0
+        self._statistics = {
+            "factor": solution.stats.get("factor"),
+            "rows": int(used.sum()),
+            "rss": s @ np.square(Y - design.product(W.T) - b),
+            "tss": s @ np.square(Y - centre),
+            "log_weights": float(np.log(s[used]).sum()) if weights is not None else 0.0,
+        }
+
+    @property
+    def singular_(self) -> Array:
+        """Singular values of the centred X (of full rank)."""
+        check_is_fitted(self)
+        factor = self._statistics["factor"]
+        if factor is None:
+            raise AttributeError("singular_ is not available: the columns are dependent or the fit was iterative.")
+        return 1.0 / scipy.linalg.svdvals(factor.T)[::-1]
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values X w + b."""
+        return linear_scores(self, X)
+
+    def summary(self) -> Summary:
+        """Coefficients with standard errors, t, p and intervals; R², F and likelihood, as R and statsmodels print.
+
+        Weights count as inverse variances (R's ``lm``): degrees of freedom are counted in rows.
+        """
+        check_is_fitted(self)
+        if np.ndim(self.coef_) > 1:
+            raise ValueError("summary() is for one target; fit the targets one at a time.")
+        if self.positive:
+            raise ValueError(
+                "summary() is for unconstrained least squares; standard errors with positive=True do not exist."
+            )
+        stats = self._statistics
+        factor = stats["factor"]
+        if factor is None:
+            raise ValueError("The columns are dependent: single coefficients, and so their errors, are not determined.")
+        return least_squares_summary(
+            feature_names(self),
+            np.asarray(self.coef_, dtype=float),
+            float(self.intercept_) if self.fit_intercept else None,
+            factor.T,
+            factor.mean,
+            factor.total,
+            stats["rows"],
+            float(stats["rss"][0]),
+            float(stats["tss"][0]),
+            stats["log_weights"],
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _certificates(X: Any, y: Any, sample_weight: Any, evidence: dict[str, Any]) -> tuple[Certificate, ...]:
+    return (issue("least-squares", Data.of(X, y, sample_weight), evidence),)

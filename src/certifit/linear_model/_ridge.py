@@ -1,0 +1,216 @@
+"""Ridge regression."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.design import as_design
+from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.losses import Squared, loss_spec
+from certifit.problem import Problem
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
+from certifit.solvers import Solution, solve_least_squares
+from certifit.solvers.gradient_descent import descend
+
+_SOLVERS = {
+    "auto": "auto",
+    "cholesky": "cholesky",
+    "qr": "qr",
+    "svd": "svd",
+    "lsqr": "lsmr",
+    "sparse_cg": "lsmr",
+}
+
+
+class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Ridge regression: minimise :math:`\sum_i s_i\,(y_i - w\cdot x_i - b)^2 + \alpha\lVert w - w_0\rVert^2`.
+
+    This is the notes' J with :math:`\lambda = \alpha / \sum_i s_i`. The offset is not penalised.
+
+    Parameters
+    ----------
+    alpha : float ≥ 0 or (t,) array, default=1.0
+        Strength of the penalty; one per target if an array.
+    fit_intercept : bool, default=True
+    copy_X, random_state :
+        Accepted so that scikit-learn's calls work; X is never changed and nothing is random.
+    max_iter : int, default=None
+        Limit of ``solver="gradient_descent"`` (100 000 when None).
+    tol : float, default=1e-4
+        Relative gap at which ``solver="gradient_descent"`` stops; the other solvers are exact.
+    solver : {"auto", "cholesky", "qr", "svd", "lsqr", "sparse_cg", "gradient_descent"}, default="auto"
+        "auto" takes Cholesky where the condition number allows it and QR with refinement where not; the n × n form
+        when there are more columns than rows; LSMR for large sparse X. ``solver_`` says what was chosen.
+    positive : bool, default=False
+        Require w ≥ 0.
+    prior : (d,) or (t, d) array, default=None
+        w₀, the coefficients to shrink towards; zero when None.
+    trace : bool, default=False
+        Record objective, gap and step of every iteration in ``trace_`` (``solver="gradient_descent"``).
+    time_budget : float, default=None
+        Seconds for ``solver="gradient_descent"``; the certificate tells how good the fit is by then.
+
+    Attributes
+    ----------
+    coef_, intercept_ : as in scikit-learn
+    n_iter_ : (t,) array
+        Iterations per target (1 for the closed forms).
+    solver_ : str
+    certificate_ : Certificate
+        The gap to the best possible fit by weak duality (or, where that is sharper, by the exact formula).
+
+    Notes
+    -----
+    Not in certifit: the solvers "sag", "saga" and "lbfgs".
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> Ridge(alpha=1.0).fit(X, y).coef_
+    array([1.5])
+    >>> Ridge(alpha=1.0, prior=[2.25]).fit(X, y).coef_
+    array([2.25])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), np.ndarray],
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({*_SOLVERS, "gradient_descent"})],
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+        "prior": ["array-like", None],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+        prior: Any = None,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.prior = prior
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+        """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+        self._validate_params()
+        X, y, weights = read_regression(self, X, y, sample_weight)
+        Y = y.reshape(len(y), -1)
+        alpha, prior = self._read_penalty(Y.shape[1], X.shape[1])
+        if self.solver == "gradient_descent":
+            solution = self._descend(X, Y, weights, alpha, prior)
+        else:
+            solution = solve_least_squares(
+                as_design(X),
+                Y,
+                weights,
+                alpha=alpha,
+                prior=prior,
+                fit_intercept=self.fit_intercept,
+                positive=self.positive,
+                method=_SOLVERS[self.solver],
+            )
+        name_coefficients(self, solution.value, y.ndim, X.dtype.type)
+        self.solver_ = solution.stats["method"]
+        self.n_iter_ = np.broadcast_to(solution.stats.get("n_iter", 1), (Y.shape[1],)).copy()
+        if self.trace:
+            self.trace_ = solution.trace
+        self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior))
+        return self
+
+    def _read_penalty(self, targets: int, columns: int) -> tuple[Array, Array | None]:
+        alpha = np.asarray(self.alpha, dtype=float)
+        if alpha.ndim > 1 or alpha.size not in (1, targets) or not np.all(np.isfinite(alpha)) or np.any(alpha < 0):
+            raise ValueError(
+                f"alpha must be one number ≥ 0, or one per target ({targets}); got an array of shape {alpha.shape}."
+            )
+        if self.prior is None:
+            return np.broadcast_to(alpha, (targets,)).astype(float), None
+        prior = np.asarray(self.prior, dtype=float)
+        if prior.shape not in ((columns,), (targets, columns)) or not np.all(np.isfinite(prior)):
+            raise ValueError(
+                f"prior must hold {columns} finite numbers (or a row of them per target); got {prior.shape}."
+            )
+        if self.positive:
+            raise ValueError("prior and positive=True cannot be combined: leave one of them out.")
+        return np.broadcast_to(alpha, (targets,)).astype(float), np.broadcast_to(prior, (targets, columns))
+
+    def _descend(self, X: Any, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
+        if self.positive:
+            raise ValueError('solver="gradient_descent" cannot keep w ≥ 0; use solver="auto" with positive=True.')
+        total = float(len(Y) if weights is None else weights.sum())
+        problems = [
+            Problem(
+                as_design(X),
+                Y[:, t],
+                Squared(),
+                SquaredL2(1.0, None if prior is None else tuple(prior[t])),
+                float(alpha[t]) / total,
+                weights,
+                self.fit_intercept,
+            )
+            for t in range(Y.shape[1])
+        ]
+        parts = [descend(p, self.tol, self.max_iter or 100_000, self.time_budget, self.trace) for p in problems]
+        value = np.array([s.value[0] for s in parts]), np.array([s.value[1] for s in parts])
+        worst = next((s.status for s in parts if not s.converged), "converged")
+        stats = parts[0].stats | {"n_iter": np.array([s.stats["n_iter"] for s in parts])}
+        return Solution(value, worst, stats)
+
+    def _prove(self, X: Any, y: Any, sample_weight: Any, alpha: Array, prior: Array | None) -> tuple[Certificate, ...]:
+        data, fitted = Data.of(X, y, sample_weight), as_evidence(self)
+        quadratic = fitted | {"alpha": alpha, "prior": prior}
+        if self.positive:
+            quadratic["positive"] = True
+        found = [issue("least-squares", data, quadratic)]
+        if np.all(alpha > 0):
+            specs = [
+                regularizer_spec(self._regularizer(None if prior is None else prior[t])) for t in range(len(alpha))
+            ]
+            dual = {"loss": loss_spec(Squared()), "regularizer": specs, "lam": alpha, "lam_per": "sum"}
+            found.append(issue("duality", data, fitted | dual))
+        return tuple(sorted(found, key=lambda c: (not c.holds, c.gap)))
+
+    def _regularizer(self, prior: Array | None) -> Regularizer:
+        squared = SquaredL2(1.0, None if prior is None else tuple(prior))
+        return NonNegative(squared) if self.positive else squared
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values X w + b."""
+        return linear_scores(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

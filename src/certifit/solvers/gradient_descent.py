@@ -1,0 +1,175 @@
+"""Gradient descent as the lecture notes give it, for any differentiable f."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from certifit._errors import DivergenceError
+from certifit._types import Array
+from certifit.problem import Problem
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
+
+_PATIENCE = 5  # rises in a row after which a too large step is named
+
+
+@dataclass(frozen=True)
+class _State:
+    theta: Array
+    slope: Array
+    objective: float
+    step: float
+    iteration: int
+    rises: int
+    curvature: float  # largest seen of (g₁−g₀)·(θ₁−θ₀)/‖θ₁−θ₀‖²: a lower bound on L
+    gap: float
+
+
+def gradient_descent(
+    f: Callable[[Array], float],
+    grad: Callable[[Array], Array],
+    theta0: Array,
+    step: float | Callable[[int], float] = 0.1,
+    tol: float = 1e-8,
+    *,
+    max_iter: int = 10_000,
+    time_budget: float | None = None,
+    trace: bool = False,
+    lower_bound: Callable[[Array], float] | None = None,
+) -> Solution:
+    r"""Minimise f by steps :math:`\theta_{t+1} = \theta_t - \eta_t \nabla f(\theta_t)` until |Δf| < tol.
+
+    A small |Δf| does not prove that f is near its minimum; give ``lower_bound`` (a function of θ that never exceeds
+    min f, such as a dual value) to stop by f − lower_bound ≤ tol instead, which does.
+
+    For convex f whose gradient has Lipschitz constant L and a step η ≤ 1/L, f falls at every step and
+    :math:`f(\theta_t) - f^* \le \lVert\theta_0-\theta^*\rVert^2 / (2\eta t)`. A step above 2/L diverges: that is
+    noticed, and the message names it together with the largest step that the gradients seen so far would allow.
+
+    Parameters
+    ----------
+    f, grad : callable
+        The function and its gradient.
+    theta0 : array
+        Start.
+    step : float > 0 or callable, default=0.1
+        η, or a function of the iteration t = 1, 2, ... for decaying steps such as ``lambda t: 1 / t``.
+    tol : float ≥ 0, default=1e-8
+    max_iter : int, default=10000
+    time_budget : float, default=None
+        Seconds.
+    trace : bool, default=False
+        Record objective, gap and step of every iteration in ``solution.trace``.
+    lower_bound : callable, default=None
+
+    Returns
+    -------
+    Solution
+        ``value`` is θ; ``stats`` holds the objective, the number of iterations and the curvature seen.
+
+    Raises
+    ------
+    DivergenceError
+        When the step is too large.
+
+    Examples
+    --------
+    >>> s = gradient_descent(lambda t: float(t @ t), lambda t: 2 * t, np.array([3.0]), step=0.25, tol=1e-12)
+    >>> s.status, abs(float(s.value[0])) < 1e-5
+    ('converged', True)
+    """
+    size = step if callable(step) else (lambda t: step)
+    if not callable(step) and not 0 < step < np.inf:
+        raise ValueError(f"step must be a positive number, got {step}.")
+    if tol < 0:
+        raise ValueError(f"tol must not be negative, got {tol}.")
+
+    def gap(theta: Array, objective: float) -> float:
+        return np.nan if lower_bound is None else objective - lower_bound(theta)
+
+    def advance(s: _State) -> _State:
+        t = s.iteration + 1
+        eta = float(size(t))
+        with np.errstate(over="ignore", invalid="ignore"):
+            theta = s.theta - eta * s.slope
+            objective = float(f(theta))
+            slope = np.asarray(grad(theta), dtype=float)
+            moved = theta - s.theta
+            length = float(moved @ moved)
+            bend = float((slope - s.slope) @ moved) / length if length > 0 else 0.0
+        rises = s.rises + 1 if objective > s.objective else 0
+        seen = max(s.curvature, bend) if np.isfinite(bend) else s.curvature
+        if rises >= _PATIENCE and eta * seen > 2.0 and not callable(step):
+            raise DivergenceError(_too_large(eta, seen))
+        return _State(theta, slope, objective, eta, t, rises, seen, gap(theta, objective))
+
+    def finished(a: _State, b: _State) -> bool:
+        return b.gap <= tol if lower_bound is not None else abs(b.objective - a.objective) < tol
+
+    theta = np.atleast_1d(np.asarray(theta0, dtype=float)).copy()
+    value = float(f(theta))
+    if not np.isfinite(value):
+        raise ValueError("f is not finite at theta0: start elsewhere.")
+    first = _State(theta, np.asarray(grad(theta), dtype=float), value, 0.0, 0, 0, 0.0, gap(theta, value))
+    run = drive(first, advance, finished, max_iter, time_budget, trace)
+    if run.status == "diverged":
+        raise DivergenceError(_too_large(float(size(run.n_iter)), run.state.curvature))
+    stats = {**run.stats, "method": "gradient descent", "objective": run.state.objective}
+    stats |= {"gap": run.state.gap, "curvature": run.state.curvature}
+    return Solution(run.state.theta, run.status, stats)
+
+
+def _too_large(eta: float, curvature: float) -> str:
+    if curvature > 0:
+        allowed = f"2/L = {2 / curvature:.3g}; try {1 / curvature:.3g}"
+        return f"The step is too large and f rises: η = {eta:.3g} exceeds {allowed}."
+    return f"f left the finite numbers with step η = {eta:.3g}; try a smaller step."
+
+
+def descend(
+    problem: Problem, tol: float, max_iter: int, time_budget: float | None = None, trace: bool = False
+) -> Solution:
+    """Gradient descent on J with the step 1/L, stopped when the duality gap is at most tol of the null model.
+
+    For squared loss with a squared-norm penalty (λ > 0), or without one (then |Δf| < tol·f stops it).
+    """
+    d = problem.design.shape[1]
+    mean = problem.design.column_means(problem.weights) if problem.fit_intercept else np.zeros(d)
+    smooth = (
+        problem.loss.curvature_bound * _largest_eigenvalue(problem, mean) + problem.lam * problem.regularizer.convexity
+    )
+    null = problem.objective(np.zeros(d), problem.best_intercept(np.zeros(d)))
+    bound = None if problem.lam == 0 else (lambda w: problem.dual_value(w, problem.best_intercept(w)))
+
+    # The offset is optimal for each w at hand: descent runs on w alone, on centred columns.
+    def value(w: Array) -> float:
+        return problem.objective(w, problem.best_intercept(w))
+
+    def slope(w: Array) -> Array:
+        return problem.gradient(w, problem.best_intercept(w))[0]
+
+    s = gradient_descent(
+        value,
+        slope,
+        np.zeros(d),
+        1.0 / smooth if smooth > 0 else 1.0,
+        tol * null,
+        max_iter=max_iter,
+        time_budget=time_budget,
+        trace=trace,
+        lower_bound=bound,
+    )
+    return Solution((s.value, problem.best_intercept(s.value)), s.status, s.stats | {"smoothness": smooth})
+
+
+def _largest_eigenvalue(problem: Problem, mean: Array) -> float:
+    """A bound on λ_max of the centred second-moment matrix: its trace for wide X, else the exact value."""
+    d = problem.design.shape[1]
+    if d > 2000:
+        square = problem.design.X.multiply(problem.design.X) if problem.design.is_sparse else problem.design.X**2
+        return float((square.T @ problem.s).sum() / problem.total - mean @ mean)
+    gram = problem.design.gram(problem.weights) / problem.total - np.outer(mean, mean)
+    return float(np.linalg.eigvalsh(gram)[-1] * (1 + 1e-10)) if d else 0.0

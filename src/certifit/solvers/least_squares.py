@@ -1,0 +1,407 @@
+r"""Least squares and ridge in closed form, as accurately as the data allow.
+
+.. math:: \min_{w,b}\ \sum_i s_i (y_i - w\cdot x_i - b)^2 + \alpha\lVert w - w_0\rVert^2
+
+Three roads, chosen by the condition number of the centred and column-scaled X (never of the raw one):
+
+- *cholesky* of the Gram matrix, where that loses fewer than six digits; one pass over X, then steps of iterative
+  refinement with true residuals;
+- *qr* of X itself, refined in the sense of Björck (1967): residual and coefficients together, with residuals in
+  twice the working precision, which reaches full accuracy wherever the problem determines it;
+- *svd* where the rank is short: the solution of least norm.
+
+Ridge is the same problem with d more rows √α·I and targets √α·w₀. Wide ridge problems use the n × n form.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+import scipy.sparse.linalg
+from scipy.linalg.lapack import dtrcon
+
+from certifit._types import Array
+from certifit.design import Cholesky, Design, add_to_pair, cholesky, compensated_product, compensated_product_t
+from certifit.solvers._solution import Solution
+
+METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
+_SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
+_RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
+_WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
+_SMALL = 1 << 16  # entries of X up to which least squares always gets all its digits
+_DENSE_LIMIT = 50_000_000  # entries up to which a sparse X may be made dense
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What inference needs of the factorised problem: H⁻¹ = T Tᵀ for the centred coefficients."""
+
+    T: Array  # (d, d), in raw units
+    mean: Array
+    total: float
+
+
+@dataclass(frozen=True)
+class _Task:
+    design: Design
+    Y: Array  # (n, t)
+    weights: Array | None
+    alpha: Array  # (t,)
+    prior: Array  # (t, d)
+    fit_intercept: bool
+
+    @property
+    def root(self) -> Array | None:
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    def residual(self, W: Array, b: Array) -> Array:
+        return self.Y - self.design.product(W.T) - b
+
+    def half_gradient(self, W: Array, R: Array) -> Array:
+        """XᵀSR − α(W − W₀), (d, t)."""
+        SR = R if self.weights is None else R * self.weights[:, None]
+        return self.design.product_t(SR) - self.alpha * (W - self.prior).T
+
+
+def solve_least_squares(
+    design: Design,
+    Y: Array,
+    weights: Array | None = None,
+    *,
+    alpha: Array | float = 0.0,
+    prior: Array | None = None,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    method: str = "auto",
+) -> Solution:
+    """Solve for all targets at once.
+
+    Parameters
+    ----------
+    design : Design of shape (n, d)
+    Y : (n, t) array
+    weights : (n,) array, default=None
+    alpha : float or (t,) array ≥ 0, default=0
+    prior : (t, d) array, default=None
+    fit_intercept : bool, default=True
+    positive : bool, default=False
+        Require w ≥ 0.
+    method : {"auto", "cholesky", "qr", "svd", "lsmr"}, default="auto"
+
+    Returns
+    -------
+    Solution
+        ``value`` = (W of shape (t, d), b of shape (t,)); ``stats`` holds ``method`` (what was chosen), ``rank``,
+        ``condition`` (of the centred, scaled columns) and ``factor`` for inference where there is one.
+    """
+    start = time.perf_counter()
+    t, d = Y.shape[1], design.shape[1]
+    if weights is not None:  # rows without weight take no part
+        keep = weights > 0
+        if not keep.all():
+            design, Y, weights = Design(design.X[keep]), Y[keep], weights[keep]
+        if np.all(weights == 1.0):
+            weights = None
+    alphas = np.broadcast_to(np.asarray(alpha, dtype=float), (t,))
+    prior = np.zeros((t, d)) if prior is None else np.broadcast_to(prior, (t, d))
+    task = _Task(design, Y, weights, alphas, prior, fit_intercept)
+    if positive:
+        W, b, stats = _non_negative(task)
+    else:
+        W, b, stats = _choose(task, method)
+    stats["seconds"] = time.perf_counter() - start
+    return Solution((W, b), "closed form", stats)
+
+
+def _choose(task: _Task, method: str) -> tuple[Array, Array, dict]:
+    """Resolve "auto": the one place where a road is chosen."""
+    n, d = task.design.shape
+    if method == "lsmr" or (method == "auto" and task.design.is_sparse and d > _WIDE_SPARSE):
+        return _lsmr(task)
+    if method == "auto" and n < d and np.all(task.alpha > 0):
+        return _dual(task)
+    if method == "svd" or (method == "auto" and n < d):
+        return _svd(task)
+    exact = method == "auto" and not np.any(task.alpha) and n * d <= _SMALL and not task.design.is_sparse
+    if method in ("auto", "cholesky") and not exact:
+        answer = _cholesky(task, forced=method == "cholesky")
+        if answer is not None:
+            return answer
+        if task.design.is_sparse and n * d > _DENSE_LIMIT:
+            return _lsmr(task)
+    return _qr(task)
+
+
+def _norms(A: Array) -> Array:
+    """Column norms without overflow."""
+    return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
+
+
+def _scale_of(size: Array) -> Array:
+    """Column sizes rounded to powers of two (scaling by them is exact); 1 for empty columns."""
+    usable = (size > 0) & np.isfinite(size)
+    return np.where(usable, 2.0 ** np.round(np.log2(np.where(usable, size, 1.0))), 1.0)
+
+
+def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
+    """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        m = task.design.moments(task.Y, task.weights, task.fit_intercept)
+    if not (np.all(np.isfinite(m.gram)) and np.all(np.isfinite(m.cross))):
+        return None
+    D = _scale_of(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
+    W = np.empty_like(task.prior)
+    factors: dict[float, Cholesky] = {}
+    worst = 1.0
+    for t, a in enumerate(task.alpha):
+        if a not in factors:
+            H = m.gram / np.outer(D, D)
+            H[np.diag_indices_from(H)] += a / D**2
+            factor = cholesky(H)
+            if factor is None or not factor.rcond > (1e-14 if forced else _SAFE):
+                return None
+            worst, factors[a] = min(worst, factor.rcond), factor
+        # Solve for the departure from the prior.
+        rhs = m.cross[:, t] - m.gram @ task.prior[t]
+        W[t] = task.prior[t] + factors[a].solve(rhs / D) / D
+    b = m.target_mean - W @ m.mean
+    for _ in range(2):  # true residuals wash out what forming the Gram matrix lost
+        G = task.half_gradient(W, task.residual(W, b))
+        G = G - np.outer(m.mean, (G_sum := _column_sums(task, W, b)))
+        step = np.empty_like(W)
+        for t, a in enumerate(task.alpha):
+            step[t] = factors[a].solve(G[:, t] / D) / D
+        W = W + step
+        b = b + (G_sum / m.total - step @ m.mean if task.fit_intercept else 0.0)
+        if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
+            break
+    stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
+    if len(factors) == 1:
+        stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
+    return W, b, stats
+
+
+def _column_sums(task: _Task, W: Array, b: Array) -> Array:
+    """Σ s r of each target (zero without an offset)."""
+    if not task.fit_intercept:
+        return np.zeros(len(W))
+    R = task.residual(W, b)
+    return R.sum(axis=0) if task.weights is None else task.weights @ R
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The problem as plain rows: √s(X, 1 | y), and below them √α(I, 0 | w₀); last column ones if there is an offset."""
+
+    A: Array
+    y: Array
+    centre: Array
+    D: Array
+    B: Array  # centred and scaled columns: what is factorised
+
+    @classmethod
+    def of(cls, task: _Task, t: int) -> _Rows:
+        X, root = task.design.dense(), task.root
+        n, d = X.shape
+        ones = np.ones((n, 1)) if task.fit_intercept else np.ones((n, 0))
+        A = np.hstack([X, ones])
+        y = task.Y[:, t]
+        if root is not None:
+            A, y = A * root[:, None], y * root
+        a = float(task.alpha[t])
+        if a > 0:
+            A = np.vstack([A, np.hstack([np.sqrt(a) * np.eye(d), np.zeros((d, A.shape[1] - d))])])
+            y = np.concatenate([y, np.sqrt(a) * task.prior[t]])
+        centre = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
+        B = A.copy()
+        if task.fit_intercept:
+            B[:, :d] -= A[:, d:] * centre
+        D = _scale_of(_norms(B))
+        return cls(A, y, centre, D, B / D)
+
+    def raw(self, theta: Array) -> Array:
+        """Coefficients (w, b) of the rows from those of the scaled columns."""
+        full = theta / self.D
+        if len(full) > len(self.centre):
+            full[-1] -= self.centre @ full[: len(self.centre)]
+        return full
+
+
+def _qr(task: _Task) -> tuple[Array, Array, dict]:
+    d = task.design.shape[1]
+    W, b = np.empty_like(task.prior), np.zeros(len(task.prior))
+    worst, factor = 1.0, None
+    cache: dict[float, tuple[Array, Array]] = {}
+    for t in range(len(W)):
+        rows = _Rows.of(task, t)
+        if rows.B.shape[0] < rows.B.shape[1]:
+            return _svd(task)
+        a = float(task.alpha[t])
+        if a not in cache:
+            cache[a] = np.linalg.qr(rows.B)
+        Q, R = cache[a]
+        rcond = dtrcon(R)[0] if np.all(np.isfinite(R)) else 0.0
+        if not rcond > _RANK:
+            return _svd(task)
+        worst = min(worst, rcond)
+        full = _refined(rows, Q, R)
+        W[t], b[t] = full[:d], full[d] if task.fit_intercept else 0.0
+        if len(cache) == 1:
+            T = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False) / rows.D[:, None]
+            total = float(task.design.shape[0] if task.weights is None else task.weights.sum())
+            factor = Factor(T[:d, :], rows.centre, total)
+    stats = {
+        "method": "qr",
+        "rank": d,
+        "condition": 1.0 / worst,
+        "factor": factor if len(cache) == 1 else None,
+    }
+    return W, b, stats
+
+
+def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
+    """(w, b) by QR and refinement of residual and coefficients together (Björck 1967)."""
+    k = len(rows.centre)
+
+    def solve(f: Array, g: Array) -> tuple[Array, Array]:
+        """[I B; Bᵀ 0][dr; dθ] = [f; g]."""
+        s = scipy.linalg.solve_triangular(R, g, trans=1, check_finite=False)
+        h = Q.T @ f - s
+        return f - Q @ h, scipy.linalg.solve_triangular(R, h, check_finite=False)
+
+    r, theta = solve(rows.y, np.zeros(len(R)))
+    low = np.zeros_like(r)  # the residual is carried in two parts: where it is large, its last digits decide
+    full = rows.raw(theta)
+    last = np.inf
+    for _ in range(10):
+        f = compensated_product(rows.A, full, rows.y, -r, -low)
+        g = -compensated_product_t(rows.A, r, low)
+        if len(g) > k:  # to centred coordinates
+            g[:k] -= rows.centre * g[k]
+        dr, dtheta = solve(f, g / rows.D)
+        size = float(np.linalg.norm(dtheta)) / max(float(np.linalg.norm(full * rows.D)), 1e-300)
+        if not size < 0.5 * last:
+            break
+        (r, low), full, last = add_to_pair(r, low, dr), full + rows.raw(dtheta), size
+    return full
+
+
+def _svd(task: _Task) -> tuple[Array, Array, dict]:
+    """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
+    d = task.design.shape[1]
+    mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
+    root = task.root
+    A = task.design.centred(mean, root)
+    D = _scale_of(_norms(A))
+    U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
+    keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
+    rank = int(keep.sum())
+    n = task.design.shape[0]
+    w = np.ones(n) if task.weights is None else task.weights
+    target_mean = w @ task.Y / w.sum() if task.fit_intercept else np.zeros(task.Y.shape[1])
+    R = task.Y - target_mean - task.design.centred(mean) @ task.prior.T
+    R = R if root is None else R * root[:, None]
+    # The rows span the columns of D Vᵀ: a basis of it gives the least norm in raw units.
+    basis = scipy.linalg.qr(D[:, None] * Vt[keep].T, mode="economic", check_finite=False) if rank else None
+    W = task.prior.copy()
+    for t, a in enumerate(task.alpha):
+        if basis is None:
+            continue
+        Q, C = basis
+        if a == 0.0:
+            step = Q @ scipy.linalg.solve_triangular(C, (U[:, keep].T @ R[:, t]) / s[keep], trans=1)
+        else:  # within the row space: ‖A Q c − r‖² + a‖c‖²
+            F = U[:, keep] * s[keep] @ C.T
+            full = np.vstack([F, np.sqrt(a) * np.eye(rank)])
+            step = Q @ scipy.linalg.lstsq(full, np.concatenate([R[:, t], np.zeros(rank)]), check_finite=False)[0]
+        W[t] = W[t] + step
+    b = target_mean - W @ mean
+    smallest = s[keep].min() if rank else 1.0
+    condition = float(s.max(initial=1.0) / smallest)
+    return W, b, {"method": "svd", "rank": rank, "condition": condition}
+
+
+def _dual(task: _Task) -> tuple[Array, Array, dict]:
+    """Ridge with more columns than rows: the n × n form w = w₀ + Xᵀa, refined once."""
+    d = task.design.shape[1]
+    mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
+    A = task.design.centred(mean, task.root)
+    n = len(A)
+    w = np.ones(n) if task.weights is None else task.weights
+    target_mean = w @ task.Y / w.sum() if task.fit_intercept else np.zeros(task.Y.shape[1])
+    R = task.Y - target_mean - task.design.centred(mean) @ task.prior.T
+    R = R if task.root is None else R * task.root[:, None]
+    K = A @ A.T
+    W = task.prior.copy()
+    worst = 1.0
+    for t, a in enumerate(task.alpha):
+        H = K + a * np.eye(n)
+        factor = cholesky(H)
+        if factor is None or not factor.rcond > 1e-13:
+            return _qr(task)
+        worst = min(worst, factor.rcond)
+        dual = np.zeros(n)
+        for _ in range(3):
+            dual += factor.solve(R[:, t] - A @ (A.T @ dual) - a * dual)
+        W[t] = W[t] + A.T @ dual
+    b = target_mean - W @ mean
+    return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
+
+
+def _lsmr(task: _Task) -> tuple[Array, Array, dict]:
+    """Large sparse problems: LSMR on centred, scaled columns with the ridge rows below."""
+    n, d = task.design.shape
+    X, root = task.design.X, np.ones(n) if task.root is None else task.root
+    mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
+    square = np.asarray(X.multiply(X).T @ root**2).ravel() if task.design.is_sparse else root**2 @ np.square(X)
+    spread = np.maximum(square - (root @ root) * mean**2, 0.0)
+    D = np.sqrt(np.where(spread > 1e-14 * square, spread, 1.0))
+    W, b = task.prior.copy(), np.zeros(len(task.prior))
+    steps = 0
+    for t, a in enumerate(task.alpha):
+        h = np.sqrt(a)
+
+        def forward(v: Array, h: float = h) -> Array:
+            v = np.ravel(v) / D
+            return np.concatenate([root * (X @ v - mean @ v), h * v])
+
+        def backward(u: Array, h: float = h) -> Array:
+            top = root * u[:n]
+            return (X.T @ top - mean * top.sum() + h * u[n:]) / D
+
+        L = scipy.sparse.linalg.LinearOperator((n + d, d), matvec=forward, rmatvec=backward, dtype=float)
+        y = task.Y[:, t]
+        centre = float(root**2 @ y / (root @ root)) if task.fit_intercept else 0.0
+        for _ in range(3):  # restarts are refinement: each solves for what is left
+            left = root * (y - centre - (X @ W[t] - mean @ W[t]))
+            rhs = np.concatenate([left, h * (task.prior[t] - W[t])])
+            out = scipy.sparse.linalg.lsmr(L, rhs, atol=1e-14, btol=1e-14, conlim=0, maxiter=20 * min(n, d) + 200)
+            W[t] += out[0] / D
+            steps += out[2]
+        b[t] = centre - mean @ W[t]
+    return W, b, {"method": "lsmr", "rank": None, "condition": float("nan"), "n_iter": steps}
+
+
+def _non_negative(task: _Task) -> tuple[Array, Array, dict]:
+    """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
+    d = task.design.shape[1]
+    W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))
+    m = task.design.moments(task.Y, task.weights, task.fit_intercept)
+    A = task.design.centred(m.mean, task.root)
+    D = _scale_of(_norms(A))
+    for t, a in enumerate(task.alpha):
+        y = task.Y[:, t] - m.target_mean[t]
+        y = y if task.root is None else y * task.root
+        B, z = A / D, y
+        if a > 0:
+            B, z = np.vstack([B, np.diag(np.sqrt(a) / D)]), np.concatenate([y, np.sqrt(a) * task.prior[t]])
+        if B.shape[0] > d:
+            Q, R = scipy.linalg.qr(B, mode="economic", check_finite=False)
+            B, z = R, Q.T @ z
+        W[t] = scipy.optimize.nnls(B, z, maxiter=max(1000, 30 * d))[0] / D
+        b[t] = m.target_mean[t] - W[t] @ m.mean
+    return W, b, {"method": "active set", "rank": d, "condition": float("nan")}
