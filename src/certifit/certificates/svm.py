@@ -104,7 +104,7 @@ def pair_proofs(data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float")
         raise ValueError("labels, costs, offsets or support vectors do not fit together")
     scores = p.source.scores(p.support, np.column_stack([p.coef, p.dual]))
     centre = centre_of(p.source.kernel, p.source.X) if p.source.kernel is not None else None
-    radius = p.source.radii(centre).upper
+    radius = p.source.radii(centre)._outward()[1]  # floats, whatever the rigour
     pairs = pairs_of(p.classes)
     proofs = [_one_pair(p, k, pair, scores, radius) for k, pair in enumerate(pairs)]
     return proofs, scores[:, : len(pairs)]
@@ -134,7 +134,7 @@ def _one_pair(p: _Problem, k: int, pair: tuple[int, int], scores: Ball, radius: 
     minus = ball(cost[y[rows] < 0], like=f).sum()
     null = 2.0 * plus.minimum(minus)
     gap = value - bound
-    rho = float(np.sqrt((2.0 * gap).maximum(0.0)).upper)
+    rho = float(np.sqrt((2.0 * gap).maximum(0.0))._outward()[1])
     counted = rows[cost > 0]
     largest = float(radius[counted].max()) if len(counted) else 0.0
     cases, violation = _cases(p, alpha, rows, margin)
