@@ -102,6 +102,9 @@ def test_larger_than_a_block_precomputed_and_early_stops():
     assert given_gram.margin_ == pytest.approx(HardMarginSVC().fit(small, y[:100]).margin_, rel=1e-5)
     assert given_gram.certificate_.holds
     with pytest.warns(ConvergenceWarning, match="stopped early"):
+        early = HardMarginSVC(max_iter=2000).fit(X, y)
+    assert early.certificate_.holds
+    with pytest.raises(NotSeparableError, match="raise max_iter"):
         HardMarginSVC(max_iter=1, kernel="rbf", gamma=50.0).fit(X[:50], y[:50])
 
 
@@ -127,7 +130,7 @@ def test_linear_objective_within_the_proved_gap(seed, C, loss, offset):
     use = w > 0
     y, cost, Z = np.where(labels == 1, 1.0, -1.0)[use], C * w[use], X[use]
     P = scipy.sparse.csc_matrix(Z @ Z.T + (np.diag(0.5 / cost) if loss == "squared_hinge" else 1e-12 * np.eye(len(y))))
-    top = cost if loss == "hinge" else np.full(len(y), 1e9)
+    top = cost if loss == "hinge" else 100.0 * cost
     box = {"lb": np.where(y > 0, 0.0, -top), "ub": np.where(y > 0, top, 0.0)}
     equal = {"A": scipy.sparse.csc_matrix(np.ones((1, len(y)))), "b": np.zeros(1)} if offset else {}
     beta = solve_qp(P, -y, solver="clarabel", **box, **equal)
