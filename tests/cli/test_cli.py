@@ -34,7 +34,16 @@ def folder(tmp_path_factory):
 
 def test_study_says_what_it_did(folder, capsys):
     code = main(
-        ["study", str(folder / "t.csv"), "--target", "dose", "--out", str(folder / "again"), "--models", "least squares"]
+        [
+            "study",
+            str(folder / "t.csv"),
+            "--target",
+            "dose",
+            "--out",
+            str(folder / "again"),
+            "--models",
+            "least squares",
+        ]
         + ["--folds", "3", "--workers", "1"]
     )
     said = " ".join(capsys.readouterr().out.split())

@@ -119,9 +119,7 @@ def workbook(rows):
             f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{links}/worksheet" '
             'Target="worksheets/sheet1.xml"/></Relationships>',
         )
-        z.writestr(
-            "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData></worksheet>'
-        )
+        z.writestr("xl/worksheets/sheet1.xml", f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData></worksheet>')
     return buffer.getvalue()
 
 
@@ -174,8 +172,12 @@ def test_missing_file_and_folder(tmp_path):
 
 
 def test_schema_states_what_it_does_with_unseen_missing_and_unreadable():
-    schema = Schema((Column("x", "number"), Column("c", "category", ("a", "b")), Column("d", "date", pattern="%Y-%m-%d")))
-    reading = schema.read(Table.of({"x": ["1", "?", "x"], "c": ["b", "z", ""], "d": ["1970-01-03", "", "no"], "more": [1, 2, 3]}))
+    schema = Schema(
+        (Column("x", "number"), Column("c", "category", ("a", "b")), Column("d", "date", pattern="%Y-%m-%d"))
+    )
+    reading = schema.read(
+        Table.of({"x": ["1", "?", "x"], "c": ["b", "z", ""], "d": ["1970-01-03", "", "no"], "more": [1, 2, 3]})
+    )
     np.testing.assert_array_equal(reading.X, [[1.0, 1.0, 2.0], [np.nan, -1.0, np.nan], [np.nan, np.nan, np.nan]])
     assert reading.unseen == {"c": 1}
     assert reading.unreadable == {"x": 1, "d": 1}

@@ -170,14 +170,30 @@ class Bomb:
 def hostile_nodes():
     """Schema nodes that would call or import something if they were ever built."""
     function = {"__class__": "system", "__module__": "os", "__loader__": "FunctionNode", "__id__": 1}
-    text = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": '"touch x"', "is_json": True}
+    text = {
+        "__class__": "str",
+        "__module__": "builtins",
+        "__loader__": "JsonNode",
+        "content": '"touch x"',
+        "is_json": True,
+    }
     arguments = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode", "content": [text]}
     empty = {"__class__": "dict", "__module__": "builtins", "__loader__": "DictNode", "content": {}}
     kinds = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": []}
     return [
         function,
-        {"__class__": "Popen", "__module__": "subprocess", "__loader__": "ConstructorFromReduceNode", "content": arguments},
-        {"__class__": "Popen", "__module__": "subprocess", "__loader__": "ObjectNode", "content": empty | {"key_types": kinds}},
+        {
+            "__class__": "Popen",
+            "__module__": "subprocess",
+            "__loader__": "ConstructorFromReduceNode",
+            "content": arguments,
+        },
+        {
+            "__class__": "Popen",
+            "__module__": "subprocess",
+            "__loader__": "ObjectNode",
+            "content": empty | {"key_types": kinds},
+        },
         {"__class__": "Popen", "__module__": "subprocess", "__loader__": "TypeNode"},
         {"__class__": "attrgetter", "__module__": "operator", "__loader__": "OperatorFuncNode", "attrs": arguments},
         {

@@ -28,7 +28,12 @@ def regression():
 def classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
-    table = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": np.where(X[:, 0] + 0.5 * rng.normal(size=90) > 0, "up", "down")}
+    table = {
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "c": X[:, 2],
+        "y": np.where(X[:, 0] + 0.5 * rng.normal(size=90) > 0, "up", "down"),
+    }
     return run(table, "y", models=["logistic regression"], folds=3).record
 
 
@@ -74,7 +79,10 @@ def test_one_sound_file_that_asks_for_nothing(kind, request):
     assert "link" not in page.seen
     assert "img" not in page.seen
     assert all(a.startswith("#") for a in page.addresses)
-    outside = set(re.findall(r"https?://[^\s\"'<)]+", text)) - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    outside = set(re.findall(r"https?://[^\s\"'<)]+", text)) - {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
     assert outside == set()
     assert "@import" not in text
     assert "url(http" not in text
@@ -84,7 +92,14 @@ def test_one_sound_file_that_asks_for_nothing(kind, request):
 
 
 def test_every_part_is_there(regression, classes):
-    parts = ("What the data are", "The comparison", "What is proved", "On rows it had not seen", "What would change", "do it again")
+    parts = (
+        "What the data are",
+        "The comparison",
+        "What is proved",
+        "On rows it had not seen",
+        "What would change",
+        "do it again",
+    )
     for record, drawings in ((regression, 6), (classes, 4)):
         text = render(record)
         assert all(p in text for p in parts)
@@ -137,9 +152,21 @@ def test_in_a_browser_nothing_leaves_and_nothing_overflows(tmp_path, regression,
             else f"<meta http-equiv='refresh' content='0;url={page.as_uri()}'>"
         )
         told = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--enable-logging=stderr"]
+            [
+                CHROMIUM,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-sync",
+                "--enable-logging=stderr",
+            ]
             + ["--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files"]
-            + [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={max(width, 500)},4000", "--virtual-time-budget=4000"]
+            + [
+                f"--user-data-dir={tmp_path / 'profile'}",
+                f"--window-size={max(width, 500)},4000",
+                "--virtual-time-budget=4000",
+            ]
             + ["--dump-dom", page.as_uri() if width >= 500 else _framed(frame, page)],
             capture_output=True,
             text=True,

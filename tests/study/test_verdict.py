@@ -24,7 +24,9 @@ NOISE = 0.01 * RNG.normal(size=10)
 
 def test_the_simplest_within_one_standard_error_is_chosen():
     verdict = decide(
-        [result("baseline", [0.5] * 10), result("simple", 0.90 + NOISE), result("best", 0.901 + NOISE[::-1])], FOLDS, AUC
+        [result("baseline", [0.5] * 10), result("simple", 0.90 + NOISE), result("best", 0.901 + NOISE[::-1])],
+        FOLDS,
+        AUC,
     )
     assert verdict.winner.name == "simple"
     assert "simplest" in verdict.rule

@@ -2,6 +2,17 @@
 
 from certifit.linear_model._linear_regression import LinearRegression
 from certifit.linear_model._logistic import LogisticRegression
+from certifit.linear_model._perceptron import Perceptron
+from certifit.linear_model._random import RandomLinearClassifier
 from certifit.linear_model._ridge import Ridge
+from certifit.linear_model._voted import AveragedPerceptron, VotedPerceptron
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge"]
+__all__ = [
+    "AveragedPerceptron",
+    "LinearRegression",
+    "LogisticRegression",
+    "Perceptron",
+    "RandomLinearClassifier",
+    "Ridge",
+    "VotedPerceptron",
+]
