@@ -172,11 +172,17 @@ def _order(results: Sequence[Result], folds: int) -> Iterator[tuple[int, int]]:
 
 
 def _hopeless(result: Result, folds: int, deadline: float, workers: int) -> bool:
-    """Whether the first fold's time says that the others cannot be done in time."""
-    if 0 not in result.pieces:
+    """Whether the folds done so far say that the others cannot be done in time.
+
+    The quickest counts: the first fold also pays for compiling loops, so one fold alone condemns nothing unless it
+    took longer than all the time that is left.
+    """
+    if not result.pieces:
         return False
+    quickest = min(p.seconds for p in result.pieces.values())
     left = folds - len(result.pieces)
-    return time.monotonic() + result.pieces[0].seconds * max(left / workers, 1.0) > deadline
+    needed = quickest * (max(left / workers, 1.0) if len(result.pieces) > 1 else 1.0)
+    return time.monotonic() + needed > deadline
 
 
 def _here(results: list[Result], work: Work, deadline: float, workers: int) -> Iterator[tuple[int, int, Piece]]:
