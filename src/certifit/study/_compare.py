@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from certifit._types import Array
 from certifit.files import Schema
+from certifit.model_selection import Search
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, Measure, answers_of, score
 from certifit.study._models import Candidate
@@ -109,16 +110,7 @@ def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
         return pipeline
     kind = StratifiedKFold if work.measure.name != "R²" else KFold
     cv = kind(work.inner, shuffle=True, random_state=work.seed + 1)
-    return search_class()(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
-
-
-def search_class() -> Any:
-    """certifit's Search (work shared across folds and grid points)."""
-    try:
-        from certifit.model_selection import Search
-    except ImportError:
-        from sklearn.model_selection import GridSearchCV as Search
-    return Search
+    return Search(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
 
 
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
