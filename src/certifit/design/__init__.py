@@ -3,7 +3,8 @@
 No other folder asks how X is stored.
 """
 
+from certifit.design._columns import Block, Columns
 from certifit.design._compensated import compensated_product, compensated_product_t
 from certifit.design._design import Design, Moments, as_design
 
-__all__ = ["Design", "Moments", "as_design", "compensated_product", "compensated_product_t"]
+__all__ = ["Block", "Columns", "Design", "Moments", "as_design", "compensated_product", "compensated_product_t"]

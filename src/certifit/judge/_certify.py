@@ -35,7 +35,8 @@ def reads(*names: str) -> Callable[[Reader], Reader]:
 def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, rigor: Rigor = "float") -> Certificate:
     """How far is this fitted model from the best possible one, by its own objective? With proof.
 
-    The model may be certifit's or another library's (scikit-learn's and sklearnex's LinearRegression and Ridge). Our
+    The model may be certifit's or another library's (scikit-learn's, sklearnex's and celer's
+    LinearRegression, Ridge, Lasso, ElasticNet and SGDRegressor). Our
     solver finds the optimum, the trusted part proves the difference.
 
     Parameters
@@ -76,7 +77,7 @@ def _name(model: Any) -> str | None:
     return None if home == "certifit" else f"{_HOMES.get(home, home)} {type(model).__name__}"
 
 
-def _fitted(model: Any, data: Data) -> dict[str, Any]:
+def fitted(model: Any, data: Data) -> dict[str, Any]:
     """Coefficients in canonical shape."""
     coef = np.asarray(model.coef_, dtype=float)
     coef = coef.reshape(-1, data.X.shape[1])
@@ -105,7 +106,7 @@ def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: b
 
 @reads("LinearRegression")
 def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = _fitted(model, data)
+    evidence = fitted(model, data)
     positive = bool(getattr(model, "positive", False))
     evidence |= _best(data, np.zeros(len(evidence["coef"])), None, evidence["fit_intercept"], positive)
     return issue("least-squares", data, evidence | ({"positive": True} if positive else {}), rigor)
@@ -113,7 +114,7 @@ def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 @reads("Ridge")
 def _ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = _fitted(model, data)
+    evidence = fitted(model, data)
     targets = len(evidence["coef"])
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).astype(float)
     positive = bool(getattr(model, "positive", False))

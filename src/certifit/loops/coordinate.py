@@ -1,0 +1,160 @@
+r"""Coordinate descent for ½‖y − A w‖² + Σ l1ⱼ|wⱼ| + ½ Σ l2ⱼ wⱼ², in Gram form and in residual form.
+
+``q`` = Aᵀ(y − A w) throughout. Coordinates are visited in the order given, so that a random order is the caller's
+choice. Every function changes ``w`` and its companion (``q`` or ``r``) in place and returns the largest move seen in
+the last sweep, measured by what it does to the fit: |Δwⱼ|·‖aⱼ‖.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_DOT = {"reassoc", "contract"}  # a dot product is three times as fast; NaN is left alone
+
+
+@njit(cache=True)
+def _shrink(rho, l1, positive):
+    if rho > l1:
+        return rho - l1
+    if rho < -l1 and not positive:
+        return rho + l1
+    return 0.0
+
+
+@njit(cache=True)
+def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
+    """Sweeps over the first m coordinates with the Gram matrix G (rows of a C-ordered buffer)."""
+    largest = 0.0
+    for _ in range(epochs):
+        largest = 0.0
+        for k in range(len(order)):
+            j = order[k]
+            g = G[j, j]
+            old = w[j]
+            if g + l2[j] <= 0.0:
+                continue
+            new = _shrink(q[j] + g * old, l1[j], positive) / (g + l2[j])
+            if new == old:
+                continue
+            move = new - old
+            w[j] = new
+            for i in range(m):
+                q[i] -= G[j, i] * move
+            size = abs(move) * np.sqrt(g)
+            if size > largest:
+                largest = size
+        if largest <= tol:
+            break
+    return largest
+
+
+@njit(cache=True)
+def take(G, rows, out):
+    """out[a, b] = G[rows[a], rows[b]]."""
+    k = len(rows)
+    for a in range(k):
+        i = rows[a]
+        for b in range(k):
+            out[a, b] = G[i, rows[b]]
+
+
+@njit(cache=True)
+def follow(G, q, m, rows, move):
+    """q −= G[:, rows] move, on the first m entries."""
+    for a in range(len(rows)):
+        j, t = rows[a], move[a]
+        if t != 0.0:
+            for i in range(m):
+                q[i] -= G[j, i] * t
+
+
+@njit(cache=True, fastmath=_DOT)
+def _dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True)
+def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
+    """Sweeps with the residual r = y − A w; A is Fortran-ordered, ``norms`` are its squared column norms."""
+    largest = 0.0
+    for _ in range(epochs):
+        largest = 0.0
+        for k in range(len(order)):
+            j = order[k]
+            g = norms[j]
+            old = w[j]
+            if g + l2[j] <= 0.0:
+                continue
+            a = A[:, j]
+            new = _shrink(_dot(a, r) + g * old, l1[j], positive) / (g + l2[j])
+            if new == old:
+                continue
+            move = new - old
+            w[j] = new
+            for i in range(len(r)):
+                r[i] -= a[i] * move
+            size = abs(move) * np.sqrt(g)
+            if size > largest:
+                largest = size
+        if largest <= tol:
+            break
+    return largest
+
+
+@njit(cache=True)
+def cd_sparse(data, indices, indptr, root, mean, total, r, w, norms, l1, l2, positive, order, epochs, tol):
+    """Sweeps for columns √s(x − mean) of a sparse X, which are never formed.
+
+    ``root`` is √s, ``total`` Σs; the residual must be orthogonal to √s (centred target) unless every mean is zero.
+    r is kept as (stored part) − shift·√s, so that a move costs only the stored entries of a column.
+    """
+    shift, largest = 0.0, 0.0
+    for _ in range(epochs):
+        largest = 0.0
+        for k in range(len(order)):
+            j = order[k]
+            g = norms[j]
+            old = w[j]
+            if g + l2[j] <= 0.0:
+                continue
+            rho = -shift * total * mean[j]
+            for p in range(indptr[j], indptr[j + 1]):
+                i = indices[p]
+                rho += data[p] * root[i] * r[i]
+            new = _shrink(rho + g * old, l1[j], positive) / (g + l2[j])
+            if new == old:
+                continue
+            move = new - old
+            w[j] = new
+            for p in range(indptr[j], indptr[j + 1]):
+                i = indices[p]
+                r[i] -= data[p] * root[i] * move
+            shift -= move * mean[j]
+            size = abs(move) * np.sqrt(g)
+            if size > largest:
+                largest = size
+        if largest <= tol:
+            break
+    for i in range(len(r)):
+        r[i] -= shift * root[i]
+    return largest
+
+
+def warm() -> None:
+    """Compile every loop."""
+    A = np.asfortranarray(np.array([[1.0, 0.5], [0.0, 1.0], [2.0, 1.0]]))
+    y, w, G = np.array([1.0, 2.0, 3.0]), np.zeros(2), np.ascontiguousarray(A.T @ A)
+    l1, l2, order = np.full(2, 0.1), np.zeros(2), np.arange(2)
+    cd_gram(G, A.T @ y, w.copy(), 2, l1, l2, False, order, 1, 0.0)
+    take(G, order, np.empty((2, 2)))
+    follow(G, A.T @ y, 2, order, np.ones(2))
+    norms = np.diag(G).copy()
+    cd_dense(A, y.copy(), w.copy(), norms, l1, l2, False, order, 1, 0.0)
+    for kind in (np.int32, np.int64):
+        indices, indptr = np.array([0, 2, 0, 1, 2], dtype=kind), np.array([0, 2, 5], dtype=kind)
+        data = np.array([1.0, 2.0, 0.5, 1.0, 1.0])
+        cd_sparse(data, indices, indptr, np.ones(3), np.zeros(2), 3.0, y.copy(), w, norms, l1, l2, False, order, 1, 0.0)
