@@ -55,7 +55,9 @@ def entries() -> list[Entry]:
         from celer import celer_path
 
         found.append(
-            Entry("celer", lambda: celer_path(X, y, "lasso", alphas=alphas, tol=GAP / 2), gap, note="tol 5e-7", repeats=3)
+            Entry(
+                "celer", lambda: celer_path(X, y, "lasso", alphas=alphas, tol=GAP / 2), gap, note="tol 5e-7", repeats=3
+            )
         )
     if installed("skglm"):
         from skglm.datafits import Quadratic

@@ -16,6 +16,7 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "preprocessing",
     "linear_model",
     "study",
     "plot",

@@ -169,4 +169,6 @@ def warm() -> None:
     A = np.array([[1.0, 0.5], [0.0, 1.0], [2.0, 1.0]])
     G = np.ascontiguousarray(A.T @ A)
     q, w = A.T @ np.array([1.0, 2.0, 3.0]), np.zeros(2)
-    active_set(G, q, w, 2, np.full(2, 0.1), np.zeros(2), False, np.zeros(2, dtype=np.int64), 0, np.zeros((2, 2)), 1e-9, 9)
+    active_set(
+        G, q, w, 2, np.full(2, 0.1), np.zeros(2), False, np.zeros(2, dtype=np.int64), 0, np.zeros((2, 2)), 1e-9, 9
+    )

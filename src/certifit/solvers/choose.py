@@ -136,9 +136,7 @@ def _stepwise(solver: Callable[..., Solution], default: int) -> Callable[[Proble
 
 def _sgd(problem: Problem, options: Options) -> Solution:
     limit = options.limit(1000)
-    return sgd(
-        problem, options.tol, limit, options.time_budget, options.trace, random_state=options.random_state
-    )
+    return sgd(problem, options.tol, limit, options.time_budget, options.trace, random_state=options.random_state)
 
 
 METHODS = (

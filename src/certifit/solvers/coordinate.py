@@ -166,9 +166,7 @@ class _Task:
         return alpha * self.ratio * self.columns.total
 
     # -- the path ------------------------------------------------------------------------------------
-    def run(
-        self, alphas: Array, start: Array | None, max_iter: int, time_budget: float | None, trace: bool
-    ) -> Path:
+    def run(self, alphas: Array, start: Array | None, max_iter: int, time_budget: float | None, trace: bool) -> Path:
         d, k = self.columns.shape[1], len(alphas)
         path = Path(np.zeros((d, k)), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k, dtype=int), "converged", 0.0)
         path.null = self.null

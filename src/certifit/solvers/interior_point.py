@@ -160,9 +160,7 @@ class _Program:
         t, r = self._longest(s, du, dp, dm, dv, de, df, 1.0)
         high2, low2 = self.rows.room(s.u + r * du)
         top2, bottom2 = self.coordinates.room(s.v + r * dv)
-        ahead = float(
-            (s.p + t * dp) @ high2 + (s.m + t * dm) @ low2 + (s.e + t * de) @ top2 + (s.f + t * df) @ bottom2
-        )
+        ahead = float((s.p + t * dp) @ high2 + (s.m + t * dm) @ low2 + (s.e + t * de) @ top2 + (s.f + t * df) @ bottom2)
         sigma = (ahead / max(count, 1) / mu) ** 3 if mu > 0 else 0.0
         dw, db, du, dp, dm, dv, de, df = move(sigma * mu, (du, dp, dm, dv, de, df))
         t, r = self._longest(s, du, dp, dm, dv, de, df, _BACK)

@@ -43,7 +43,7 @@ def proximal_descent(
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
     >>> found = proximal_descent(Problem(as_design(X), y, Squared(), PNorm(2.0), 0.5, None, True), tol=1e-10)
     >>> found.status, found.value[0].round(4)
-    ('converged', array([ 1.8613, -0.1239]))
+    ('converged', array([1.8763, 0.1565]))
     """
     d = problem.design.shape[1]
     zero = np.zeros(d)

@@ -50,7 +50,7 @@ def split_descent(
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
     >>> found = split_descent(Problem(as_design(X), y, Absolute(), PNorm(2.0), 0.1, None, True), tol=1e-7)
     >>> found.status, found.value[0].round(3)
-    ('converged', array([2.25 , 0.125]))
+    ('converged', array([2.25, 0.25]))
     """
     X, y, s, S = problem.design.dense(), problem.y, problem.s, problem.total
     n, d = X.shape
