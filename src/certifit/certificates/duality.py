@@ -87,16 +87,25 @@ class _Problem:
         if size > 1.0:  # a norm: shrink the multipliers until v lies in the dual ball
             if not math.isfinite(size):
                 return Ball(np.inf), "the multipliers cannot be made feasible"
-            beta = beta * ((1.0 - 1e-13) / float(size))
-            if self.fit_intercept:
-                shrunk = balance(beta, -np.abs(beta) * 2, np.abs(beta) * 2)
-                beta = beta if shrunk is None else shrunk
-            v = self._slopes(beta)
-            if not to_float(ball(self.regularizer.gauge(v)).upper) <= 1.0:
+            found = self._shrunk(beta, float(size))
+            if found is None:
                 return Ball(np.inf), "the multipliers cannot be made feasible"
+            beta, v = found
         if self.fit_intercept and math.fsum(beta) != 0.0:
             return Ball(np.inf), "the multipliers do not sum to zero"
         return self._fenchel_young(w, b, beta, v), ""
+
+    def _shrunk(self, beta: Array, size: float) -> tuple[Array, Ball] | None:
+        """β and v inside the dual ball; the margin grows when rounding β to a balanced grid undoes a smaller one."""
+        for margin in (1e-13, 1e-11, 1e-9, 1e-6):
+            shrunk = beta * ((1.0 - margin) / size)
+            if self.fit_intercept:
+                balanced = balance(shrunk, -np.abs(shrunk) * 2, np.abs(shrunk) * 2)
+                shrunk = shrunk if balanced is None else balanced
+            v = self._slopes(shrunk)
+            if to_float(ball(self.regularizer.gauge(v)).upper) <= 1.0:
+                return shrunk, v
+        return None
 
     def _slopes(self, beta: Array) -> Ball:
         return -(dot_t(self.X, ball(beta, like=self.y))) / self.strength
