@@ -267,16 +267,20 @@ class Lasso(_L1Regressor):
 
 
 class ElasticNet(_L1Regressor):
-    r"""Elastic net: mean half squared error plus :math:`\alpha(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2)`.
+    r"""Elastic net: a lasso with a share of ridge.
 
-    The objective is :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2` plus that penalty, with S the sum of the weights.
+    .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha\big(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2\big)
+
+    with S the sum of the weights.
 
     Parameters
     ----------
     alpha : float ≥ 0, default=1.0
     l1_ratio : float in [0, 1], default=0.5
         ρ: 1 is the lasso, 0 is ridge (solved in closed form).
-    fit_intercept, precompute, max_iter, copy_X, tol, warm_start, positive, random_state, selection, trace, time_budget :
+    fit_intercept, precompute, max_iter, copy_X, tol, warm_start, positive, random_state, selection :
+        As in `Lasso`.
+    trace, time_budget :
         As in `Lasso`.
 
     Attributes

@@ -1,9 +1,12 @@
 r"""The lasso on a Gram matrix by active sets: exact, with an inverse that is updated instead of factorised.
 
-Minimise −½… in the notation of `certifit.loops.coordinate`: q = Aᵀ(y − A w), strengths l1 and l2 per coordinate. On the
+In the notation of `certifit.loops.coordinate`: q = Aᵀ(y − A w), strengths l1 and l2 per coordinate. On the
 set S with given signs the solution is a linear system; a coefficient that would change its sign leaves S, a zero
 coefficient with |q| > l1 enters. The inverse of H = G_SS + diag(l2_S) follows by one rank-one update per change.
 """
+
+# mypy: allow-untyped-defs
+# Compiled functions take arrays and scalars; Numba, not the type checker, reads their types.
 
 from __future__ import annotations
 

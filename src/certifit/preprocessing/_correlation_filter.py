@@ -19,8 +19,8 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
 
     .. math:: r_j = \frac{\sum_i (x_{ij}-\bar x_j)(y_i-\bar y)}{\sqrt{\sum_i(x_{ij}-\bar x_j)^2\sum_i(y_i-\bar y)^2}}
 
-    Put it into a pipeline: chosen on the training rows of each fold, it leaks nothing. Chosen once on all rows, it makes
-    pure noise look predictable (see the worked example ``correlation_filter``).
+    Put it into a pipeline: chosen on the training rows of each fold, it leaks nothing. Chosen once on all rows, it
+    makes pure noise look predictable (see the worked example ``correlation_filter``).
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Ties go to the earlier column. Missing values are refused. scikit-learn's ``SelectKBest(f_regression)`` keeps the same
-    columns for real targets; this one also takes labels and shows the correlations.
+    Ties go to the earlier column. Missing values are refused. scikit-learn's ``SelectKBest(f_regression)`` keeps the
+    same columns for real targets; this one also takes labels and shows the correlations.
 
     Examples
     --------

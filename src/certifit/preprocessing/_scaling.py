@@ -213,7 +213,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         unknown = sorted({n for ns in asked.values() for n in ns} - set(_TRANSFORMS))
         if unknown:
             raise ValueError(f"Unknown transform {unknown[0]!r}; choose one of {', '.join(_TRANSFORMS)}.")
-        plan = []
+        plan: list[tuple[int, str]] = []
         for j in range(d):
             names = asked.get(j, ["identity"])
             if self.keep and "identity" not in names:

@@ -127,7 +127,7 @@ def descend_gram(
     G may be a larger buffer: only the first m = len(w) rows and columns count. ``share`` is the relative violation
     at which an active-set pass may end.
     """
-    m, work = len(state.w), 0
+    work = 0
     active = Active() if active is None else active
     last, patience = np.inf, 0
     if penalty.gap(state.w, state.q, state.r2)[0] <= tol:

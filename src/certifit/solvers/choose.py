@@ -194,6 +194,15 @@ METHODS = (
 )
 
 
+def _impossible(loss: EvaluationLoss) -> str:
+    if isinstance(loss, Loss):
+        return f"{loss.name} loss needs a score per class: use LogisticRegression, or loss='logistic' for two labels."
+    return (
+        f"{loss.name} loss cannot be minimised by LinearModel; for two labels use loss='logistic', and judge "
+        f"predictions by {loss.name} afterwards."
+    )
+
+
 def solver_names() -> list[str]:
     """What ``solver=`` may be."""
     return ["auto", *(m.name for m in METHODS)]
@@ -224,12 +233,7 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
     if solver not in solver_names():
         raise ValueError(f"Unknown solver {solver!r}; choose one of {', '.join(solver_names())}.")
     if not isinstance(loss, Loss) or loss.targets == "class":
-        raise PairingError(
-            f"{loss.name} loss cannot be minimised by LinearModel; for two labels use loss='logistic', and judge "
-            f"predictions by {loss.name} afterwards."
-            if not isinstance(loss, Loss)
-            else f"{loss.name} loss needs one score per class: use LogisticRegression, or loss='logistic' for two labels."
-        )
+        raise PairingError(_impossible(loss))
     able = [m for m in METHODS if m.fits(loss, regularizer, weighted)]
     pairing = f"{loss.name} loss with {regularizer.name}" + (" and sample weights" if weighted else "")
     if solver == "auto":

@@ -191,9 +191,8 @@ class _Task:
                 self._residual(path, alphas, block, end)
                 state = self._first(path.coef[:, block[-1]])
         mean = self.columns.mean
-        path.intercept = self.centre - (0.0 if mean is None else mean @ path.coef)
-        if mean is None:
-            path.intercept = np.zeros(k)
+        if mean is not None:
+            path.intercept = self.centre - mean @ path.coef
         return path
 
     def _width(self) -> int:
@@ -292,7 +291,7 @@ class _Task:
                     states[b] = GramState(np.concatenate([s.w, np.zeros(len(which))]), q, s.r2)
         states = [s.copy() for s in states]
         sweeps = at.sweeps
-        for b in open_:
+        for b in open_.tolist():
             sweeps += self._inner(states[b], float(alphas[b]), 0.1)
         return self._look(alphas, states, sweeps)
 

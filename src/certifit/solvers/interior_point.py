@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -139,7 +140,7 @@ class _Program:
         rd, rb, r1, r2 = self.residuals(s.w, s.b, s.u, s.p, s.m, s.v, s.e, s.f)
         lower, finite = np.isfinite(self.rows.low), np.isfinite(self.coordinates.low)
 
-        def move(mu: float, second: tuple[Array, ...] | None) -> tuple[Array, float, Array, Array, Array, Array, ...]:
+        def move(mu: float, second: tuple[Array, ...] | None) -> tuple[Any, ...]:
             c1, c2 = mu - s.p * high, np.where(lower, mu - s.m * low, 0.0)
             c3, c4 = mu - s.e * top, np.where(finite, mu - s.f * bottom, 0.0)
             if second is not None:
