@@ -158,10 +158,12 @@ class PNorm(Regularizer):
     def _norm(w: Any, p: float) -> Any:
         size = np.abs(w)
         top = size.max()
-        if not np.any(top > 0):
+        largest = float(np.asarray(getattr(top, "upper", top)).item())  # of a ball, its upper end
+        if not 0.0 < largest < np.inf:
             return top
-        # (w/top)^p neither overflows nor vanishes where it matters.
-        return top * np.power(np.power(size / top, p).sum(), 1.0 / p)
+        # (w/scale)^p neither overflows nor vanishes where it matters; a power of two scales without rounding.
+        scale = 2.0 ** np.ceil(np.log2(largest))
+        return scale * np.power(np.power(size / scale, p).sum(), 1.0 / p)
 
     @property
     def dual_p(self) -> float:
@@ -322,7 +324,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Any) -> Any:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return np.inf if np.any(positive > 0.0) else 0.0
+            return np.inf if np.any(getattr(v, "upper", v) > 0.0) else 0.0
         return self.base.gauge(positive)
 
     def params(self) -> dict[str, Any]:
