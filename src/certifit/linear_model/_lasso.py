@@ -269,7 +269,8 @@ class Lasso(_L1Regressor):
 class ElasticNet(_L1Regressor):
     r"""Elastic net: a lasso with a share of ridge.
 
-    .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha\big(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2\big)
+    .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2
+              + \alpha\big(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2\big)
 
     with S the sum of the weights.
 

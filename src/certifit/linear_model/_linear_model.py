@@ -171,11 +171,13 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
     ) -> tuple[Certificate, ...]:
         data, fitted = Data.of(X, y, sample_weight), as_evidence(self)
-        if self.lam == 0 and isinstance(loss, Squared):
+        if regularizer in (Zero(), NonNegative(Zero())) and isinstance(loss, Squared):
             positive = {"positive": True} if isinstance(regularizer, NonNegative) else {}
             return (issue("least-squares", data, fitted | positive),)
         evidence = fitted | {"loss": loss_spec(loss), "regularizer": regularizer_spec(regularizer)}
-        evidence |= {"lam": float(self.lam), "lam_per": "mean"}
+        # A bare constraint has no strength; any positive number states the same problem.
+        lam = 1.0 if regularizer == NonNegative(Zero()) else float(self.lam)
+        evidence |= {"lam": lam, "lam_per": "mean"}
         found = [issue("duality", data, evidence)]
         if dual is not None:
             found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))

@@ -28,6 +28,8 @@ _FULL = 4000  # columns up to which the whole Gram matrix may be formed
 _CAP = 7000  # columns of the largest Gram matrix of a working set
 _INNER = 0.2  # share of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
+_GROWTH = 2.0  # columns that may join before a solve, as a multiple of the support
+_STEPS = 12  # and by at most so many of them
 _CONTINUE = 0.35  # a single small strength is approached by steps of at most this ratio
 
 
@@ -213,9 +215,9 @@ class _Task:
         """From zero towards a small strength by a few loosely solved steps, each with its own look at X."""
         top = float(np.max(self.reach(self.correlation), initial=0.0)) / (self.ratio * self.columns.total)
         steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
-        for a in np.geomspace(top, alpha, steps + 2)[1:-1] if steps > 0 else []:
+        for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
-            self._inner(state, float(a), 0.01 / self.tol)
+            self._inner(state, float(a), 0.01)
             r = self.target - self.set.product(state.w)
             self.correlation = self.columns.correlate(r)
             state = GramState(state.w, self.set.correlate(r), float(r @ r))
@@ -228,7 +230,7 @@ class _Task:
         if self.set.whole:
             return state
         reach = self.reach(self.correlation)
-        limit = int(max(100, 2 * int(np.count_nonzero(state.w))))
+        limit = int(max(100, _GROWTH * np.count_nonzero(state.w)))
         wanted = self.set.missing(np.flatnonzero(reach >= 0.9 * self.level(alpha)))
         if len(wanted) > limit:
             wanted = wanted[np.argpartition(-reach[wanted], limit)[:limit]]
@@ -252,7 +254,7 @@ class _Task:
         states, sweeps = [], 0
         for a in alphas:
             state = state.copy()
-            sweeps += self._inner(state, float(a))
+            sweeps += self._inner(state, float(a), _INNER * self.tol)
             states.append(state)
         first = self._look(alphas, states, sweeps)
 
@@ -272,10 +274,10 @@ class _Task:
         """Nothing new to add and no progress: rounding allows no more."""
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
-    def _inner(self, state: GramState, alpha: float, tighten: float = 1.0) -> int:
-        tol = _INNER * self.tol * self.null * tighten
+    def _inner(self, state: GramState, alpha: float, share: float) -> int:
+        """Solve on the working set to this share of the null model."""
         penalty = self.penalty(alpha, self.set.scale)
-        return descend_gram(self.set.gram, state, penalty, tol, 0.5 * self.tol * tighten, self.active, self.rng)
+        return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng)
 
     def _again(self, alphas: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""
@@ -292,7 +294,7 @@ class _Task:
         states = [s.copy() for s in states]
         sweeps = at.sweeps
         for b in open_.tolist():
-            sweeps += self._inner(states[b], float(alphas[b]), 0.1)
+            sweeps += self._inner(states[b], float(alphas[b]), 0.1 * _INNER * self.tol)
         return self._look(alphas, states, sweeps)
 
     def _violators(self, alphas: Array, at: _Round, open_: Array) -> Array:

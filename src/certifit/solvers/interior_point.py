@@ -278,8 +278,8 @@ def solve_kinked(
 
     run = drive(first, program.advance, finished, max_iter, time_budget, trace)
     best: _State = run.state
-    w = _snapped(program, best, tol * null)
-    full, b = program.raw(w, best.b)
+    w, b = _vertex(program, _snapped(program, best, tol * null), best.b)
+    full, b = program.raw(w, b)
     u = np.zeros(len(y))
     u[keep] = best.u / s[keep]
     status = run.status if run.status != "converged" or best.gap <= 10 * tol * null else "precision"
@@ -301,3 +301,32 @@ def _snapped(program: _Program, s: _State, slack: float) -> Array:
     if np.any(np.isinf(program.coordinates.low)):
         w = np.maximum(w, 0.0)
     return w if program.objective(w, s.b) <= program.objective(s.w, s.b) + slack else s.w
+
+
+def _vertex(program: _Program, w: Array, b: float) -> tuple[Array, float]:
+    """A linear programme ends at a vertex: as many rows met exactly as coefficients are free; kept if no worse."""
+    if np.any(program.ridge > 0):
+        return w, b
+    free = np.flatnonzero(w)
+    B = program.A[:, free]
+    if program.fit_intercept:
+        B = np.hstack([B, np.ones((len(B), 1))])
+    k = B.shape[1]
+    if not 0 < k <= len(B):
+        return w, b
+    off = np.abs(program.A @ w + b - program.rows.k)
+    # Rows that are nearly met come first, and of these the independent ones.
+    size = off + 1e-12 * max(float(off.max()), 1e-300)
+    near = np.argsort(size)[: 4 * k + 20]
+    order = scipy.linalg.qr((B[near] / size[near, None]).T, mode="economic", pivoting=True, check_finite=False)[2]
+    rows = near[order[:k]]
+    try:
+        x = np.linalg.solve(B[rows], program.rows.k[rows])
+    except np.linalg.LinAlgError:
+        return w, b
+    trial = np.zeros_like(w)
+    trial[free] = x[: len(free)]
+    at = float(x[-1]) if program.fit_intercept else 0.0
+    if np.any(np.isinf(program.coordinates.low)) and np.any(trial < 0):
+        return w, b
+    return (trial, at) if program.objective(trial, at) <= program.objective(w, b) else (w, b)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 
 from certifit._types import Array
+from certifit.design import Design
 from certifit.losses import best_offset
 from certifit.problem import Problem
 from certifit.solvers._driver import drive
@@ -52,6 +53,9 @@ def split_descent(
     >>> found.status, found.value[0].round(3)
     ('converged', array([2.25, 0.25]))
     """
+    full, keep = problem, problem.s > 0
+    if not np.all(keep):  # rows without weight take no part
+        problem = replace(problem, design=Design(problem.design.X[keep]), y=problem.y[keep], weights=problem.s[keep])
     X, y, s, S = problem.design.dense(), problem.y, problem.s, problem.total
     n, d = X.shape
     mean = s @ X / S if problem.fit_intercept else np.zeros(d)
@@ -107,7 +111,9 @@ def split_descent(
     run = drive(first, advance, lambda before, after: after.gap <= tol * null, max_iter, time_budget, trace)
     w = run.state.best
     stats = {**run.stats, "method": "splitting", "gap": run.state.gap, "relative_gap": run.state.gap / null}
-    return Solution((w, problem.best_intercept(w)), run.status, stats | {"dual": run.state.dual})
+    dual = np.zeros(len(full.y))
+    dual[keep] = run.state.dual
+    return Solution((w, problem.best_intercept(w)), run.status, stats | {"dual": dual})
 
 
 def _lower_bound(problem: Problem, u: Array) -> tuple[float, Array]:
