@@ -16,8 +16,20 @@ _FAMILIES = (
     "regularizers",
     "certificates",
     "solvers",
+    "glm",
     "preprocessing",
     "linear_model",
+    "metrics",
+    "model_selection",
+    "resampling",
+    "files",
+    "datasets",
+    "multiclass",
+    "tree",
+    "naive_bayes",
+    "bayes",
+    "decomposition",
+    "neighbors",
     "study",
     "plot",
 )
@@ -25,6 +37,11 @@ _FAMILIES = (
 _NAMES = {
     "Certificate": "certifit.certificates",
     "certify": "certifit.judge",
+    "separability": "certifit.separability",
+    "margins": "certifit.margins",
+    "save": "certifit.files",
+    "load": "certifit.files",
+    "verify": "certifit.files",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]

@@ -135,3 +135,23 @@ def least_squares_summary(
     through = "" if offset else ", through the origin"
     title = f"Least squares: {rows} rows, {d} columns{through}, {df} degrees of freedom"
     return Summary(names, params, se, "t", df, d, title, figures)
+
+
+def likelihood_summary(names: tuple[str, ...], params: Array, errors: Array, certificate: Any, offset: bool) -> Summary:
+    """Summary of a maximum-likelihood logistic fit; the log-likelihood comes from its certificate."""
+    rows = certificate.rows
+    ll = -certificate.value * rows
+    null = -certificate.gap * rows / certificate.relative_gap if certificate.relative_gap > 0 else float("nan")
+    p = len(params)
+    figures = {
+        "log_likelihood": ll,
+        "null_log_likelihood": null,
+        "deviance": -2.0 * ll,
+        "null_deviance": -2.0 * null,
+        "pseudo_r_squared": 1.0 - ll / null,
+        "aic": -2.0 * ll + 2.0 * p,
+        "bic": -2.0 * ll + np.log(rows) * p,
+        "dispersion": 1.0,
+    }
+    title = f"Logistic regression by maximum likelihood: {rows} rows, {p - offset} columns"
+    return Summary(names, params, errors, "z", rows - p, p - offset, title, figures)

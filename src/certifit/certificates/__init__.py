@@ -6,7 +6,21 @@ like, because what they claim is checked here.
 """
 
 # Importing a kind makes it known to `issue` and `verify`.
-from certifit.certificates import duality, least_squares
+from certifit.certificates import (
+    bayes,
+    counts,
+    duality,
+    evaluation,
+    least_squares,
+    local,
+    neighbors,
+    perceptron,
+    separation,
+    softmax,
+    spectrum,
+    stationary,
+    tree,
+)
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
@@ -18,13 +32,24 @@ __all__ = [
     "Data",
     "Verification",
     "ball",
+    "bayes",
+    "counts",
     "dot",
     "dot_t",
     "duality",
+    "evaluation",
     "gamma",
     "issue",
     "kinds",
     "least_squares",
+    "local",
+    "neighbors",
+    "perceptron",
     "rationals",
+    "separation",
+    "softmax",
+    "spectrum",
+    "stationary",
     "to_float",
+    "tree",
 ]

@@ -214,7 +214,8 @@ class Ball:
             if self.exact:
                 raise ZeroDivisionError("division by a ball that contains zero")
             room = np.where(room > 0, room, np.nan)
-        mid = np.asarray(self.mid / other.mid)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mid = np.asarray(self.mid / other.mid)
         return self._rounded(mid, (self.rad + np.abs(mid) * other.rad) / room)
 
     def __rtruediv__(self, other: Any) -> Ball:
@@ -328,7 +329,6 @@ _UNARY: dict[str, Callable[[Ball], Ball]] = {
     "log1p": lambda x: x.monotone(np.log1p),
     "expm1": lambda x: x.monotone(np.expm1),
     "sqrt": lambda x: x.maximum(0.0).monotone(lambda t: np.sqrt(np.maximum(t, 0.0))),
-    "entr": Ball.entropy,
 }
 _BINARY: dict[str, Callable[[Ball, Ball], Ball]] = {
     "add": Ball.__add__,

@@ -30,7 +30,7 @@ from certifit._types import Array
 from certifit.certificates._balance import balance
 from certifit.certificates._ball import Ball, ball, dot, dot_t, to_float
 from certifit.certificates._data import Data, Rigor
-from certifit.certificates._record import Check, Kind, Proof, about, lower, register, upper
+from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.losses import Loss, best_offset, get_loss
 from certifit.regularizers import Regularizer, get_regularizer
 
@@ -87,25 +87,22 @@ class _Problem:
         if size > 1.0:  # a norm: shrink the multipliers until v lies in the dual ball
             if not math.isfinite(size):
                 return Ball(np.inf), "the multipliers cannot be made feasible"
-            found = self._shrunk(beta, float(size))
-            if found is None:
+            full = beta
+            for slack in 10.0 ** np.arange(-14, -7):  # rounding to the grid may leave v a little too large
+                beta = full * ((1.0 - slack) / float(size))
+                if self.fit_intercept:
+                    low, high = np.minimum(full, 0.0), np.maximum(full, 0.0)
+                    beta = balance(beta, low, high)
+                    if beta is None:
+                        continue
+                v = self._slopes(beta)
+                if to_float(ball(self.regularizer.gauge(v)).upper) <= 1.0:
+                    break
+            else:
                 return Ball(np.inf), "the multipliers cannot be made feasible"
-            beta, v = found
         if self.fit_intercept and math.fsum(beta) != 0.0:
             return Ball(np.inf), "the multipliers do not sum to zero"
         return self._fenchel_young(w, b, beta, v), ""
-
-    def _shrunk(self, beta: Array, size: float) -> tuple[Array, Ball] | None:
-        """β and v inside the dual ball; the margin grows when rounding β to a balanced grid undoes a smaller one."""
-        for margin in (1e-13, 1e-11, 1e-9, 1e-6):
-            shrunk = beta * ((1.0 - margin) / size)
-            if self.fit_intercept:
-                balanced = balance(shrunk, -np.abs(shrunk) * 2, np.abs(shrunk) * 2)
-                shrunk = shrunk if balanced is None else balanced
-            v = self._slopes(shrunk)
-            if to_float(ball(self.regularizer.gauge(v)).upper) <= 1.0:
-                return shrunk, v
-        return None
 
     def _slopes(self, beta: Array) -> Ball:
         return -(dot_t(self.X, ball(beta, like=self.y))) / self.strength
@@ -120,15 +117,27 @@ class _Problem:
         return terms.sum() + self.strength * self.regularizer.fenchel_young(ball(w, like=self.y), v)
 
 
+def binary(data: Data, evidence: Mapping[str, Any]) -> tuple[Array, Array]:
+    """y as −1/+1 where ``classes`` names two labels, and weights with those of the classes multiplied in."""
+    y, weights = np.asarray(data.y), data.weights
+    if "classes" not in evidence:
+        return y, weights
+    negative, positive = (y == c for c in np.asarray(evidence["classes"]))
+    if not np.all(negative | positive):
+        raise ValueError("y holds labels that the evidence does not name")
+    if "class_weight" in evidence:
+        low, high = np.asarray(evidence["class_weight"], dtype=float)
+        weights = weights * np.where(positive, high, low)
+    return np.where(positive, 1.0, -1.0), weights
+
+
 def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Problem]:
     loss = get_loss(evidence["loss"])
-    y = np.asarray(data.y)
-    if "classes" in evidence:
-        y = np.where(y == np.asarray(evidence["classes"])[1], 1.0, -1.0)
+    y, weights = binary(data, evidence)
     X, ys = Data(data.X, y).numbers(rigor)
     n = data.X.shape[0]
     ys = ys.reshape(n, -1)
-    total = ball(data.weights, like=ys).sum()
+    total = ball(weights, like=ys).sum()
     lam = np.atleast_1d(np.asarray(evidence["lam"], dtype=float))
     specs = evidence["regularizer"]
     problems = []
@@ -141,7 +150,7 @@ def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Pro
             _Problem(
                 X,
                 ys[:, t],
-                data.weights,
+                weights,
                 data.offset,
                 loss,
                 get_regularizer(spec),
@@ -160,6 +169,7 @@ class Duality(Kind):
     theorem: ClassVar[str] = "weak duality (Fenchel)"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        data = data.padded(evidence)
         coef = np.atleast_2d(evidence["coef"])
         intercept = np.atleast_1d(np.asarray(evidence["intercept"], dtype=float))
         problems = _targets(data, evidence, rigor)
@@ -169,7 +179,7 @@ class Duality(Kind):
         checks.append(Check("no offset where none is allowed", free))
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        S = ball(data.weights, like=problems[0].y).sum()
+        S = ball(problems[0].weights, like=problems[0].y).sum()
         value, gap, shares, trouble = Ball(0.0), Ball(0.0), [], ""
         for t, problem in enumerate(problems):
             b = intercept[t % len(intercept)]
@@ -179,12 +189,14 @@ class Duality(Kind):
         value, gap = value / S, gap / S
         finite = bool(np.isfinite(to_float(gap.upper)))
         checks.append(Check("the gap is bounded", finite, trouble or f"{float(to_float(gap.upper)):.3g}"))
-        figures = {
+        figures: dict[str, Figure] = {
             "value": about(value),
             "bound": lower(value - gap) if finite else about(-math.inf),
             "gap": upper(gap) if finite else about(math.inf),
             "relative_gap": upper(max(shares, key=lambda r: float(to_float(r.upper)))) if finite else about(math.inf),
         }
+        if "classes" in evidence and "witness_coef" in evidence:
+            figures |= changed(problems[0].scores(coef[0], intercept[0]), witness_scores(data, evidence))
         return Proof(figures, tuple(checks))
 
     @staticmethod
@@ -217,6 +229,20 @@ def _share(gap: Ball, null: Ball) -> Ball:
     return gap / null
 
 
+def witness_scores(data: Data, evidence: Mapping[str, Any]) -> Array:
+    """Scores of the witness, as floats."""
+    W = np.atleast_2d(np.asarray(evidence["witness_coef"], dtype=float))
+    Z = np.asarray(data.X @ W.T) + np.asarray(evidence["witness_intercept"], dtype=float)
+    return Z[:, 0] if Z.shape[1] == 1 else Z
+
+
+def changed(model: Ball, witness: Array) -> dict[str, Figure]:
+    """How many training labels differ between a model and the better one."""
+    mine = to_float(model.mid)
+    labels = [z > 0 if z.ndim == 1 else z.argmax(axis=1) for z in (mine, witness)]
+    return {"changed": equal(int(np.sum(labels[0] != labels[1]))), "rows": equal(len(mine))}
+
+
 def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) -> str:
     """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged."""
     if not figures or not math.isfinite(figures["relative_gap"]):
@@ -225,7 +251,10 @@ def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) ->
     share = max(share, 1e-16)  # below the last digit of a float it means nothing to a person
     if model is not None:
         size = f"{100 * share:.2g} %" if share >= 1e-4 else f"{share:.0e} (as a share)"
-        return f"{model}: at most {size} above the best possible fit, proved by {theorem}."
+        text = f"{model}: at most {size} above the best possible fit, proved by {theorem}"
+        if "changed" in figures:
+            text += f"; {figures['changed']} of {figures['rows']} training labels change there"
+        return text + "."
     if share < 1e-4:
         return f"Within {share:.0e} of the best possible fit, proved by {theorem}."
     return f"At most {100 * share:.2g} % above the best possible fit, proved by {theorem}."

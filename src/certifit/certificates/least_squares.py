@@ -20,16 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse
 
-from certifit._types import Array, Matrix
-from certifit.certificates._ball import UNIT, Ball, ball, dot, dot_t, gamma, rationals, to_float
+from certifit._types import Array
+from certifit.certificates._ball import UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Data, Rigor
+from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor, rounded
 from certifit.certificates._record import (
     Check,
     Figure,
@@ -48,119 +46,12 @@ _REACH = 1000.0  # how much larger than the fitted ones other coefficients may b
 _SMALL = 1 << 14  # entries of X up to which residuals are computed in exact arithmetic
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """Coordinates in which the columns are centred and of size about one; all changes are exact."""
-
-    A: Matrix  # columns X − c, then ones if there is an offset (as rounded)
-    root: Array  # √s
-    centre: Array  # c
-    scale: Array  # D, powers of two
-    fit_intercept: bool
-
-    @classmethod
-    def of(cls, X: Matrix, weights: Array, fit_intercept: bool) -> _Frame:
-        n, d = X.shape
-        total = weights.sum()
-        centre = np.zeros(d)
-        if scipy.sparse.issparse(X):  # centring would fill the zeros; the ones column does without
-            A: Matrix = scipy.sparse.hstack([X, np.ones((n, 1))], format="csr") if fit_intercept else X
-            size = np.sqrt(np.asarray(A.multiply(A).T @ weights).ravel())
-        else:
-            if fit_intercept and total > 0:
-                with np.errstate(over="ignore"):
-                    centre = np.nan_to_num(weights @ X / total, posinf=0.0, neginf=0.0)
-            A = np.empty((n, d + fit_intercept))
-            np.subtract(X, centre, out=A[:, :d])
-            A[:, d:] = 1.0
-            size = np.array([scipy.linalg.norm(c) for c in (np.sqrt(weights)[:, None] * A).T])
-        with np.errstate(divide="ignore"):
-            scale = np.where(size > 0, 2.0 ** np.round(np.log2(np.where(size > 0, size, 1.0))), 1.0)
-        return cls(A, np.sqrt(weights), centre, scale, fit_intercept)
-
-    def matrix(self) -> Array:
-        """√s A D⁻¹, dense; every entry has a relative error of at most 4u."""
-        A = self.A.toarray() if scipy.sparse.issparse(self.A) else self.A
-        return self.root[:, None] * A / self.scale
-
-    def half_gradient(self, residual: Ball, weights: Array, X: Matrix) -> Ball:
-        """D⁻¹Aᵀ S r, with the rounding of A itself (an exact residual gives q rounded once)."""
-        rho = residual * weights
-        if residual.exact:
-            q = dot_t(X, rho)
-            if self.fit_intercept:
-                total = rho.sum()
-                q = Ball(np.append((q - total * self.centre).mid, total.mid))
-            q = q / self.scale
-            return _rounded(q)
-        q = dot_t(self.A, rho)
-        extra = 2 * UNIT * to_float(dot_t(abs(self.A), Ball(rho.magnitude)).upper)
-        return Ball(q.mid, q.rad + extra) / self.scale
-
-    def coordinates(self, w: Array, b: float) -> Array:
-        """θ = D·(w, b + c·w), as floats (used for sizes only)."""
-        theta = np.append(w, b + self.centre @ w) if self.fit_intercept else w
-        return theta * self.scale
-
-
-@dataclass(frozen=True)
-class _Factor:
-    """T with ‖TᵀHT − I‖ ≤ ε < 1."""
-
-    T: Array
-    epsilon: float
-
-
-def _gram_factor(B: Array, ridge: Array) -> _Factor | None:
-    """T from a Cholesky factor of the Gram matrix: cheap, for condition numbers up to about 1e6."""
-    n, p = B.shape
-    G = B.T @ B
-    H = G + np.diag(ridge)
-    try:
-        T = scipy.linalg.solve_triangular(np.linalg.cholesky(H), np.eye(p), lower=True).T
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-    M = T.T @ H @ T
-    size = np.linalg.norm(T)
-    # |BᵀB − G| ≤ γ|B|ᵀ|B| entrywise, whose norm is at most that of the diagonal's outer product.
-    wrong = gamma(n + 12) * float(np.trace(G)) * 1.01 + 2 * UNIT * float(np.abs(H).sum())
-    rounding = gamma(2 * p + 4) * float(np.linalg.norm(np.abs(T.T) @ np.abs(H) @ np.abs(T)))
-    epsilon = float(np.linalg.norm(M - np.eye(p))) + rounding + wrong * float(size**2) * 1.01
-    return _Factor(T, epsilon) if epsilon < 0.5 else None
-
-
-def _qr_factor(B: Array, ridge: Array) -> _Factor | None:
-    """T from a QR factor of B itself: for condition numbers up to about 1e14."""
-    p = B.shape[1]
-    if np.any(ridge > 0):
-        B = np.vstack([B, np.diag(np.sqrt(ridge))])
-    if B.shape[0] < p:
-        return None
-    R = np.linalg.qr(B, mode="r")
-    if not np.all(np.isfinite(R)) or np.any(np.diag(R) == 0.0):
-        return None
-    with np.errstate(all="ignore"):
-        T = scipy.linalg.solve_triangular(R, np.eye(p), check_finite=False)
-        Q = B @ T
-        slack = gamma(p + 12) * float(np.linalg.norm(np.abs(B) @ np.abs(T)))
-        size = float(np.linalg.norm(Q))
-        epsilon = float(np.linalg.norm(Q.T @ Q - np.eye(p))) + gamma(len(B) + 4) * size**2
-        epsilon += 2 * size * slack + slack**2
-    return _Factor(T, epsilon) if epsilon < 0.5 else None
-
-
 def _residual(data: Data, Y: Ball, coef: Array, intercept: Array, rigor: Rigor) -> Ball:
     """y − Xw − b; in exact arithmetic when asked or when the table is small enough."""
     if rigor == "exact" or data.X.shape[0] * data.X.shape[1] * len(coef) <= _SMALL:
         X = rationals(data.X)
         return Ball(rationals(to_float(Y.mid))) - dot(X, Ball(rationals(coef.T))) - rationals(intercept)
     return Y - dot(data.X, ball(coef.T)) - intercept
-
-
-def _rounded(x: Ball) -> Ball:
-    """An exact ball as floats, rounded once."""
-    mid = to_float(x.mid)
-    return Ball(mid, 2 * UNIT * np.abs(mid))
 
 
 @register
@@ -233,21 +124,21 @@ def _float_figures(
 ) -> dict[str, Figure]:
     weights, d = data.weights, data.X.shape[1]
     fit_intercept = bool(evidence["fit_intercept"])
-    frame = _Frame.of(data.X, weights, fit_intercept)
+    frame = Frame.of(data.X, weights, fit_intercept)
     B = frame.matrix()
     alphas = _strengths(evidence, len(coef))
     S = ball(weights).sum()
-    value, gap, shares, digits, rounded, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
-    factors: dict[float, _Factor | None] = {}
+    value, gap, shares, digits, survive, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
+    factors: dict[float, Factor | None] = {}
     for t in range(len(coef)):
         alpha = float(alphas[t])
         if alpha not in factors:
             ridge = np.where(np.arange(B.shape[1]) < d, alpha, 0.0) / frame.scale**2
-            factors[alpha] = _gram_factor(B, ridge) or _qr_factor(B, ridge)
+            factors[alpha] = gram_factor(B, ridge) or qr_factor(B, ridge)
         factor = factors[alpha]
         r = residual[:, t]
         q = frame.half_gradient(r, weights, data.X)
-        r = _rounded(r) if r.exact else r
+        r = rounded(r) if r.exact else r
         away = ball(_deviation(evidence, coef)[t])
         own = (r.square() * weights).sum() + away.square().sum() * alpha
         pull = np.zeros(B.shape[1])
@@ -261,7 +152,7 @@ def _float_figures(
         mine, sure = _one_gap(own, q, factor, theta, limited=alpha == 0.0)
         if sure is not None and factor is not None:
             digits.append(_digits(sure, theta))
-            rounded.append(_digits_if_rounded(B, factor, theta, r, weights))
+            survive.append(_digits_if_rounded(B, factor, theta, r, weights))
             condition = max(condition, float(np.linalg.cond(factor.T)))
         value, gap = value + own, gap + mine
         shares.append(_share_of_null(mine, Y[:, t], weights, fit_intercept, alpha, evidence, t))
@@ -277,7 +168,7 @@ def _float_figures(
     if full:
         figures["condition"] = roughly(condition)
         figures["digits"] = lower(min(digits))
-        figures["digits_if_rounded"] = roughly(min(rounded))
+        figures["digits_if_rounded"] = roughly(min(survive))
     return figures
 
 
@@ -301,7 +192,7 @@ def _through_witness(
     }
 
 
-def _one_gap(own: Ball, q: Ball, factor: _Factor | None, theta: Array, limited: bool) -> tuple[Ball, Array | None]:
+def _one_gap(own: Ball, q: Ball, factor: Factor | None, theta: Array, limited: bool) -> tuple[Ball, Array | None]:
     """S·gap of one target, and a bound on each scaled coefficient's error where there is one."""
     if factor is None:
         reach = (_REACH + 1.0) * float(np.linalg.norm(theta)) * 1.01
@@ -324,7 +215,7 @@ def _digits(error: Array, theta: Array) -> float:
     return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 15.9
 
 
-def _digits_if_rounded(B: Array, factor: _Factor, theta: Array, residual: Ball, weights: Array) -> float:
+def _digits_if_rounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
     """Digits that survive if every number of the table was rounded to double precision (first order)."""
     row = np.linalg.norm(factor.T, axis=1)
     moved = float(np.linalg.norm(np.abs(B) @ np.abs(theta))) * UNIT

@@ -30,8 +30,8 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     return s, (a - (s - t)) + (b - t)
 
 
-def compensated_product(A: Array, w: Array, start: Array) -> Array:
-    """start − A w, as if computed in twice the precision and rounded once.
+def compensated_product(A: Array, w: Array, *start: Array) -> Array:
+    """The sum of ``start`` minus A w, as if computed in twice the precision and rounded once.
 
     Examples
     --------
@@ -39,7 +39,10 @@ def compensated_product(A: Array, w: Array, start: Array) -> Array:
     >>> compensated_product(A, np.ones(3), np.zeros(1))
     array([-1.])
     """
-    total, error = np.array(start, dtype=float), np.zeros(len(start))
+    total, error = np.zeros(len(A)), np.zeros(len(A))
+    for part in start:
+        total, f = _two_sum(total, part)
+        error += f
     for j, wj in enumerate(w):
         if wj == 0.0:
             continue
@@ -49,10 +52,16 @@ def compensated_product(A: Array, w: Array, start: Array) -> Array:
     return total + error
 
 
-def compensated_product_t(A: Array, r: Array) -> Array:
-    """Aᵀ r, each entry correctly rounded but for the last bit."""
+def compensated_product_t(A: Array, r: Array, low: Array) -> Array:
+    """Aᵀ (r + low) for a vector given as an unevaluated sum of a large and a small part."""
     out = np.empty(A.shape[1])
     for j in range(A.shape[1]):
         p, e = _two_product(A[:, j], r)
-        out[j] = math.fsum(p) + math.fsum(e)
+        out[j] = math.fsum(p) + math.fsum(e + A[:, j] * low)
     return out
+
+
+def add_to_pair(r: Array, low: Array, step: Array) -> tuple[Array, Array]:
+    """(r + low) + step, again as a large and a small part."""
+    total, error = _two_sum(r, step)
+    return _two_sum(total, low + error)

@@ -11,7 +11,8 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
-from certifit.judge._certify import fitted, reads
+from certifit.judge._least_squares import fitted
+from certifit.judge._registry import reads
 from certifit.losses import Absolute, Loss, Squared, loss_spec
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
 from certifit.solvers import solve_coordinate, solve_least_squares

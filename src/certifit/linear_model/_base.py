@@ -19,13 +19,10 @@ def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool 
 
 
 def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
-    """Sample weights as floats ≥ 0 with a positive sum; None when none were given."""
+    """Sample weights as floats ≥ 0, not all zero; None when none were given."""
     if sample_weight is None:
         return None
-    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
-    if not weights.sum() > 0.0:
-        raise ValueError("All sample weights are zero: give at least one row a positive weight.")
-    return weights
+    return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
 
 def linear_scores(model: Any, X: Any) -> Array:

@@ -5,9 +5,6 @@ set S with given signs the solution is a linear system; a coefficient that would
 coefficient with |q| > l1 enters. The inverse of H = G_SS + diag(l2_S) follows by one rank-one update per change.
 """
 
-# mypy: allow-untyped-defs
-# Compiled functions take arrays and scalars; Numba, not the type checker, reads their types.
-
 from __future__ import annotations
 
 import numpy as np

@@ -5,9 +5,6 @@ choice. Every function changes ``w`` and its companion (``q`` or ``r``) in place
 the last sweep, measured by what it does to the fit: |Δwⱼ|·‖aⱼ‖.
 """
 
-# mypy: allow-untyped-defs
-# Compiled functions take arrays and scalars; Numba, not the type checker, reads their types.
-
 from __future__ import annotations
 
 import numpy as np

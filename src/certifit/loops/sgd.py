@@ -1,8 +1,5 @@
 """One pass of stochastic gradient descent over rows in a given order, with a running average."""
 
-# mypy: allow-untyped-defs
-# Compiled functions take arrays and scalars; Numba, not the type checker, reads their types.
-
 from __future__ import annotations
 
 import numpy as np

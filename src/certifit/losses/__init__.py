@@ -17,6 +17,8 @@ All formulas use NumPy ufuncs only, so the same lines run on floats and on the e
 from certifit.losses._base import EvaluationLoss, Loss
 from certifit.losses._classification import Exponential, Hinge, Logistic, PerceptronLoss, SquaredHinge
 from certifit.losses._evaluation import Asymmetric, ZeroOne
+from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, ExponentialFamily, Link
+from certifit.losses._glm import Binomial, FamilyLoss, GammaLog, Poisson, TweedieLog
 from certifit.losses._offset import best_offset
 from certifit.losses._registry import get_loss, loss_names, loss_spec
 from certifit.losses._regression import Absolute, Squared
@@ -24,6 +26,16 @@ from certifit.losses._softmax import Softmax
 
 __all__ = [
     "Absolute",
+    "BUILT_IN",
+    "Binomial",
+    "ExponentialFamily",
+    "FAMILIES",
+    "FamilyLoss",
+    "GammaLog",
+    "LINKS",
+    "Link",
+    "Poisson",
+    "TweedieLog",
     "Asymmetric",
     "EvaluationLoss",
     "Exponential",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+import scipy.special
+
 from certifit._types import Array
+
+
+def entr(x: Any) -> Any:
+    """−x log x with 0 log 0 = 0, also of error-bounded numbers."""
+    # SciPy's function stops being a ufunc (and so ignores other number types) under SCIPY_ARRAY_API.
+    return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
 
 
 class EvaluationLoss(ABC):
@@ -21,11 +29,14 @@ class EvaluationLoss(ABC):
 class Loss(EvaluationLoss):
     """A convex loss with everything that solvers and certificates need (see the package docstring)."""
 
-    targets: ClassVar[Literal["real", "sign", "class"]]
-    """What y may be: real numbers, −1/+1, or class codes 0..K−1."""
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]]
+    """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
 
     smooth: ClassVar[bool]
     """Whether the slope is continuous."""
+
+    self_concordant: ClassVar[bool] = False
+    """Whether |L‴| ≤ L″ (in z): then a small gradient proves a small gap even without a penalty."""
 
     curvature_bound: float
     """sup of the curvature (``inf`` where there is none)."""
@@ -49,6 +60,10 @@ class Loss(EvaluationLoss):
     def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
         """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z."""
         return self.value(z, y) + self.conjugate(u, y) - u * z
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        """Value and slope together, where that saves an exponential."""
+        return self.value(z, y), self.slope(z, y)
 
     def params(self) -> dict[str, float]:
         """Parameters that, with the name, rebuild the loss."""

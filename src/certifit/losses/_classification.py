@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, entr
 
 
 class _MarginLoss(Loss):
-    targets: ClassVar[Literal["real", "sign", "class"]] = "sign"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "sign"
 
     def _domain(self, y: Array, low: float, high: float) -> tuple[Array, Array]:
         """The interval of u = −a y when a = αy runs over [low, high]."""
@@ -92,6 +92,7 @@ class Logistic(_MarginLoss):
     """
 
     name: ClassVar[str] = "logistic"
+    self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25  # type: ignore[misc]
 
@@ -100,6 +101,13 @@ class Logistic(_MarginLoss):
 
     def slope(self, z: Array, y: Array) -> Array:
         return -1.0 * y * expit(-1.0 * y * z)
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        m = y * z
+        e = np.exp(-np.abs(m))  # NumPy's exp is vectorised, its logaddexp is not
+        share = 1.0 / (1.0 + e)
+        value = np.maximum(-m, 0.0) - np.log(share)
+        return value, -1.0 * y * np.where(m > 0, e * share, share)
 
     def curvature(self, z: Array, y: Array) -> Array:
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
@@ -124,6 +132,7 @@ class Exponential(_MarginLoss):
     """
 
     name: ClassVar[str] = "exponential"
+    self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 

@@ -6,11 +6,27 @@ from typing import Any
 
 from certifit.losses._base import Loss
 from certifit.losses._classification import Exponential, Hinge, Logistic, PerceptronLoss, SquaredHinge
+from certifit.losses._glm import Binomial, FamilyLoss, GammaLog, Poisson, TweedieLog
 from certifit.losses._regression import Absolute, Squared
 from certifit.losses._softmax import Softmax
 
 _LOSSES: dict[str, type[Loss]] = {
-    cls.name: cls for cls in (Squared, Absolute, Hinge, SquaredHinge, Logistic, Exponential, PerceptronLoss, Softmax)
+    cls.name: cls
+    for cls in (
+        Squared,
+        Absolute,
+        Hinge,
+        SquaredHinge,
+        Logistic,
+        Exponential,
+        PerceptronLoss,
+        Softmax,
+        Poisson,
+        Binomial,
+        GammaLog,
+        TweedieLog,
+        FamilyLoss,
+    )
 }
 
 

@@ -22,14 +22,15 @@ class Squared(Loss):
 
     Examples
     --------
-    >>> Squared().value(3.0, 1.0)
+    >>> float(Squared().value(3.0, 1.0))
     4.0
     """
 
     factor: float = 1.0
 
     name: ClassVar[str] = "squared"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    self_concordant: ClassVar[bool] = True
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = True
 
     @property
@@ -66,12 +67,12 @@ class Absolute(Loss):
 
     Examples
     --------
-    >>> Absolute().value(3.0, 1.0)
+    >>> float(Absolute().value(3.0, 1.0))
     2.0
     """
 
     name: ClassVar[str] = "absolute"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "real"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import entr, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, entr
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "softmax"
-    targets: ClassVar[Literal["real", "sign", "class"]] = "class"
+    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "class"
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.5  # type: ignore[misc]
 
@@ -38,6 +38,16 @@ class Softmax(Loss):
     def value(self, z: Any, y: Any) -> Any:
         z = np.asarray(z)
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        shifted = z - z.max(axis=1, keepdims=True)
+        own = np.take_along_axis(shifted, np.asarray(y)[:, None], axis=1)[:, 0]
+        p = np.exp(shifted, out=shifted)
+        total = p.sum(axis=1)
+        p /= total[:, None]
+        value = np.log(total) - own
+        p[np.arange(len(p)), y] -= 1.0
+        return value, p
 
     def slope(self, z: Array, y: Array) -> Array:
         return softmax(z, axis=1) - self.one_hot(y, z.shape[1])

@@ -157,13 +157,9 @@ class PNorm(Regularizer):
     @staticmethod
     def _norm(w: Any, p: float) -> Any:
         size = np.abs(w)
-        top = size.max()
-        largest = float(np.asarray(getattr(top, "upper", top)).item())  # of a ball, its upper end
-        if not 0.0 < largest < np.inf:
-            return top
-        # (w/scale)^p neither overflows nor vanishes where it matters; a power of two scales without rounding.
-        scale = 2.0 ** np.ceil(np.log2(largest))
-        return scale * np.power(np.power(size / scale, p).sum(), 1.0 / p)
+        # (w/top)^p neither overflows nor vanishes where it matters; any positive number would do for top.
+        top = float(np.max(_upper(size), initial=0.0)) or 1.0
+        return np.power(np.power(size / top, p).sum(), 1.0 / p) * top
 
     @property
     def dual_p(self) -> float:
@@ -185,6 +181,11 @@ class PNorm(Regularizer):
 
     def params(self) -> dict[str, Any]:
         return {"p": self.p}
+
+
+def _upper(x: Any) -> Array:
+    """Upper ends of error-bounded numbers; plain arrays as they are."""
+    return np.asarray(getattr(x, "upper", x))
 
 
 def _project_ball(w: Array, q: float, radius: float) -> Array:
@@ -324,7 +325,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Any) -> Any:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return np.inf if np.any(getattr(v, "upper", v) > 0.0) else 0.0
+            return np.inf if np.any(_upper(v) > 0.0) else 0.0
         return self.base.gauge(positive)
 
     def params(self) -> dict[str, Any]:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.linalg
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from certifit._types import Array
-from certifit.loops.active_set import DONE, active_set
-from certifit.loops.coordinate import cd_gram, follow, take
+from certifit.design import cholesky, one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8
@@ -85,6 +83,8 @@ class Active:
 
     def build(self, G: Array, state: GramState, penalty: Penalty) -> bool:
         """Factorise for the support of the state; False where its columns depend on each other."""
+        from certifit.loops.coordinate import take  # compiled code loads on first use
+
         S = np.flatnonzero(state.w)
         k = len(S)
         self.k = 0
@@ -92,10 +92,11 @@ class Active:
         take(G, S, H)
         H[np.diag_indices_from(H)] += penalty.l2[S]
         if k:
-            C, info = dpotrf(H, lower=1, clean=0)
-            if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
-                return False
-            inverse, info = dpotri(C, lower=1)
+            with one_thread():
+                C, info = dpotrf(H, lower=1, clean=0)
+                if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
+                    return False
+                inverse, info = dpotri(C, lower=1)
             H = np.tril(inverse) + np.tril(inverse, -1).T
         self.reserve(k, len(state.w))
         self.S[:k], self.inverse[:k, :k], self.k = S, H, k
@@ -154,6 +155,8 @@ def descend_gram(
 
 
 def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.random.Generator | None) -> None:
+    from certifit.loops.coordinate import cd_gram
+
     m = len(state.w)
     order = np.arange(m) if rng is None else rng.permutation(m)
     w, q = state.w.copy(), state.q.copy()
@@ -163,6 +166,8 @@ def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.r
 
 def _pass(G: Array, state: GramState, penalty: Penalty, share: float, active: Active) -> int:
     """One run of the active-set loop; undone if it made things worse (lost digits)."""
+    from certifit.loops.active_set import DONE, active_set
+
     m = len(state.w)
     active.reserve(active.k, m)
     w, q, r2 = state.w.copy(), state.q.copy(), state.r2
@@ -182,6 +187,8 @@ def _pass(G: Array, state: GramState, penalty: Penalty, share: float, active: Ac
 
 def _newton(G: Array, state: GramState, penalty: Penalty) -> None:
     """A damped Newton step on the support, signs held: for columns that (nearly) depend on each other."""
+    from certifit.loops.coordinate import follow, take
+
     S = np.flatnonzero(state.w)
     if len(S) == 0:
         return
@@ -219,8 +226,8 @@ def _solve(H: Array, rhs: Array) -> Array | None:
     """H⁻¹ rhs; a little ridge where columns are dependent (sweeps then take the last digits)."""
     size = np.diag(H)
     for extra in (0.0, 1e-12, 1e-9, 1e-6):
-        C, info = dpotrf(H + np.diag(extra * size) if extra else H, lower=1, clean=0)
-        if info == 0 and np.min(np.diag(C) ** 2 / size) > 1e-13:
-            step = scipy.linalg.cho_solve((C, True), rhs, check_finite=False)
+        factor = cholesky(H + np.diag(extra * size) if extra else H)
+        if factor is not None and np.min(np.diag(factor.C) ** 2 / size) > 1e-13:
+            step = factor.solve(rhs)
             return step if np.all(np.isfinite(step)) else None
     return None

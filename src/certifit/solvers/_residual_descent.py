@@ -9,7 +9,6 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import Block, Columns
-from certifit.loops.coordinate import cd_dense, cd_sparse
 from certifit.solvers._gram_descent import Penalty
 
 _MEMORY = 5  # iterates that an extrapolation uses
@@ -87,6 +86,8 @@ def _sweep(
 
 
 def _one(block: Block, r: Array, v: Array, norms: Array, penalty: Penalty, order: Array) -> None:
+    from certifit.loops.coordinate import cd_dense, cd_sparse  # compiled code loads on first use
+
     A = block.values
     if block.is_sparse:
         cd_sparse(

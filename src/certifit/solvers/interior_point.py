@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import dpotrf
 
 from certifit._types import Array
-from certifit.design import Design
+from certifit.design import Cholesky, Design, cholesky, one_thread
 from certifit.losses import Loss
 from certifit.regularizers import Regularizer
 from certifit.solvers._driver import drive
@@ -204,23 +203,23 @@ def _factorised(A: Array, rows: Array, diagonal: Array, offset: bool):  # type: 
         B = np.hstack([A, np.ones((n, 1))]) if offset else A
         H = (B * weight[:, None]).T @ B
         H[np.arange(d), np.arange(d)] += diagonal
-        C = _cholesky(H)
+        C = _factor(H)
 
         def narrow(r: Array, rho: float, g: Array) -> tuple[Array, float, Array]:
             right = np.append(r, rho) if offset else r
-            x = scipy.linalg.cho_solve((C, True), right - B.T @ (weight * g), check_finite=False)
+            x = C.solve(right - B.T @ (weight * g))
             return x[:d], float(x[d]) if offset else 0.0, weight * (B @ x + g)
 
         return narrow
     K = (A / diagonal) @ A.T
     K[np.arange(n), np.arange(n)] += rows
-    C = _cholesky(K)
+    C = _factor(K)
 
     def wide(r: Array, rho: float, g: Array) -> tuple[Array, float, Array]:
-        base = scipy.linalg.cho_solve((C, True), A @ (r / diagonal) + g, check_finite=False)
+        base = C.solve(A @ (r / diagonal) + g)
         db = 0.0
         if offset:
-            ones = scipy.linalg.cho_solve((C, True), np.ones(n), check_finite=False)
+            ones = C.solve(np.ones(n))
             db = (rho - float(base.sum())) / float(ones.sum())
             base = base + db * ones
         return (r - A.T @ base) / diagonal, db, base
@@ -228,13 +227,14 @@ def _factorised(A: Array, rows: Array, diagonal: Array, offset: bool):  # type: 
     return wide
 
 
-def _cholesky(H: Array) -> Array:
+def _factor(H: Array) -> Cholesky:
+    """The factor of H, with as little ridge as it takes."""
     size = np.maximum(np.diag(H), 1e-300)
     for extra in (1e-15, 1e-12, 1e-9, 1e-6):
-        C, info = dpotrf(H + np.diag(extra * size), lower=1, clean=0)
-        if info == 0:
-            return C
-    return np.diag(np.sqrt(size))
+        found = cholesky(H + np.diag(extra * size))
+        if found is not None:
+            return found
+    return Cholesky(np.diag(np.sqrt(size)), 0.0)
 
 
 def solve_kinked(
@@ -318,7 +318,8 @@ def _vertex(program: _Program, w: Array, b: float) -> tuple[Array, float]:
     # Rows that are nearly met come first, and of these the independent ones.
     size = off + 1e-12 * max(float(off.max()), 1e-300)
     near = np.argsort(size)[: 4 * k + 20]
-    order = scipy.linalg.qr((B[near] / size[near, None]).T, mode="economic", pivoting=True, check_finite=False)[2]
+    with one_thread():
+        order = scipy.linalg.qr((B[near] / size[near, None]).T, mode="economic", pivoting=True, check_finite=False)[2]
     rows = near[order[:k]]
     try:
         x = np.linalg.solve(B[rows], program.rows.k[rows])

@@ -22,16 +22,17 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse.linalg
-from scipy.linalg.lapack import dpocon, dpotrf, dtrcon
+from scipy.linalg.lapack import dtrcon
 
 from certifit._types import Array
-from certifit.design import Design, Moments, compensated_product, compensated_product_t
+from certifit.design import Cholesky, Design, add_to_pair, cholesky, compensated_product, compensated_product_t
 from certifit.solvers._solution import Solution
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
 _WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
+_SMALL = 1 << 16  # entries of X up to which least squares always gets all its digits
 _DENSE_LIMIT = 50_000_000  # entries up to which a sparse X may be made dense
 
 
@@ -125,7 +126,8 @@ def _choose(task: _Task, method: str) -> tuple[Array, Array, dict]:
         return _dual(task)
     if method == "svd" or (method == "auto" and n < d):
         return _svd(task)
-    if method in ("auto", "cholesky"):
+    exact = method == "auto" and not np.any(task.alpha) and n * d <= _SMALL and not task.design.is_sparse
+    if method in ("auto", "cholesky") and not exact:
         answer = _cholesky(task, forced=method == "cholesky")
         if answer is not None:
             return answer
@@ -134,9 +136,13 @@ def _choose(task: _Task, method: str) -> tuple[Array, Array, dict]:
     return _qr(task)
 
 
-def _scale_of(gram: Array) -> Array:
-    """Column sizes as powers of two (scaling by them is exact); 1 for empty columns."""
-    size = np.sqrt(np.maximum(np.diag(gram), 0.0))
+def _norms(A: Array) -> Array:
+    """Column norms without overflow."""
+    return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
+
+
+def _scale_of(size: Array) -> Array:
+    """Column sizes rounded to powers of two (scaling by them is exact); 1 for empty columns."""
     usable = (size > 0) & np.isfinite(size)
     return np.where(usable, 2.0 ** np.round(np.log2(np.where(usable, size, 1.0))), 1.0)
 
@@ -147,37 +153,35 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
         m = task.design.moments(task.Y, task.weights, task.fit_intercept)
     if not (np.all(np.isfinite(m.gram)) and np.all(np.isfinite(m.cross))):
         return None
-    D = _scale_of(m.gram)
+    D = _scale_of(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
     W = np.empty_like(task.prior)
-    factors: dict[float, Array] = {}
+    factors: dict[float, Cholesky] = {}
     worst = 1.0
     for t, a in enumerate(task.alpha):
         if a not in factors:
             H = m.gram / np.outer(D, D)
             H[np.diag_indices_from(H)] += a / D**2
-            C, info = dpotrf(H, lower=1, clean=1)
-            rcond = dpocon(C, np.abs(H).sum(axis=0).max(), uplo="L")[0] if info == 0 else 0.0
-            if not rcond > (_SAFE if not forced else 1e-14):
+            factor = cholesky(H)
+            if factor is None or not factor.rcond > (1e-14 if forced else _SAFE):
                 return None
-            worst, factors[a] = min(worst, rcond), C
+            worst, factors[a] = min(worst, factor.rcond), factor
         # Solve for the departure from the prior.
         rhs = m.cross[:, t] - m.gram @ task.prior[t]
-        W[t] = task.prior[t] + scipy.linalg.cho_solve((factors[a], True), rhs / D, check_finite=False) / D
+        W[t] = task.prior[t] + factors[a].solve(rhs / D) / D
     b = m.target_mean - W @ m.mean
     for _ in range(2):  # true residuals wash out what forming the Gram matrix lost
         G = task.half_gradient(W, task.residual(W, b))
         G = G - np.outer(m.mean, (G_sum := _column_sums(task, W, b)))
         step = np.empty_like(W)
         for t, a in enumerate(task.alpha):
-            step[t] = scipy.linalg.cho_solve((factors[a], True), G[:, t] / D, check_finite=False) / D
+            step[t] = factors[a].solve(G[:, t] / D) / D
         W = W + step
         b = b + (G_sum / m.total - step @ m.mean if task.fit_intercept else 0.0)
         if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
             break
     stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
     if len(factors) == 1:
-        T = scipy.linalg.solve_triangular(next(iter(factors.values())), np.eye(len(D)), lower=True).T / D[:, None]
-        stats["factor"] = Factor(T, m.mean, m.total)
+        stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
     return W, b, stats
 
 
@@ -216,7 +220,7 @@ class _Rows:
         B = A.copy()
         if task.fit_intercept:
             B[:, :d] -= A[:, d:] * centre
-        D = _scale_of(np.diag(np.array([scipy.linalg.norm(c) ** 2 for c in B.T])))
+        D = _scale_of(_norms(B))
         return cls(A, y, centre, D, B / D)
 
     def raw(self, theta: Array) -> Array:
@@ -238,7 +242,7 @@ def _qr(task: _Task) -> tuple[Array, Array, dict]:
             return _svd(task)
         a = float(task.alpha[t])
         if a not in cache:
-            cache[a] = scipy.linalg.qr(rows.B, mode="economic", check_finite=False)
+            cache[a] = np.linalg.qr(rows.B)
         Q, R = cache[a]
         rcond = dtrcon(R)[0] if np.all(np.isfinite(R)) else 0.0
         if not rcond > _RANK:
@@ -270,18 +274,19 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
         return f - Q @ h, scipy.linalg.solve_triangular(R, h, check_finite=False)
 
     r, theta = solve(rows.y, np.zeros(len(R)))
+    low = np.zeros_like(r)  # the residual is carried in two parts: where it is large, its last digits decide
     full = rows.raw(theta)
     last = np.inf
     for _ in range(10):
-        f = compensated_product(rows.A, full, rows.y)
-        g = -compensated_product_t(rows.A, r)
+        f = compensated_product(rows.A, full, rows.y, -r, -low)
+        g = -compensated_product_t(rows.A, r, low)
         if len(g) > k:  # to centred coordinates
             g[:k] -= rows.centre * g[k]
-        dr, dtheta = solve(f - r, g / rows.D)
+        dr, dtheta = solve(f, g / rows.D)
         size = float(np.linalg.norm(dtheta)) / max(float(np.linalg.norm(full * rows.D)), 1e-300)
         if not size < 0.5 * last:
             break
-        r, full, last = r + dr, full + rows.raw(dtheta), size
+        (r, low), full, last = add_to_pair(r, low, dr), full + rows.raw(dtheta), size
     return full
 
 
@@ -291,8 +296,8 @@ def _svd(task: _Task) -> tuple[Array, Array, dict]:
     mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
     root = task.root
     A = task.design.centred(mean, root)
-    D = _scale_of(np.diag(np.array([scipy.linalg.norm(c) ** 2 for c in A.T])))
-    U, s, Vt = scipy.linalg.svd(A / D, full_matrices=False, check_finite=False)
+    D = _scale_of(_norms(A))
+    U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
     keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
     rank = int(keep.sum())
     n = task.design.shape[0]
@@ -335,14 +340,13 @@ def _dual(task: _Task) -> tuple[Array, Array, dict]:
     worst = 1.0
     for t, a in enumerate(task.alpha):
         H = K + a * np.eye(n)
-        C, info = dpotrf(H, lower=1, clean=1)
-        rcond = dpocon(C, np.abs(H).sum(axis=0).max(), uplo="L")[0] if info == 0 else 0.0
-        if not rcond > 1e-13:
+        factor = cholesky(H)
+        if factor is None or not factor.rcond > 1e-13:
             return _qr(task)
-        worst = min(worst, rcond)
+        worst = min(worst, factor.rcond)
         dual = np.zeros(n)
         for _ in range(3):
-            dual += scipy.linalg.cho_solve((C, True), R[:, t] - A @ (A.T @ dual) - a * dual, check_finite=False)
+            dual += factor.solve(R[:, t] - A @ (A.T @ dual) - a * dual)
         W[t] = W[t] + A.T @ dual
     b = target_mean - W @ mean
     return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
@@ -386,9 +390,9 @@ def _non_negative(task: _Task) -> tuple[Array, Array, dict]:
     """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
     d = task.design.shape[1]
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))
-    m: Moments = task.design.moments(task.Y, task.weights, task.fit_intercept)
+    m = task.design.moments(task.Y, task.weights, task.fit_intercept)
     A = task.design.centred(m.mean, task.root)
-    D = _scale_of(m.gram)
+    D = _scale_of(_norms(A))
     for t, a in enumerate(task.alpha):
         y = task.Y[:, t] - m.target_mean[t]
         y = y if task.root is None else y * task.root

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from certifit._types import Array
+from certifit.design import cholesky
 from certifit.problem import Problem
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -118,9 +118,7 @@ def _solve(H: Array, g: Array) -> Array:
     """H⁻¹g, with a little ridge where H is singular (flat directions do not matter)."""
     size = np.maximum(np.diag(H), 1e-300)
     for extra in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
-        try:
-            factor = scipy.linalg.cho_factor(H + np.diag(extra * size + (1e-300 if extra else 0.0)))
-        except np.linalg.LinAlgError:
-            continue
-        return scipy.linalg.cho_solve(factor, g)
+        factor = cholesky(H + np.diag(extra * size + (1e-300 if extra else 0.0)))
+        if factor is not None:
+            return factor.solve(g)
     return g / size

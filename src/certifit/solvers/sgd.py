@@ -7,22 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from certifit._types import Array
-from certifit.loops import sgd as loop
 from certifit.losses import Squared
 from certifit.problem import Problem
 from certifit.solvers._driver import drive
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
 
-CODES = {
-    "squared": loop.SQUARED,
-    "absolute": loop.ABSOLUTE,
-    "hinge": loop.HINGE,
-    "squared_hinge": loop.SQUARED_HINGE,
-    "logistic": loop.LOGISTIC,
-    "exponential": loop.EXPONENTIAL,
-    "perceptron": loop.PERCEPTRON,
-}
+# The numbers by which `certifit.loops.sgd` knows the losses.
+_LOSSES = ("squared", "absolute", "hinge", "squared_hinge", "logistic", "exponential", "perceptron")
+CODES = {name: code for code, name in enumerate(_LOSSES)}
 
 
 @dataclass(frozen=True)
@@ -78,6 +71,8 @@ def sgd(
     >>> found.status, round(float(found.value[0][0]), 1)
     ('converged', 2.0)
     """
+    from certifit.loops.sgd import sgd_pass  # compiled code loads on first use
+
     part = separable(problem.regularizer)
     assert part is not None
     X, y = problem.design.dense(), problem.y
@@ -113,7 +108,7 @@ def sgd(
 
     def advance(s: _State) -> _State:
         w, average = s.w.copy(), s.average.copy()
-        b, average_b, count = loop.sgd_pass(
+        b, average_b, count = sgd_pass(
             A, y, rng.permutation(n), code, factor, w, s.b, average, s.average_b, l1, l2, centre,
             problem.fit_intercept, eta, decay, s.count, float(n),
         )  # fmt: skip

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
 from certifit._types import Array
-from certifit.design import Design
+from certifit.design import Design, cholesky
 from certifit.losses import best_offset
 from certifit.problem import Problem
 from certifit.solvers._driver import drive
@@ -64,7 +63,8 @@ def split_descent(
     B = np.hstack([A, np.ones((n, 1))]) if problem.fit_intercept else A
     inner = B.T @ B
     inner[np.arange(d), np.arange(d)] += 1.0
-    factor = scipy.linalg.cho_factor(inner + 1e-12 * np.eye(len(inner)))
+    factor = cholesky(inner + 1e-12 * np.eye(len(inner)))
+    assert factor is not None
     kink = problem.loss.conjugate(np.ones(n), y)
     low, high = problem.loss.domain(y)
     null_b = best_offset(problem.loss, np.zeros(n), y, s) if problem.fit_intercept else 0.0
@@ -80,7 +80,7 @@ def split_descent(
     def advance(st: _State) -> _State:
         right = B.T @ (st.z - st.a)
         right[:d] += st.v - st.c
-        theta = scipy.linalg.cho_solve(factor, right)
+        theta = factor.solve(right)
         score, w = B @ theta, theta[:d]
         score_r = _RELAX * score + (1 - _RELAX) * st.z
         w_r = _RELAX * w + (1 - _RELAX) * st.v

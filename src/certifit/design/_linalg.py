@@ -1,0 +1,82 @@
+"""Factorisations of small matrices.
+
+NumPy and SciPy each bring a BLAS with threads of its own, and on few cores the idle threads of the one (they spin for a
+while) slow the other down tenfold. Large products go through NumPy; what is small goes through here, on one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import dpocon, dpotrf
+from threadpoolctl import ThreadpoolController
+
+from certifit._types import Array
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """Context in which BLAS uses one thread."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """H = C Cᵀ with its reciprocal condition number (an estimate, in the 1-norm).
+
+    Examples
+    --------
+    >>> H = np.array([[4.0, 2.0], [2.0, 3.0]])
+    >>> cholesky(H).solve(np.array([8.0, 7.0]))
+    array([1.25, 1.5 ])
+    """
+
+    C: Array
+    rcond: float
+
+    def solve(self, b: Array) -> Array:
+        """H⁻¹ b."""
+        with one_thread():
+            return scipy.linalg.cho_solve((self.C, True), b, check_finite=False)
+
+    def inverse_root(self) -> Array:
+        """T with H⁻¹ = T Tᵀ."""
+        with one_thread():
+            return scipy.linalg.solve_triangular(self.C, np.eye(len(self.C)), lower=True, check_finite=False).T
+
+
+def cholesky(H: Array) -> Cholesky | None:
+    """The factor of a symmetric matrix, or None when it is not positive definite."""
+    with one_thread():
+        C, info = dpotrf(H, lower=1, clean=1)
+        if info != 0 or not np.all(np.isfinite(C)):
+            return None
+        return Cholesky(C, float(dpocon(C, np.abs(H).sum(axis=0).max(initial=0.0), uplo="L")[0]))
+
+
+@dataclass(frozen=True)
+class PseudoInverse:
+    """H⁺ of a symmetric positive semi-definite matrix: steps of least length where H is flat."""
+
+    vectors: Array
+    values: Array
+
+    def solve(self, b: Array) -> Array:
+        """H⁺ b."""
+        return self.vectors @ ((self.vectors.T @ b) / self.values)
+
+
+def pseudo_inverse(H: Array) -> PseudoInverse:
+    """Eigenvalues below rounding count as zero."""
+    with one_thread():
+        values, vectors = scipy.linalg.eigh(H, check_finite=False)
+    keep = values > len(H) * 1e-14 * max(float(values[-1]), 1e-300)
+    return PseudoInverse(vectors[:, keep], values[keep])

@@ -1,0 +1,463 @@
+"""The GLM estimator."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning, NoOptimumError
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.design import as_design
+from certifit.inference import Summary
+from certifit.losses import (
+    BUILT_IN,
+    LINKS,
+    Binomial,
+    ExponentialFamily,
+    FamilyLoss,
+    GammaLog,
+    Loss,
+    Poisson,
+    Squared,
+    TweedieLog,
+    loss_spec,
+)
+from certifit.regularizers import L1, ElasticMix, SquaredL2, Zero, regularizer_spec
+from certifit.solvers.existence import rising_direction
+from certifit.solvers.proximal_newton import minimise_l1
+from certifit.solvers.smooth import Columns, Objective, minimise, scaled_root
+
+
+@dataclass(frozen=True)
+class NegativeBinomial:
+    """Counts with V(μ) = μ + dispersion·μ² (known dispersion).
+
+    Examples
+    --------
+    >>> NegativeBinomial(0.5).dispersion
+    0.5
+    """
+
+    dispersion: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.dispersion < np.inf:
+            raise ValueError(f"The dispersion of a negative binomial must be positive, got {self.dispersion}.")
+
+
+@dataclass(frozen=True)
+class Tweedie:
+    """Zeros and positive amounts together: V(μ) = μ^power, 1 < power < 2, log link.
+
+    Examples
+    --------
+    >>> Tweedie(1.5).power
+    1.5
+    """
+
+    power: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not 1 < self.power < 2:
+            raise ValueError(f"The power of a Tweedie family must lie between 1 and 2, got {self.power}.")
+
+
+class GLM(Certified, RegressorMixin, BaseEstimator):
+    r"""Generalized linear model: a family from the exponential family, a link, and a penalty.
+
+    Minimises, with unit deviance d and :math:`g(\mu_i) = w\cdot x_i + b + o_i`,
+
+    .. math:: \frac{1}{2S}\sum_i s_i\,d(y_i, \mu_i) + \alpha\,(\rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w\rVert^2) .
+
+    Parameters
+    ----------
+    family : {"gaussian", "binomial", "poisson", "gamma", "inverse_gaussian"}, NegativeBinomial, Tweedie or \
+ExponentialFamily, default="poisson"
+        For "binomial" y is a share between 0 and 1 and ``sample_weight`` the number of trials.
+    link : {None, "log", "logit", "identity", "inverse", "inverse_squared", "probit", "cloglog"}, default=None
+        None is the canonical link (log for the negative binomial and Tweedie families).
+    alpha : float ≥ 0, default=0.0
+    l1_ratio : float in [0, 1], default=0.0
+        ρ.
+    fit_intercept : bool, default=True
+    tol : float > 0, default=1e-5
+        The fit stops when about tol² of what the null model pays is left to gain.
+    max_iter : int, default=100
+    trace : bool, default=False
+    time_budget : float, default=None
+
+    Attributes
+    ----------
+    coef_ : (d,) array
+    intercept_ : float
+    n_iter_ : int
+    link_ : str
+    certificate_ : Certificate
+        A proved gap for gaussian-identity, binomial-logit, poisson-log, gamma-log and Tweedie-log; for the others the
+        residual of the likelihood equations.
+
+    Raises
+    ------
+    NoOptimumError
+        Poisson and binomial without a penalty, where the likelihood has no maximum; the message shows the direction.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 4.0, 9.0])
+    >>> model = GLM("poisson").fit(X, y)
+    >>> model.coef_.round(4), model.certificate_.relative_gap < 1e-9
+    (array([0.7478]), True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "family": [StrOptions(set(BUILT_IN)), NegativeBinomial, Tweedie, ExponentialFamily],
+        "link": [StrOptions(set(LINKS)), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        family: Any = "poisson",
+        link: str | None = None,
+        *,
+        alpha: float = 0.0,
+        l1_ratio: float = 0.0,
+        fit_intercept: bool = True,
+        tol: float = 1e-5,
+        max_iter: int = 100,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.family = family
+        self.link = link
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> GLM:
+        """Fit; ``offset`` is added to every score, ``exposure`` adds its logarithm (log link only)."""
+        self._validate_params()
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True, multi_output=False
+        )
+        y = np.asarray(y, dtype=float)
+        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        self.link_ = _link_name(self.family, self.link)
+        shift = _read_offset(offset, exposure, self.link_, len(y))
+        reader = FamilyLoss(**_family_params(self.family), link=self.link_)
+        _check_values(self.family, y)
+        loss = _convex(self.family, self.link_) or reader
+        strength = self.alpha * float(weights.sum())
+        theta, columns, solution = self._solve(X, y, weights, shift, loss, reader, strength)
+        W, b = columns.raw(theta)
+        self.coef_, self.intercept_ = W[0].astype(X.dtype), X.dtype.type(b[0]) if self.fit_intercept else 0.0
+        self.n_iter_ = int(solution.stats["n_iter"])
+        if self.trace:
+            self.trace_ = solution.trace
+        self._loss, self._reader = loss, reader
+        self._statistics = self._describe(X, y, weights, shift)
+        evidence = self._evidence(strength)
+        self._promise_certificates(partial(_certificates, X, y, sample_weight, shift, evidence, loss))
+        return self
+
+    def _solve(
+        self, X: Any, y: Array, weights: Array, shift: Array | None, loss: Loss, reader: FamilyLoss, strength: float
+    ) -> tuple[Array, Columns, Any]:
+        columns = Columns.of(as_design(X), weights, self.fit_intercept)
+        d, unit = X.shape[1], columns.unit
+        pad = np.zeros(columns.width - d)
+        ridge = np.append(strength * (1.0 - self.l1_ratio) / unit**2, pad)
+        objective = Objective(columns, y, weights, loss, ridge, np.zeros((columns.width, 1)), shift)
+        start = self._start(objective, reader)
+        null = objective.value(objective.scores(start), start)[0]
+        if not np.isfinite(null):
+            raise ValueError(
+                f"No start with possible means was found for link {self.link_!r}; use link='log' or fit_intercept=True."
+            )
+        # Without a gap the equations are what is certified, and their residual is the root of what is left.
+        share = self.tol**2 * (1e-4 if isinstance(loss, FamilyLoss) else 1.0)
+        target = max(share, 1e-14) * max(null, 1e-12 * float(weights.sum()))
+        if strength * self.l1_ratio > 0:
+            if isinstance(loss, (FamilyLoss, TweedieLog)):
+                raise ValueError(
+                    f"An l1 penalty needs a convex family and link, not {self.family!r} with {self.link_!r}."
+                )
+            kappa = np.append(strength * self.l1_ratio / unit, pad)[:, None]
+            solution = minimise_l1(
+                objective, kappa, start, target * min(self.tol, 1e-3), self.max_iter, self.time_budget, self.trace
+            )
+        else:
+            solution = minimise(objective, start, target, self.max_iter, self.time_budget, self.trace)
+        scores = objective.scores(solution.value)[:, 0]
+        if strength == 0.0 and isinstance(loss, (Poisson, Binomial)) and np.abs(scores).max(initial=0.0) > 12.0:
+            self._refuse_runaway(X, y, weights, isinstance(loss, Binomial))
+        if not solution.converged and solution.stats["gap"] > target:
+            left = solution.stats["gap"] / max(null, 1e-300)
+            warnings.warn(
+                f"Stopped by {solution.status} with about {left:.1e} of the null model left to gain.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return solution.value, columns, solution
+
+    def _start(self, objective: Objective, reader: FamilyLoss) -> Array:
+        """The null model: every mean the overall mean; without an offset, the least-squares fit of the scores."""
+        theta = np.zeros((objective.columns.width, 1))
+        link = reader.parts[1]
+        mean = float(objective.weights @ objective.y / objective.weights.sum())
+        if reader.family == "binomial":
+            mean = min(max(mean, 1e-3), 1 - 1e-3)
+        elif reader.family != "gaussian":
+            mean = max(mean, 1e-6)
+        level = float(np.ravel(link.link(np.array([mean])))[0])
+        if self.fit_intercept:
+            theta[-1] = level if objective.offset is None else level - float(np.mean(objective.offset))
+        elif not np.isfinite(objective.value(objective.scores(theta), theta)[0]):
+            rows = objective.columns.rows(slice(None))
+            theta[:, 0] = np.linalg.lstsq(rows, np.full(len(rows), level), rcond=None)[0]
+        return theta
+
+    def _refuse_runaway(self, X: Any, y: Array, weights: Array, share: bool) -> None:
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        direction = rising_direction(dense, y, weights, self.fit_intercept, share)
+        if direction is None:
+            return
+        shown = np.array2string(direction[: X.shape[1]], precision=3, threshold=6)
+        raise NoOptimumError(
+            f"No finite optimum: along w = {shown} every score with y = 0{' or 1' if share else ''} moves rightly "
+            "and the others stay, so the likelihood rises for ever. Use a penalty (alpha > 0) or drop a column."
+        )
+
+    def _describe(self, X: Any, y: Array, weights: Array, shift: Array | None) -> dict[str, Any]:
+        """The few numbers that `summary` needs."""
+        z = np.asarray(X @ np.asarray(self.coef_, dtype=float)) + float(self.intercept_)
+        z = z if shift is None else z + shift
+        family, link = self._reader.parts
+        mu, used = link.inverse(z), weights > 0
+        with np.errstate(all="ignore"):
+            pearson = float(np.sum(weights[used] * np.square(y - mu)[used] / family.variance_of(mu)[used]))
+        spread = None if self.alpha > 0 else self._spread(X, weights * self._reader.curvature(z, y))
+        return {
+            "spread": spread,
+            "rows": int(used.sum()),
+            "deviance": 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu))),
+            "null_deviance": self._null_deviance(y, weights, shift),
+            "pearson": pearson,
+            "y": y[used],
+            "mu": mu[used],
+            "weights": weights[used],
+        }
+
+    def _spread(self, X: Any, h: Array) -> Array | None:
+        """Roots of the diagonal of the inverse information matrix, the offset last; None when it is singular."""
+        columns = Columns.of(as_design(X), np.maximum(h, 0.0) if h.sum() > 0 else np.ones(len(h)), self.fit_intercept)
+        T, _ = scaled_root(columns, h)
+        if T is None:
+            return None
+        d = X.shape[1]
+        W = T[:d] / columns.unit[:, None]
+        if not self.fit_intercept:
+            return np.linalg.norm(W, axis=1)
+        return np.append(np.linalg.norm(W, axis=1), np.linalg.norm(T[d] - columns.centre @ W))
+
+    def _null_deviance(self, y: Array, weights: Array, shift: Array | None) -> float:
+        family, link = self._reader.parts
+        if self.fit_intercept and shift is None:
+            mu = np.full(len(y), weights @ y / weights.sum())
+        else:
+            columns = Columns.of(as_design(np.zeros((len(y), 1))), weights, self.fit_intercept)
+            nothing = np.zeros((columns.width, 1))
+            null = Objective(columns, y, weights, self._loss, np.append([1.0], nothing[1:, 0]), nothing, shift)
+            theta = minimise(null, self._start(null, self._reader), 1e-12).value if self.fit_intercept else nothing
+            mu = link.inverse(null.scores(theta)[:, 0])
+        with np.errstate(all="ignore"):
+            return 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu)))
+
+    def _evidence(self, strength: float) -> dict[str, Any]:
+        if strength == 0:
+            penalty: Any = Zero()
+        elif self.l1_ratio == 0:
+            penalty = SquaredL2(0.5)
+        else:
+            penalty = L1() if self.l1_ratio == 1 else ElasticMix(self.l1_ratio)
+        return {
+            "coef": np.asarray(self.coef_, dtype=float)[None],
+            "intercept": np.array([float(self.intercept_)]),
+            "fit_intercept": self.fit_intercept,
+            "loss": loss_spec(self._loss),
+            "regularizer": regularizer_spec(penalty),
+            "lam": strength,
+            "lam_per": "sum",
+        }
+
+    def scores(self, X: Any, offset: Any = None) -> Array:
+        """The linear predictor w·x + b + offset."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        z = np.asarray(X @ self.coef_) + self.intercept_
+        return z if offset is None else z + np.asarray(offset, dtype=float)
+
+    def predict(self, X: Any, offset: Any = None) -> Array:
+        """Predicted means."""
+        z = self.scores(X, offset)
+        return self._reader.parts[1].inverse(z)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """D²: the share of the deviance that is explained (R² for the gaussian family)."""
+        mu, y = self.predict(X), np.asarray(y, dtype=float)
+        w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        family = self._reader.parts[0]
+        with np.errstate(all="ignore"):
+            own = float(w @ np.nan_to_num(family.half_deviance(y, mu)))
+            null = float(w @ np.nan_to_num(family.half_deviance(y, np.full(len(y), w @ y / w.sum()))))
+        return 1.0 - own / null if null > 0 else float("nan")
+
+    def deviance_residuals(self, X: Any, y: Any, offset: Any = None) -> Array:
+        """Signed roots of the unit deviances: large ones are rows that the model does not expect."""
+        mu, y = self.predict(X, offset), np.asarray(y, dtype=float)
+        with np.errstate(all="ignore"):
+            half = np.nan_to_num(self._reader.parts[0].half_deviance(y, mu))
+        return np.sign(y - mu) * np.sqrt(2.0 * np.maximum(half, 0.0))
+
+    def summary(self) -> Summary:
+        """Coefficients with standard errors, tests and intervals; deviance, dispersion and AIC as R reports them."""
+        check_is_fitted(self)
+        if self.alpha > 0:
+            raise ValueError("summary() is for maximum likelihood: fit with alpha=0.")
+        s = self._statistics
+        params = np.asarray(self.coef_, dtype=float)
+        names = getattr(self, "feature_names_in_", None)
+        names = tuple(f"x{j}" for j in range(len(params))) if names is None else tuple(map(str, names))
+        p = len(params) + self.fit_intercept
+        df = s["rows"] - p
+        if df <= 0 or s["spread"] is None:
+            raise ValueError("Standard errors need more rows than coefficients and independent columns.")
+        family = self._reader.parts[0]
+        free = getattr(family, "free_dispersion", False)
+        dispersion = s["pearson"] / df if free else 1.0
+        spread = s["spread"] * np.sqrt(dispersion)
+        if self.fit_intercept:
+            spread = np.append(spread[-1], spread[:-1])
+            params, names = np.append(float(self.intercept_), params), ("intercept", *names)
+        ll = self._log_likelihood(family, s)
+        count = p + (1 if free else 0)
+        figures = {
+            "deviance": s["deviance"],
+            "null_deviance": s["null_deviance"],
+            "dispersion": dispersion,
+            "log_likelihood": ll,
+            "aic": -2.0 * ll + 2.0 * count,
+            "pearson_chi2": s["pearson"],
+        }
+        name = self._reader.family.replace("_", " ")
+        title = f"GLM, {name} family, {self.link_} link: {s['rows']} rows, {df} degrees of freedom"
+        return Summary(names, params, spread, "t" if free else "z", df, p - self.fit_intercept, title, figures)
+
+    @staticmethod
+    def _log_likelihood(family: Any, s: dict[str, Any]) -> float:
+        if isinstance(family, ExponentialFamily):
+            if family.log_b is None:
+                return float("nan")
+            eta = family.canonical(s["mu"])
+            return float(s["weights"] @ (family.log_b(s["y"]) + eta * s["y"] - family.a(eta)))
+        # R takes the dispersion in the likelihood of gamma and inverse gaussian models as deviance over weights.
+        dispersion = s["deviance"] / float(s["weights"].sum())
+        return family.log_likelihood(s["y"], s["mu"], s["weights"], max(dispersion, 1e-300))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.positive_only = _values(self.family)[0] >= 0.0
+        return tags
+
+
+def _values(family: Any) -> tuple[float, float, bool]:
+    if isinstance(family, ExponentialFamily):
+        return (*family.values, True)
+    return BUILT_IN[family].values if isinstance(family, str) else (0.0, np.inf, True)
+
+
+def _check_values(family: Any, y: Array) -> None:
+    low, high, closed = _values(family)
+    name = family if isinstance(family, str) else getattr(family, "name", type(family).__name__)
+    if np.any(y > high) or np.any(y < low if closed else y <= low):
+        bounds = f"{'≥' if closed else '>'} {low:g}" + (f" and ≤ {high:g}" if np.isfinite(high) else "")
+        raise ValueError(f"Some value(s) of y are out of the valid range of the {name} family: y must be {bounds}.")
+
+
+def _link_name(family: Any, link: str | None) -> str:
+    if link is not None:
+        return link
+    if isinstance(family, ExponentialFamily):
+        return "canonical"
+    return BUILT_IN[family].link if isinstance(family, str) else "log"
+
+
+def _family_params(family: Any) -> dict[str, Any]:
+    if isinstance(family, NegativeBinomial):
+        return {"family": "negative_binomial", "dispersion": family.dispersion}
+    if isinstance(family, Tweedie):
+        return {"family": "tweedie", "power": family.power}
+    return {"family": family if isinstance(family, str) else family.name}
+
+
+def _convex(family: Any, link: str) -> Loss | None:
+    """The loss whose gap can be proved, where there is one."""
+    if isinstance(family, Tweedie):
+        return TweedieLog(family.power) if link == "log" else None
+    table: dict[Any, Loss] = {
+        ("gaussian", "identity"): Squared(0.5),
+        ("binomial", "logit"): Binomial(),
+        ("poisson", "log"): Poisson(),
+        ("gamma", "log"): GammaLog(),
+    }
+    return table.get((family, link)) if isinstance(family, str) else None
+
+
+def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | None:
+    total = None
+    if offset is not None:
+        total = np.asarray(offset, dtype=float)
+    if exposure is not None:
+        if link != "log":
+            raise ValueError(f"exposure needs the log link, not {link!r}; give offset= instead.")
+        given = np.asarray(exposure, dtype=float)
+        if np.any(~(given > 0)):
+            raise ValueError("exposure must be positive.")
+        total = np.log(given) if total is None else total + np.log(given)
+    if total is not None and (total.shape != (rows,) or not np.all(np.isfinite(total))):
+        raise ValueError(f"offset must hold {rows} finite numbers, one per row; got shape {total.shape}.")
+    return total
+
+
+def _certificates(
+    X: Any, y: Array, sample_weight: Any, shift: Array | None, evidence: dict[str, Any], loss: Loss
+) -> tuple[Certificate, ...]:
+    data = Data.of(X, y, sample_weight, shift)
+    if not loss.self_concordant:
+        return (issue("stationary", data, evidence),)
+    if evidence["regularizer"]["name"] in ("l2", "none"):
+        found = [issue("local", data, evidence)]
+    else:
+        found = [issue("duality", data, evidence)]
+    return tuple(found)

@@ -1,0 +1,73 @@
+"""Judging generalized linear models: ours, scikit-learn's and glum's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._errors import UnknownModelError
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates._data import Rigor
+from certifit.glm import GLM, Tweedie
+from certifit.judge._registry import model_name, reads
+
+
+def _judge(
+    model: Any, data: Data, family: Any, link: str | None, alpha: float, ratio: float, rigor: Rigor
+) -> Certificate:
+    best = GLM(family, link, alpha=alpha, l1_ratio=ratio, fit_intercept=bool(model.fit_intercept), tol=1e-7)
+    best.fit(data.X, data.y, data.sample_weight, offset=data.offset)
+    witness = best.certificate_.evidence
+    evidence = {
+        **witness,
+        "coef": np.asarray(model.coef_, dtype=float).reshape(1, -1),
+        "intercept": np.array([float(np.ravel(model.intercept_)[0])]),
+        "witness_coef": witness["coef"],
+        "witness_intercept": witness["intercept"],
+        "model": model_name(model),
+    }
+    return issue(best.certificate_.kind, data, evidence, rigor)
+
+
+@reads("PoissonRegressor")
+def _poisson(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    return _judge(model, data, "poisson", "log", float(model.alpha), 0.0, rigor)
+
+
+@reads("GammaRegressor")
+def _gamma(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    return _judge(model, data, "gamma", "log", float(model.alpha), 0.0, rigor)
+
+
+@reads("TweedieRegressor")
+def _tweedie(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    families: dict[float, Any] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
+    family = families.get(model.power, Tweedie(model.power) if 1 < model.power < 2 else None)
+    link = ("identity" if model.power == 0 else "log") if model.link == "auto" else model.link
+    if family is None:
+        raise UnknownModelError(f"certify knows Tweedie powers 0, 1 to 2 and 3, not {model.power}.")
+    return _judge(model, data, family, link, float(model.alpha), 0.0, rigor)
+
+
+@reads("GLM")
+def _glm(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    return _judge(model, data, model.family, model.link, float(model.alpha), float(model.l1_ratio), rigor)
+
+
+@reads("GeneralizedLinearRegressor")
+def _glum(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    families = {
+        "normal": "gaussian",
+        "gaussian": "gaussian",
+        "poisson": "poisson",
+        "gamma": "gamma",
+        "binomial": "binomial",
+    }
+    name = model.family if isinstance(model.family, str) else type(model.family).__name__.lower()
+    if name not in families:
+        raise UnknownModelError(f"certify knows glum's normal, poisson, gamma and binomial families, not {name!r}.")
+    link = {"gaussian": "identity", "binomial": "logit"}.get(families[name], "log")
+    alpha = 0.0 if model.alpha is None else float(np.ravel(model.alpha)[0])
+    ratio = 0.0 if model.l1_ratio is None else float(np.ravel(model.l1_ratio)[0])
+    return _judge(model, data, families[name], link, alpha, ratio, rigor)

@@ -1,0 +1,110 @@
+"""Judging logistic regression: ours, scikit-learn's with every solver, and stochastic gradient descent's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._errors import UnknownModelError
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates._data import Rigor
+from certifit.design import as_design
+from certifit.judge._registry import model_name, reads
+from certifit.losses import Logistic, loss_spec
+from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
+from certifit.solvers.logistic import solve_logistic
+
+
+def _class_factors(model: Any, data: Data, classes: Array) -> Array:
+    """The factor of each class, as scikit-learn computes it."""
+    given = getattr(model, "class_weight", None)
+    if given is None:
+        return np.ones(len(classes))
+    y = np.asarray(data.y)
+    if isinstance(given, str):
+        counts = np.array([data.weights[y == c].sum() for c in classes])
+        return data.weights.sum() / (len(classes) * counts)
+    return np.array([given.get(c, 1.0) for c in classes.tolist()], dtype=float)
+
+
+def _regularizer(strength: float, ratio: float, prior: Any) -> Regularizer:
+    if strength == 0:
+        return Zero()
+    if ratio == 0:
+        return SquaredL2(0.5, None if prior is None else tuple(np.ravel(prior)))
+    return L1() if ratio == 1 else ElasticMix(ratio)
+
+
+def judge_logistic(
+    model: Any, data: Data, strength: float, ratio: float, name: str | None, pad: float | None, rigor: Rigor
+) -> Certificate:
+    """P of the model minus the best that can be had, for Λ = ``strength`` (sum form)."""
+    classes = np.asarray(model.classes_)
+    factors = _class_factors(model, data, classes)
+    coef, b = np.atleast_2d(np.asarray(model.coef_, dtype=float)), np.ravel(np.asarray(model.intercept_, dtype=float))
+    prior = getattr(model, "prior", None)
+    evidence: dict[str, Any] = {
+        "coef": coef,
+        "intercept": np.broadcast_to(b, (len(coef),)).copy(),
+        "fit_intercept": bool(model.fit_intercept),
+        "loss": loss_spec(Logistic()),
+        "regularizer": regularizer_spec(_regularizer(strength, ratio, prior)),
+        "lam": float(strength),
+        "lam_per": "sum",
+        "classes": classes,
+        "model": name,
+    }
+    if not np.all(factors == 1.0):
+        evidence["class_weight"] = factors
+    if pad is not None:
+        evidence |= {"pad": pad, "fit_intercept": False, "coef": np.column_stack([coef, b / pad])}
+        evidence["intercept"] = np.zeros(len(coef))
+    whole = data.padded(evidence)
+    code = np.searchsorted(classes, np.asarray(data.y))
+    solution = solve_logistic(
+        as_design(whole.X),
+        code,
+        len(classes),
+        data.weights * factors[code],
+        strength=strength,
+        l1_ratio=ratio,
+        prior=None if prior is None else np.broadcast_to(prior, coef.shape),
+        fit_intercept=evidence["fit_intercept"],
+        tol=1e-12,
+    )
+    evidence |= {"witness_coef": solution.value[0], "witness_intercept": solution.value[1]}
+    if len(classes) > 2:
+        return issue("softmax-duality", data, evidence, rigor)
+    return issue("local" if ratio == 0 else "duality", data, evidence, rigor)
+
+
+@reads("LogisticRegression", "LogisticRegressionCV")
+def _logistic(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    penalty = getattr(model, "penalty", "deprecated")
+    C = float(np.ravel(model.C_)[0]) if hasattr(model, "C_") else float(model.C)
+    ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(penalty, getattr(model, "l1_ratio", 0.0) or 0.0)
+    strength = 0.0 if penalty is None or np.isinf(C) else 1.0 / C
+    name, pad = model_name(model), None
+    if name is not None:
+        name += f"({model.solver})"
+        if model.solver == "liblinear" and model.fit_intercept:
+            # liblinear penalises the offset as one more coefficient: it is judged by that objective.
+            pad = float(model.intercept_scaling)
+            name += " by its own objective, which penalises the offset"
+    return judge_logistic(model, data, strength, float(ratio), name, pad, rigor)
+
+
+@reads("SGDClassifier")
+def _sgd(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    if model.loss != "log_loss" or len(model.classes_) > 2:
+        raise UnknownModelError(
+            f"certify judges SGDClassifier with loss='log_loss' and two classes; this one has loss={model.loss!r} and "
+            f"{len(model.classes_)} classes."
+        )
+    ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(model.penalty, model.l1_ratio)
+    total = data.weights.sum()  # its objective is a mean over rows: Λ = α times their number
+    strength = 0.0 if model.penalty is None else float(model.alpha) * float(total)
+    name = f"{model_name(model)}(log_loss)"
+    return judge_logistic(model, data, strength, float(ratio), name, None, rigor)

@@ -1,0 +1,30 @@
+"""Who can be judged: a table from class names to functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from certifit.certificates import Certificate, Data
+from certifit.certificates._data import Rigor
+
+_HOMES = {"daal4py": "sklearnex", "onedal": "sklearnex"}
+
+Reader = Callable[[Any, Data, Rigor], Certificate]
+READERS: dict[str, Reader] = {}
+
+
+def reads(*names: str) -> Callable[[Reader], Reader]:
+    """Register a function that judges models of these class names."""
+
+    def keep(function: Reader) -> Reader:
+        READERS.update(dict.fromkeys(names, function))
+        return function
+
+    return keep
+
+
+def model_name(model: Any) -> str | None:
+    """How a verdict calls somebody else's model; None for ours."""
+    home = type(model).__module__.split(".")[0]
+    return None if home == "certifit" else f"{_HOMES.get(home, home)} {type(model).__name__}"

@@ -1,0 +1,370 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning, NoOptimumError
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue, local
+from certifit.certificates.softmax import parts as softmax_parts
+from certifit.design import as_design
+from certifit.inference import Summary, likelihood_summary
+from certifit.linear_model._base import feature_names, linear_scores, read_weights
+from certifit.losses import Asymmetric, Logistic, loss_spec
+from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
+from certifit.solvers import Solution
+from certifit.solvers.logistic import solve_logistic
+
+
+class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
+    r"""Logistic regression, with softmax for more than two classes.
+
+    Minimises :math:`\sum_i s_i\,\log(1 + e^{-y_i(w\cdot x_i + b)}) + \frac1C R(w)` with
+    :math:`R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w - w_0\rVert^2`: the notes' J with
+    :math:`\lambda = 1/(C\sum_i s_i)`. Columns are scaled inside, so data need no scaling, and the fit ends when the gap
+    is small, not after some number of iterations.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", None}, default="deprecated"
+        As in scikit-learn, where ``C`` and ``l1_ratio`` replace it.
+    C : float > 0, default=1.0
+        Inverse strength of the penalty; ``np.inf`` for none (maximum likelihood).
+    l1_ratio : float in [0, 1], default=0.0
+        ρ.
+    tol : float > 0, default=1e-4
+        The fit stops when the gap is about tol²/10 of what the null model pays (1e-9 at the default): the gap
+        is quadratic in the gradient, which is what scikit-learn's tol is about.
+    fit_intercept : bool, default=True
+        The offset is never penalised.
+    class_weight : dict or "balanced", default=None
+    solver : str, default="auto"
+        "auto" or "newton"; scikit-learn's names are accepted and lead to the same optimum.
+    max_iter : int, default=100
+    warm_start : bool, default=False
+    dual, intercept_scaling, random_state, verbose, n_jobs :
+        Accepted so that scikit-learn's calls work; without effect.
+    prior : (d,) or (K, d) array, default=None
+        w₀ of the l2 penalty.
+    threshold : float in (0, 1), default=0.5
+        Two classes: predict the second where its probability exceeds this.
+    costs : (false_positive, false_negative), default=None
+        Two classes: choose the threshold that makes these costs smallest, fp/(fp + fn).
+    trace : bool, default=False
+    time_budget : float, default=None
+        Seconds.
+
+    Attributes
+    ----------
+    classes_ : (K,) array
+    coef_ : (1, d) or (K, d) array
+    intercept_ : (1,) or (K,) array
+    n_iter_ : (1,) array
+    threshold_ : float
+    solver_ : str
+    certificate_ : Certificate
+
+    Raises
+    ------
+    NoOptimumError
+        Without a penalty on classes that are separable or touch: the likelihood then rises for ever. The message shows
+        the direction; ``error.certificate`` is the proof.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "no", "yes", "yes"])
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.predict([[0.4], [2.2]]).tolist(), round(float(model.predict_proba([[2.2]])[0, 1]), 4)
+    (['no', 'yes'], 0.6617)
+    >>> model.certificate_.relative_gap < 1e-9, int(model.certain(X).sum())
+    (True, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "penalty": [StrOptions({"l1", "l2", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+        "dual": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": "no_validation",
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "solver": [StrOptions({"auto", "newton", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": "no_validation",
+        "warm_start": ["boolean"],
+        "n_jobs": "no_validation",
+        "prior": ["array-like", None],
+        "threshold": [Interval(Real, 0, 1, closed="neither")],
+        "costs": ["array-like", None],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        penalty: Any = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        prior: Any = None,
+        threshold: float = 0.5,
+        costs: Any = None,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.prior = prior
+        self.threshold = threshold
+        self.costs = costs
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def _penalty(self) -> tuple[float, float]:
+        """(Λ, ρ) of the objective in sums."""
+        ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(self.penalty, self.l1_ratio or 0.0)
+        none = self.penalty is None or np.isinf(self.C)
+        return (0.0, 0.0) if none else (1.0 / self.C, ratio)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
+        """Fit to rows X (n, d) with labels y (n,)."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        given = read_weights(sample_weight, X)
+        classes, code = np.unique(y, return_inverse=True)
+        present = classes if given is None else np.unique(y[given > 0])
+        if len(present) < 2:
+            raise ValueError(
+                f"Logistic regression needs samples of at least 2 classes in the data, but the data contains only one "
+                f"class: {present[0]!r}."
+            )
+        factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
+        weights = factors[code] if given is None else given * factors[code]
+        strength, ratio = self._penalty()
+        prior = self._read_prior(len(classes), X.shape[1], ratio)
+        solution = self._solve(X, code, classes, weights, strength, ratio, prior)
+        self.classes_ = classes
+        W, b = solution.value
+        self.coef_, self.intercept_ = W.astype(X.dtype), b.astype(X.dtype)
+        self.n_iter_ = np.array([solution.stats["n_iter"]], dtype=np.int32)
+        self.solver_ = solution.stats["method"]
+        self.threshold_ = self.threshold if self.costs is None else Asymmetric(*self.costs).threshold
+        if self.trace:
+            self.trace_ = solution.trace
+        self._certainty: Any = None
+        evidence = self._evidence(strength, ratio, prior, factors)
+        self._promise_certificates(partial(self._prove, Data.of(X, y, sample_weight), evidence))
+        return self
+
+    def _solve(
+        self, X: Any, code: Array, classes: Array, weights: Array, strength: float, ratio: float, prior: Array | None
+    ) -> Solution:
+        warm = self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == X.shape[1]
+        solution = solve_logistic(
+            as_design(X),
+            code,
+            len(classes),
+            weights,
+            strength=strength,
+            l1_ratio=ratio,
+            prior=prior,
+            fit_intercept=self.fit_intercept,
+            start=(self.coef_.astype(float), self.intercept_.astype(float)) if warm else None,
+            tol=self.tol**2 / 10,
+            max_iter=self.max_iter,
+            time_budget=self.time_budget,
+            trace=self.trace,
+        )
+        if strength == 0.0 and not _looks_finite(solution, X):
+            self._refuse_separable(X, classes[code])
+        if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
+            gap = solution.stats["gap"] / solution.stats["target"] * self.tol**2 / 10
+            warnings.warn(
+                f"Stopped by {solution.status} with about {gap:.1e} of the null model left to gain; certificate_ has "
+                "the proved figure.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return solution
+
+    def _refuse_separable(self, X: Any, y: Array) -> None:
+        """Maximum likelihood exists exactly when the classes overlap: say so, with the proof, when they do not."""
+        from certifit.separability import separability
+
+        answer = separability(X, y, fit_intercept=self.fit_intercept)
+        if answer.verdict == "overlapping":
+            return
+        w = answer.w if answer.w is None or np.ndim(answer.w) == 1 else answer.w[-1]
+        shown = "" if w is None else " along w = " + np.array2string(np.asarray(w), precision=3, threshold=6)
+        error = NoOptimumError(
+            f"No finite optimum: the classes are {answer.verdict}, so the likelihood rises for ever{shown}. Use a "
+            "penalty (C=1.0), or separability(X, y) to see the proof."
+        )
+        error.certificate = answer.certificate  # type: ignore[attr-defined]
+        raise error
+
+    def _read_prior(self, classes: int, columns: int, ratio: float) -> Array | None:
+        if self.prior is None:
+            return None
+        rows = 1 if classes == 2 else classes
+        prior = np.asarray(self.prior, dtype=float)
+        if prior.shape not in ((columns,), (rows, columns)) or not np.all(np.isfinite(prior)):
+            raise ValueError(f"prior must hold {columns} finite numbers (or {rows} rows of them); got {prior.shape}.")
+        if ratio > 0:
+            raise ValueError("prior goes with the l2 penalty only: set l1_ratio=0.")
+        return np.broadcast_to(prior, (rows, columns))
+
+    def _regularizer(self, strength: float, ratio: float, prior: Array | None) -> Regularizer:
+        if strength == 0:
+            return Zero()
+        if ratio == 0:
+            return SquaredL2(0.5, None if prior is None else tuple(prior.ravel()))
+        return L1() if ratio == 1 else ElasticMix(ratio)
+
+    def _evidence(self, strength: float, ratio: float, prior: Array | None, factors: Array) -> dict[str, Any]:
+        evidence = {
+            "coef": np.asarray(self.coef_, dtype=float),
+            "intercept": np.asarray(self.intercept_, dtype=float),
+            "fit_intercept": self.fit_intercept,
+            "loss": loss_spec(Logistic()),
+            "regularizer": regularizer_spec(self._regularizer(strength, ratio, prior)),
+            "lam": strength,
+            "lam_per": "sum",
+            "classes": self.classes_,
+        }
+        if not np.all(factors == 1.0):
+            evidence["class_weight"] = factors
+        return evidence
+
+    def _prove(self, data: Data, evidence: dict[str, Any]) -> tuple[Certificate, ...]:
+        if len(self.classes_) > 2:
+            certificate = issue("softmax-duality", data, evidence)
+            if certificate.holds:
+                self._certainty = softmax_parts(data, evidence).stability(
+                    evidence["coef"], evidence["intercept"], certificate.gap * float(data.weights.sum()) * 1.01
+                )
+            return (certificate,)
+        found = []
+        if evidence["regularizer"]["name"] in ("l2", "none"):
+            found.append(issue("local", data, evidence))
+            self._certainty = local.examine(data, found[0].evidence).area
+        if evidence["lam"] > 0:
+            found.append(issue("duality", data, evidence))
+        return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n,) for two classes (positive for the second), else (n, K)."""
+        scores = linear_scores(self, X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The likelier class (two classes: the second where its probability exceeds the threshold)."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            return self.classes_[(scores > limit).astype(int)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, in the order of ``classes_``."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, without loss where these are tiny."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        top = scores - scores.max(axis=1, keepdims=True)
+        return top - np.log(np.exp(top).sum(axis=1, keepdims=True))
+
+    def certain(self, X: Any) -> Array:
+        """Which labels are provably those of the exact optimum (of this objective on the training data)."""
+        check_is_fitted(self)
+        _ = self.certificates_
+        scores = self.decision_function(X)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self._certainty is None:
+            return np.zeros(X.shape[0], dtype=bool)
+        slack = 1e-12 * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
+        radius = self._certainty.radius(X) + slack
+        if len(self.classes_) == 2:
+            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            return np.abs(scores - limit) > radius
+        top = np.sort(scores, axis=1)
+        return top[:, -1] - top[:, -2] > radius
+
+    def summary(self) -> Summary:
+        """Coefficients with standard errors, z, p and intervals; for two classes and no penalty (C=np.inf)."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2 or self._penalty()[0] > 0:
+            raise ValueError("summary() is for two classes without a penalty: fit with C=np.inf.")
+        certificate = self.certificate_
+        if self._certainty is None:
+            raise ValueError("The optimum is not proved to exist, so standard errors mean nothing here.")
+        area, d = self._certainty, self.n_features_in_
+        T = area.T / area.scale[:, None]
+        W = T[:d]
+        spread = np.linalg.norm(W, axis=1)
+        params, names = np.ravel(self.coef_).astype(float), feature_names(self)
+        if self.fit_intercept:  # b = θ_b − c·w
+            own = np.linalg.norm(T[d] - area.centre @ W)
+            spread, names = np.append(own, spread), ("intercept", *names)
+            params = np.append(float(self.intercept_[0]), params)
+        return likelihood_summary(names, params, spread, certificate, self.fit_intercept)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _looks_finite(solution: Solution, X: Any) -> bool:
+    """Whether an unpenalised fit can be trusted to have an optimum without asking further.
+
+    Where none exists, Newton's steps run away until the largest score is beyond what a float can tell from certainty.
+    """
+    W, b = solution.value
+    scores = np.asarray(X @ W.T + b)
+    return bool(solution.converged and np.abs(scores).max(initial=0.0) < 15.0)

@@ -1,0 +1,103 @@
+"""Balls contain the exact rational result of the same operations."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from certifit.certificates import Ball, ball, dot, dot_t, rationals, to_float
+
+numbers = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False)
+vectors = arrays(float, 4, elements=numbers)
+matrices = arrays(float, (4, 4), elements=numbers)
+
+
+def inside(x: Ball, exact) -> bool:
+    lows = np.ravel(np.broadcast_to(x.lower, np.shape(exact)))
+    highs = np.ravel(np.broadcast_to(x.upper, np.shape(exact)))
+    pairs = zip(lows, np.ravel(exact), highs)
+    return all(Fraction(float(a)) <= Fraction(int(e.p), int(e.q)) <= Fraction(float(b)) for a, e, b in pairs)
+
+
+def exact(x):
+    from flint import fmpq
+
+    out = np.empty(np.shape(x), dtype=object)
+    out.ravel()[:] = [fmpq(*float(v).as_integer_ratio()) for v in np.ravel(x)]
+    return out
+
+
+pytest.importorskip("flint", reason="the exact twin uses python-flint")
+
+
+@given(a=vectors, b=vectors, c=vectors)
+def test_chains_of_arithmetic(a, b, c):
+    x = (Ball(a) + b) * c - Ball(b).square() * a
+    A, B, C = exact(a), exact(b), exact(c)
+    assert inside(x, (A + B) * C - B * B * A)
+    assert inside(abs(Ball(a) - b).maximum(c), np.maximum(abs(A - B), C))
+    assert inside((Ball(a) * b).sum(), np.array((A * B).sum(), dtype=object))
+
+
+@given(a=vectors, b=arrays(float, 4, elements=st.floats(0.5, 1e3)))
+def test_division(a, b):
+    assert inside(Ball(a) / b, exact(a) / exact(b))
+
+
+@given(A=matrices, b=vectors)
+def test_products(A, b):
+    X, B = exact(A), exact(b)
+    assert inside(dot(A, ball(b)), X @ B)
+    assert inside(dot_t(A, Ball(b)), X.T @ B)
+    noisy = dot(A, Ball(b, np.full(4, 0.5)))
+    for corner in ([1, 1, 1, 1], [1, -1, 1, -1], [-1, -1, 1, 1]):
+        assert inside(noisy, X @ (B + exact(0.5 * np.array(corner))))
+
+
+def test_blocked_product_of_a_tall_matrix():
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(3000, 2)), rng.normal(size=3000)
+    assert inside(dot_t(A, b), exact(A).T @ exact(b))
+
+
+@given(x=st.floats(-20, 20), r=st.floats(0, 1e-3))
+def test_functions_contain_their_values_at_the_ends(x, r):
+    b = Ball(np.array([x]), np.array([r]))
+    for f in (np.exp, np.expm1):
+        assert f(b).contains(f(np.array([x - r]))).all()
+        assert f(b).contains(f(np.array([x + r]))).all()
+    if x - r > 1e-6:
+        for f in (np.log, np.log1p, np.sqrt):
+            assert f(b).contains(f(np.array([x + r]))).all()
+    both = np.logaddexp(b, 1.0)
+    assert both.contains(np.logaddexp(np.array([x]), 1.0)).all()
+
+
+@given(x=st.floats(0, 3), r=st.floats(0, 0.1))
+def test_entropy(x, r):
+    from scipy.special import entr
+
+    b = Ball(np.array([x]), np.array([r])).entropy()
+    for t in np.linspace(max(0.0, x - r), x + r, 11):
+        assert b.contains(entr(t)).all()
+
+
+def test_exact_balls_stay_exact():
+    x = Ball(rationals(np.array([0.1, 0.2])))
+    y = (x * 3 - x / 7 + 1.0).square().sum()
+    assert y.exact
+    assert to_float(y.rad) == 0.0
+    e = np.exp(x)
+    assert e.exact
+    assert e.contains(rationals(np.exp(np.array([0.1, 0.2])))).all()
+
+
+def test_overflow_is_a_doubt_not_a_proof():
+    with np.errstate(over="ignore", invalid="ignore"):
+        big = Ball(np.array([1e308])) * 10.0
+    assert not (big.upper < 1e309).all() or not np.isfinite(big.rad).all()
+    zero = Ball(np.array([1.0])) / Ball(np.array([0.0]), np.array([0.1]))
+    assert not (zero.upper <= 1e300).any()
