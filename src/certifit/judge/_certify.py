@@ -9,7 +9,7 @@ from certifit.certificates import Certificate, Data
 from certifit.certificates._data import Rigor
 
 # Importing a module of readers makes its models known.
-from certifit.judge import _glm, _least_squares, _logistic, _perceptron  # noqa: F401
+from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse  # noqa: F401
 from certifit.judge._registry import READERS
 
 
