@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
-from sklearn.decomposition import PCA as SklearnPCA
-from sklearn.feature_selection import SelectKBest
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import certifit
-from certifit.decomposition import PCA
-from certifit.files import Column, ExportError, Schema, TableModel, Target
-from certifit.glm import GLM
 from certifit.linear_model import (
     AveragedPerceptron,
-    LinearRegression,
     LogisticRegression,
     Perceptron,
     RandomLinearClassifier,
-    Ridge,
     VotedPerceptron,
 )
 from certifit.multiclass import OneVsRest
 from certifit.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
-from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from certifit.neighbors import KNeighborsClassifier
+from certifit.tree import DecisionTreeClassifier
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
