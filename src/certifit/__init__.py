@@ -29,6 +29,10 @@ _FAMILIES = (
     "bayes",
     "decomposition",
     "neighbors",
+    "kernels",
+    "svm",
+    "kernel_ridge",
+    "bounds",
     "study",
     "plot",
 )

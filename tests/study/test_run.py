@@ -42,7 +42,7 @@ def test_regression_with_missing_cells_and_categories(tmp_path):
 
 def test_two_classes_of_text():
     example = load("breast-cancer")
-    names = list(example.columns)[:6] + [example.target]
+    names = [*list(example.columns)[:6], example.target]
     found = study({n: example.columns[n] for n in names}, example.target, models=["logistic regression"])
     assert found.record["verdict"]["winner"] == "logistic regression"
     assert found.record["measure"]["name"] == "AUC"
