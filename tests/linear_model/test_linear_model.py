@@ -125,7 +125,7 @@ def test_refusals(data):
     X, y = data
     with pytest.raises(PairingError, match="logistic"):
         LinearModel(ZeroOne()).fit(X, y)
-    with pytest.raises(PairingError, match="squared"):
+    with pytest.raises(ValueError, match="continuous"):
         LinearModel("hinge").fit(X, y)
     with pytest.raises(PairingError, match="weights"):
         LinearModel(solver="sgd").fit(X, y, np.ones(40))

@@ -9,17 +9,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, PairingError
+from certifit._errors import ConvergenceWarning
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import (
+    as_evidence,
+    linear_scores,
+    name_coefficients,
+    read_regression,
+    read_weights,
+)
 from certifit.losses import EvaluationLoss, Loss, Squared, get_loss, loss_spec
 from certifit.problem import Problem
-from certifit.regularizers import NonNegative, Regularizer, Zero, get_regularizer, regularizer_spec
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
 from certifit.solvers import Solution
 from certifit.solvers.choose import Options, choose, solver_names
 
@@ -33,7 +43,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     loss : str or Loss, default="squared"
-        "squared" or "absolute", or an object from `certifit.losses`.
+        "squared" or "absolute" for real targets; "logistic", "exponential", "hinge", "squared_hinge" or "perceptron"
+        for two labels (then it is a classifier); or an object from `certifit.losses`.
     regularizer : str, Regularizer or None, default="l2"
         "l2", "l1", "elastic", "p_norm", "none", or an object from `certifit.regularizers`, such as
         ``NonNegative(L1())`` or ``SquaredL2(prior=...)``.
@@ -121,7 +132,12 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self._validate_params()
         loss, regularizer = self._parts()
         method = choose(loss, regularizer, self.solver, sample_weight is not None)
-        X, y, weights = read_regression(self, X, y, sample_weight, multi=False)
+        labels = y
+        if loss.targets == "sign":
+            X, labels, y, weights = self._read_labels(X, y, sample_weight)
+        else:
+            X, y, weights = read_regression(self, X, y, sample_weight, multi=False)
+            labels = y
         problem = Problem(as_design(X), y, loss, regularizer, float(self.lam), weights, self.fit_intercept)
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
         with np.errstate(over="ignore"):
@@ -136,7 +152,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             self.trace_ = found.trace
         self._warn_if_short(found)
         self._promise_certificates(
-            partial(self._prove, X, y, sample_weight, loss, regularizer, found.stats.get("dual"))
+            partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual"))
         )
         return self
 
@@ -146,9 +162,26 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         regularizer = get_regularizer(self.regularizer)
         if self.lam == 0:
             regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
-        if isinstance(loss, Loss) and loss.targets == "sign":
-            raise PairingError(f"{loss.name} loss is for labels; for real targets use loss='squared' or 'absolute'.")
         return loss, regularizer  # type: ignore[return-value]
+
+    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+        """X, the labels as given, −1/+1 and weights; ``classes_`` is set."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        weights = read_weights(sample_weight, X)
+        classes = np.unique(y if weights is None else y[weights > 0])
+        if len(classes) != 2:
+            raise ValueError(
+                f"Only binary classification is supported by LinearModel with a loss for labels; the data hold "
+                f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. Use OneVsRest for more."
+            )
+        self.classes_ = classes
+        return X, y, np.where(y == classes[1], 1.0, -1.0), weights
+
+    @property
+    def _classifies(self) -> bool:
+        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        return isinstance(loss, Loss) and loss.targets == "sign"
 
     def _seed(self) -> Any:
         if self.random_state is None or isinstance(self.random_state, Integral):
@@ -178,16 +211,36 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         # A bare constraint has no strength; any positive number states the same problem.
         lam = 1.0 if regularizer == NonNegative(Zero()) else float(self.lam)
         evidence |= {"lam": lam, "lam_per": "mean"}
+        if loss.targets == "sign":
+            evidence["classes"] = self.classes_
+            if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
+                total = float(np.sum(data.weights))
+                return (issue("local", data, evidence | {"lam": lam * total, "lam_per": "sum"}),)
         found = [issue("duality", data, evidence)]
         if dual is not None:
             found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))
         return (min(found, key=lambda c: (not c.holds, c.gap)),)
 
     def predict(self, X: Any) -> Array:
-        """Predicted values X w + b."""
+        """Predicted values X w + b; with a loss for labels, the label on whose side x lies."""
+        scores = linear_scores(self, X)
+        return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
+
+    @available_if(lambda self: self._classifies)
+    def decision_function(self, X: Any) -> Array:
+        """Scores X w + b, positive for the second label (losses for labels only)."""
         return linear_scores(self, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², or the share of right labels with a loss for labels."""
+        if self._classifies:
+            return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if self._classifies:
+            tags.estimator_type, tags.regressor_tags = "classifier", None
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

@@ -236,6 +236,13 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
         raise PairingError(_impossible(loss))
     able = [m for m in METHODS if m.fits(loss, regularizer, weighted)]
     pairing = f"{loss.name} loss with {regularizer.name}" + (" and sample weights" if weighted else "")
+    if loss.name == "perceptron" and solver != "sgd":
+        if solver == "auto" and regularizer.name == "none" and not weighted:
+            return next(m for m in METHODS if m.name == "sgd")
+        raise PairingError(
+            "perceptron loss is least at w = 0, so minimising it says nothing; solver='sgd' with lam=0 walks along it "
+            "as the perceptron does, and loss='hinge' works with every solver for kinks."
+        )
     if solver == "auto":
         if able:
             return able[0]
