@@ -80,6 +80,8 @@ def gallery() -> None:
 
 
 def _example(name: str, source: str) -> str:
+    from matplotlib import pyplot
+
     from certifit import examples
 
     title, story = examples.told(name)
@@ -87,6 +89,7 @@ def _example(name: str, source: str) -> str:
     numbers = examples.run(name, said.append)
     picture = examples.draw(name, numbers)
     picture.savefig(GALLERY / f"{name}.png", dpi=120, bbox_inches="tight", facecolor="white")
+    pyplot.close(picture)
     code = source[source.index('"""', 3) + 3 :].strip()
     return "\n".join(
         [

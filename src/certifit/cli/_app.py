@@ -282,6 +282,22 @@ def show(model: Path, /) -> int:
     return _commands.show(model)
 
 
+@app.command
+def examples(name: str | None = None, /, *, out: Path | None = None) -> int:
+    """Run a worked example and tell its story; without a name, list them all.
+
+    Parameters
+    ----------
+    name
+        The example, or "all".
+    out
+        A folder to draw the pictures to (NAME.png).
+    """
+    from certifit.cli import _examples
+
+    return _examples.examples(name, out)
+
+
 def _list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 

@@ -1,0 +1,54 @@
+"""Worked examples by name, in Python and in the terminal; each has a story, a test and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from certifit import examples
+from certifit.cli import main
+
+# The ten that the library promises.
+PROMISED = {
+    "spam_perceptron",
+    "candy_bag",
+    "xor",
+    "circle_multiplier",
+    "play_tennis",
+    "quadratic_kernel",
+    "bootstrap_law",
+    "mistake_bound",
+    "ridge_augmented",
+    "bias_variance_polynomial",
+}
+
+
+def test_all_that_are_promised_exist():
+    assert set(examples.names()) >= PROMISED
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_each_has_a_title_a_story_and_a_test_of_its_numbers(name):
+    title, story = examples.told(name)
+    assert 10 < len(title) < 100
+    assert len(story) > 100
+    tests = [p.read_text() for p in Path(__file__).parent.glob("test_*.py") if p.name != Path(__file__).name]
+    assert any(name in text for text in tests), name
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(ValueError, match=r"There is no example 'yor'; there are: .*xor"):
+        examples.run("yor")
+
+
+def test_the_command_lists_runs_and_draws(tmp_path, capsys):
+    assert main(["examples"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in examples.names())
+    assert main(["examples", "spam-perceptron", "--out", str(tmp_path / "new")]) == 0
+    said = capsys.readouterr().out
+    assert examples.told("spam_perceptron")[0] in said
+    assert (tmp_path / "new" / "spam_perceptron.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["examples", "nothing"]) == 2
+    assert "There is no example 'nothing'" in capsys.readouterr().err
