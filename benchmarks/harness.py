@@ -12,6 +12,7 @@ beside it the proved gap that each reached. It is a measurement, not a test: it 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import pkgutil
 import time
@@ -117,4 +118,31 @@ def save(rows: list[Row]) -> Path:
     fresh = {r.workload for r in rows}
     kept = [r for r in old if r["workload"] not in fresh]
     path.write_text(json.dumps(kept + [asdict(r) for r in rows], indent=1))
+    return path
+
+
+def draw() -> Path:
+    """A picture of all saved rows: how many times faster than the best peer, per workload."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    rows = json.loads((RESULTS / "results.json").read_text())
+    names_seen = sorted({r["workload"] for r in rows})
+    ratios = []
+    for name in names_seen:
+        ours = [r["seconds"] for r in rows if r["workload"] == name and r["kind"] == "ours"]
+        peers = [r["seconds"] for r in rows if r["workload"] == name and r["kind"] == "peer"]
+        ratios.append(min(peers) / ours[0] if ours and peers else float("nan"))
+    figure, ax = plt.subplots(figsize=(7, 0.35 * len(names_seen) + 1.2), layout="constrained")
+    colours = ["#0072B2" if r >= 1 else "#D55E00" for r in ratios]
+    ax.barh(names_seen, ratios, color=colours)
+    ax.axvline(1.0, color="black", linewidth=0.8)
+    ax.set_xscale("log")
+    ax.invert_yaxis()
+    ax.set_xlabel("times as fast as the fastest peer, at equal proved gap (log scale)")
+    path = RESULTS / "speed.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
     return path

@@ -17,8 +17,19 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "glm",
+    "preprocessing",
     "linear_model",
+    "metrics",
+    "model_selection",
+    "resampling",
+    "files",
+    "datasets",
     "multiclass",
+    "tree",
+    "naive_bayes",
+    "bayes",
+    "decomposition",
+    "neighbors",
     "kernels",
     "svm",
     "kernel_ridge",
@@ -30,6 +41,12 @@ _FAMILIES = (
 _NAMES = {
     "Certificate": "certifit.certificates",
     "certify": "certifit.judge",
+    "separability": "certifit.separability",
+    "margins": "certifit.margins",
+    "save": "certifit.files",
+    "load": "certifit.files",
+    "verify": "certifit.files",
+    "to_onnx": "certifit.files",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]

@@ -18,16 +18,26 @@ class Certified:
 
     _promise: Callable[[], tuple[Certificate, ...]] | None
     _certificates: tuple[Certificate, ...]
+    _withheld: str
 
     def _promise_certificates(self, make: Callable[[], tuple[Certificate, ...]]) -> None:
         """Called at the end of `fit`; ``make`` is run when a certificate is first read."""
         self._promise = make
+        self.__dict__.pop("_certificates", None)
+        self.__dict__.pop("_withheld", None)
+
+    def _withhold_certificates(self, reason: str) -> None:
+        """Called by `partial_fit`: the data are not kept, so nothing can be proved; ``reason`` says what to do."""
+        self._promise = None
+        self._withheld = reason
         self.__dict__.pop("_certificates", None)
 
     @property
     def certificates_(self) -> tuple[Certificate, ...]:
         """All certificates of this fit, main claim first."""
         if "_certificates" not in self.__dict__:
+            if "_withheld" in self.__dict__:
+                raise AttributeError(self._withheld)
             if self.__dict__.get("_promise") is None:
                 raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
             assert self._promise is not None

@@ -7,15 +7,23 @@ like, because what they claim is checked here.
 
 # Importing a kind makes it known to `issue` and `verify`.
 from certifit.certificates import (
+    bayes,
+    counts,
     duality,
+    evaluation,
     kernel_margin,
     kernel_ridge,
     least_squares,
     linear_svm,
     local,
+    neighbors,
+    perceptron,
+    separation,
     softmax,
+    spectrum,
     stationary,
     svm,
+    tree,
 )
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
@@ -29,9 +37,12 @@ __all__ = [
     "Data",
     "Verification",
     "ball",
+    "bayes",
+    "counts",
     "dot",
     "dot_t",
     "duality",
+    "evaluation",
     "gamma",
     "issue",
     "kernel_margin",
@@ -41,9 +52,14 @@ __all__ = [
     "linear_svm",
     "local",
     "mercer",
+    "neighbors",
+    "perceptron",
     "rationals",
+    "separation",
     "softmax",
+    "spectrum",
     "stationary",
     "svm",
     "to_float",
+    "tree",
 ]

@@ -22,6 +22,7 @@ from certifit.linear_model._base import (
     name_coefficients,
     read_regression,
 )
+from certifit.linear_model._fold_path import penalties, ridge_fold_path
 from certifit.solvers import Solution, solve_least_squares
 
 
@@ -166,6 +167,11 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
             float(stats["tss"][0]),
             stats["log_weights"],
         )
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: every fold from one pass."""
+        settings = penalties(self, grid)
+        return None if settings is None else ridge_fold_path(X, y, folds, settings, response, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._fold_path import penalties, ridge_fold_path
 from certifit.losses import Squared, loss_spec
 from certifit.problem import Problem
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
@@ -209,6 +210,13 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Predicted values X w + b."""
         return linear_scores(self, X)
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: every fold and every α from one pass."""
+        if self.prior is not None or self.solver not in ("auto", "cholesky", "qr", "svd"):
+            return None
+        settings = penalties(self, grid)
+        return None if settings is None else ridge_fold_path(X, y, folds, settings, response, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -74,6 +74,11 @@ class Columns:
         return self.scale if self._unit is None else self._unit
 
     @property
+    def centre(self) -> Array:
+        """What was subtracted from the raw columns."""
+        return self.mean if self._unit is None else self._centre
+
+    @property
     def width(self) -> int:
         return self.design.shape[1] + self.fit_intercept
 
@@ -101,16 +106,28 @@ class Columns:
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
         d = self.design.shape[1]
-        mean = self.mean if self._unit is None else self._centre
         W = theta[:d] / self.unit[:, None]
-        b = theta[d] - mean @ W if self.fit_intercept else np.zeros(theta.shape[1])
+        b = theta[d] - self.centre @ W if self.fit_intercept else np.zeros(theta.shape[1])
         return W.T.copy(), np.asarray(b)
 
     def inward(self, W: Array, b: Array) -> Array:
         """Coordinates of (K, d) coefficients and (K,) offsets."""
-        mean = self.mean if self._unit is None else self._centre
         top = (W * self.unit).T
-        return np.vstack([top, b + W @ mean]) if self.fit_intercept else top
+        return np.vstack([top, b + W @ self.centre]) if self.fit_intercept else top
+
+
+def scaled_root(columns: Columns, h: Array) -> tuple[Array | None, float]:
+    """T with (Aᵀ diag(h) A)⁻¹ = T Tᵀ for the coordinates' columns A, and the reciprocal condition number."""
+    G = np.zeros((columns.width, columns.width))
+    for i in range(0, len(h), _BLOCK):
+        part = slice(i, min(i + _BLOCK, len(h)))
+        A = columns.rows(part) * np.sqrt(h[part])[:, None]
+        G += A.T @ A
+    root = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    factor = cholesky(G / np.outer(root, root))
+    if factor is None or factor.rcond < 1e-13:
+        return None, 0.0
+    return factor.inverse_root() / root[:, None], factor.rcond
 
 
 @dataclass(frozen=True)

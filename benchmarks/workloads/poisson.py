@@ -1,0 +1,37 @@
+"""Poisson regression with log link."""
+
+import numpy as np
+from sklearn.linear_model import PoissonRegressor
+
+import certifit as cf
+from benchmarks.harness import Entry, installed
+from certifit.glm import GLM
+
+WHAT = "Poisson GLM, 100 000 × 50, alpha 1e-3"
+GOAL = "≥ 1.5× the best peer"
+
+
+def entries() -> list[Entry]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100_000, 50))
+    y = rng.poisson(np.exp(0.1 * X @ rng.standard_normal(50))).astype(float)
+
+    def gap(model):
+        return cf.certify(model, X, y).relative_gap
+
+    found = [Entry("certifit", lambda: GLM("poisson", alpha=1e-3, tol=1e-3).fit(X, y), gap, "ours")]
+    found.append(Entry("scikit-learn lbfgs", lambda: PoissonRegressor(alpha=1e-3).fit(X, y), gap))
+    newton = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
+    found.append(Entry("scikit-learn newton", lambda: newton.fit(X, y), gap))
+    if installed("glum"):
+        from glum import GeneralizedLinearRegressor
+
+        found.append(
+            Entry(
+                "glum",
+                lambda: GeneralizedLinearRegressor(family="poisson", alpha=1e-3, l1_ratio=0).fit(X, y),
+                gap,
+                repeats=3,
+            )
+        )
+    return found

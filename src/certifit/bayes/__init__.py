@@ -1,0 +1,19 @@
+"""Bayesian learning: finite hypotheses, conjugate priors, linear regression, and what is optimal when all is known."""
+
+from certifit.bayes import conjugate
+from certifit.bayes._basis import Bumps, Powers
+from certifit.bayes._density import Density, fit_density
+from certifit.bayes._hypotheses import HypothesisSpace
+from certifit.bayes._linear import BayesianLinearRegression
+from certifit.bayes._optimal import BayesOptimal
+
+__all__ = [
+    "BayesOptimal",
+    "BayesianLinearRegression",
+    "Bumps",
+    "Density",
+    "HypothesisSpace",
+    "Powers",
+    "conjugate",
+    "fit_density",
+]

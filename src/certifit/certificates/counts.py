@@ -1,0 +1,448 @@
+"""Naive Bayes: the estimates are the (smoothed) counts, means and variances of the data.
+
+Discrete cells. In class c a group of cells with weighted counts n_k has the estimate
+p*_k = (n_k + α_k) / Σ(n + α), the maximum of the log posterior Σ (n_k + α_k) log p_k under the Dirichlet prior
+with parameters α + 1. On the simplex its gradient vanishes exactly where (n_k + α_k)/p_k is the same for all k,
+and for stated p the log posterior is below its maximum by at most Σ(n + α) · (χ² + |1 − Σp|), χ² = Σ(p*−p)²/p.
+
+Gaussian columns. With r₁ = Σw(x − θ) and r₂ = Σw(x − θ)² about the stated mean θ, the exact mean is θ + r₁/W and
+the exact variance r₂/W − (r₁/W)²; both are compared with what is stated. Recounting is done here in plain NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array
+from certifit.certificates._ball import UNIT, Ball, ball, rationals
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+
+_ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
+_MEAN = 1e-9  # a mean may be off by this many standard deviations, plus the spacing of floats there
+_SHARE = 1e-8  # a variance or a probability may be off by this share
+
+
+def class_codes(y: Array | None, classes: Array) -> Array:
+    """Index of each label in ``classes``; −1 for a label that is not among them."""
+    if y is None:
+        raise ValueError("labels are needed")
+    if y.dtype.kind == "f":
+        names: list[Any] = [float(c) for c in classes]
+        labels: list[Any] = y.tolist()
+    else:
+        names, labels = [str(c) for c in classes], [str(v) for v in y]
+    place = {name: k for k, name in enumerate(names)}
+    return np.array([place.get(v, -1) for v in labels], dtype=int)
+
+
+def _all_known(codes: Array, data: Data) -> bool:
+    """Whether every row that counts has a class of the model."""
+    return bool(np.all(codes[data.weights > 0] >= 0))
+
+
+def _present(codes: Array) -> Array:
+    return np.unique(codes[codes >= 0])
+
+
+def _blocks(X: Any, rigor: Rigor) -> Iterator[tuple[slice, Array]]:
+    """Dense blocks of rows (exact rationals when asked)."""
+    for start in range(0, X.shape[0], _ROWS):
+        rows = slice(start, min(start + _ROWS, X.shape[0]))
+        block = X[rows].toarray() if scipy.sparse.issparse(X) else X[rows]
+        yield rows, rationals(block) if rigor == "exact" else np.asarray(block, dtype=float)
+
+
+def _class_weights(data: Data, codes: Array, K: int, rigor: Rigor) -> Ball:
+    w = rationals(data.weights) if rigor == "exact" else data.weights
+    parts = [Ball(w[codes == c]).sum() for c in range(K)]
+    return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
+
+
+def _prior_check(evidence: Mapping[str, Any], total: Ball) -> tuple[float, Check]:
+    """Class shares: given by the user, uniform, or those of the data."""
+    stated = np.asarray(evidence["class_prior"], dtype=float)
+    if evidence["prior_rule"] == "given":
+        return 0.0, Check("the class shares are probabilities", bool(np.all(stated >= 0)), "given by the user")
+    if evidence["prior_rule"] == "uniform":
+        error = float(np.max(np.abs(stated * len(stated) - 1.0)))
+        return error, Check("the class shares are equal", error <= 1e-12, f"off by {error:.1e}")
+    share = total / total.sum()
+    error = float(np.max((share - stated).magnitude))
+    return error, Check("the class shares are those of the data", error <= 1e-12, f"off by {error:.1e}")
+
+
+# -- Gaussian columns -----------------------------------------------------------------------------------
+def _deviations(
+    data: Data, values: Any, present: Array | None, codes: Array, theta: Array, rigor: Rigor
+) -> tuple[Ball, Ball, Ball]:
+    """Per class and column: weight W, Σw(x − θ) and Σw(x − θ)², cells with ``present`` False left out."""
+    K, d = theta.shape
+    zero = rationals(np.zeros(d)) if rigor == "exact" else np.zeros(d)
+    sums = [[Ball(zero)] * 3 for _ in range(K)]
+    for rows, block in _blocks(values, rigor):
+        weight = data.weights[rows][:, None]
+        weight = np.broadcast_to(weight, block.shape) if present is None else weight * present[rows]
+        for c in _present(codes[rows]):
+            mine = codes[rows] == c
+            w = ball(weight[mine], like=sums[c][0])
+            t = Ball(block[mine]) - ball(theta[c], like=sums[c][0])
+            wt = w * t
+            sums[c] = [total + part.sum(axis=0) for total, part in zip(sums[c], (w, wt, wt * t))]
+    stack = [[row[k] for row in sums] for k in range(3)]
+    W, r1, r2 = (
+        Ball(np.array([b.mid for b in s]), np.array([np.broadcast_to(b.rad, b.mid.shape) for b in s])) for s in stack
+    )
+    return W, r1, r2
+
+
+def _no_zero(W: Ball) -> Ball:
+    """Weights to divide by: one where there is none (the sums over nothing are zero there)."""
+    none = np.asarray(W.mid, dtype=float) == 0.0
+    return Ball(np.where(none, ball(np.float64(1.0), like=W).mid, W.mid), np.where(none, W.rad * 0, W.rad))
+
+
+def _exact_moments(W: Ball, r1: Ball, r2: Ball) -> tuple[Ball, Ball]:
+    """Error of the stated mean, and the exact variance."""
+    shift = r1 / W
+    return shift, r2 / W - shift.square()
+
+
+def _column_variance(W: Ball, shift: Ball, variance: Ball, theta: Array) -> Ball:
+    """Variance of each column over all classes: within plus between."""
+    centre = ball(theta.mean(axis=0), like=W)
+    offset = (ball(theta, like=W) - centre) + shift
+    total = _no_zero(W.sum(axis=0))
+    mean = (W * offset).sum(axis=0) / total
+    return (W * (variance + (offset - mean).square())).sum(axis=0) / total
+
+
+def _gaussian_checks(
+    shift: Ball, variance: Ball, epsilon: Ball, theta: Array, var: Array
+) -> tuple[dict[str, Any], tuple[Check, ...]]:
+    std = np.sqrt(var)
+    spacing = 16 * UNIT * np.abs(theta)
+    off = np.abs(shift.magnitude.astype(float))
+    want = variance + epsilon
+    wrong = (want - var).magnitude.astype(float)
+    # Where the variance is zero every value of the class is the same number: nothing but rounding is allowed.
+    mean_ok = bool(np.all(off <= _MEAN * std + spacing))
+    var_ok = bool(np.all(wrong <= _SHARE * var + spacing**2))
+    unit = np.where(std > 0, std, 1.0)
+    mean_error, var_error = float(np.max(off / unit)), float(np.max(wrong / np.where(var > 0, var, 1.0)))
+    figures = {"mean_error": upper(mean_error), "variance_error": upper(var_error)}
+    return figures, (
+        Check("each mean is that of the data", mean_ok, f"off by {mean_error:.1e} standard deviations"),
+        Check("each variance is that of the data", var_ok, f"off by a share of {var_error:.1e}"),
+    )
+
+
+@register
+class GaussianCounts(Kind):
+    """Shares, means and variances per class are those of the data.
+
+    Evidence: ``classes``, ``class_count``, ``class_prior``, ``prior_rule``, ``theta``, ``var``, ``var_smoothing``.
+    """
+
+    name = "gaussian-counts"
+    theorem = "maximum likelihood for a Gaussian: the sample mean and the sample variance"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        classes = np.asarray(evidence["classes"])
+        theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
+        codes = class_codes(data.y, classes)
+        checks = [Check("every label is a known class", _all_known(codes, data))]
+        W, r1, r2 = _deviations(data, data.X, None, codes, theta, rigor)
+        shift, variance = _exact_moments(W, r1, r2)
+        spread = _column_variance(W, shift, variance, theta)
+        widest = spread[:1]
+        for j in range(1, len(spread)):
+            widest = widest.maximum(spread[j : j + 1])
+        epsilon = widest * ball(np.float64(evidence["var_smoothing"]), like=spread)
+        figures, more = _gaussian_checks(shift, variance, epsilon, theta, var)
+        total = W[:, 0]
+        error, prior = _prior_check(evidence, total)
+        count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
+        counted = bool(np.all(count <= 1e-12 * np.asarray(evidence["class_count"])))
+        checks += [Check("the class counts are those of the data", counted), prior, *more]
+        figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
+        return Proof(figures, tuple(checks))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        return (
+            f"Every class share, mean and variance is that of the {figures['rows']} rows: "
+            f"means to {figures['mean_error']:.1e} standard deviations, variances to {figures['variance_error']:.1e}."
+        )
+
+
+# -- Discrete cells -------------------------------------------------------------------------------------
+def _count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor: Rigor) -> Ball:
+    """Σ w · cells(block) per class; ``cells`` turns a block of X into a (rows, width) matrix of counts."""
+    zero = rationals(np.zeros(width)) if rigor == "exact" else np.zeros(width)
+    sums = [Ball(zero)] * K
+    for rows, block in _blocks(data.X, "float"):
+        table = cells(block, rows)
+        for c in _present(codes[rows]):
+            mine = codes[rows] == c
+            w = ball(data.weights[rows][mine][:, None], like=sums[c])
+            sums[c] = sums[c] + (ball(table[mine], like=sums[c]) * w).sum(axis=0)
+    # An empty class keeps exact zeros.
+    return Ball(np.array([s.mid for s in sums]), np.array([np.broadcast_to(s.rad, s.mid.shape) for s in sums]))
+
+
+def _indicator(column: Array, size: int) -> Array:
+    """One column of category numbers as 0/1 columns; anything else than 0 … size−1 gives a row of zeros."""
+    return (column[:, None] == np.arange(size)[None, :]).astype(float)
+
+
+def _cells(evidence: Mapping[str, Any], d: int) -> tuple[Any, Array, int]:
+    """How a model reads a row: the counting function, the group of each cell, the number of groups."""
+    model = evidence["model"]
+    if model == "multinomial":
+        return (lambda block, rows: block), np.zeros(d, dtype=int), 1
+    if model == "bernoulli":
+        threshold = evidence.get("binarize")
+
+        def pairs(block: Array, rows: slice) -> Array:
+            on = block if threshold is None else (block > threshold).astype(float)
+            return np.hstack([1.0 - on, on])
+
+        return pairs, np.tile(np.arange(d), 2), d
+    if model == "categorical":
+        sizes = [int(m) for m in evidence["n_categories"]]
+
+        def codes(block: Array, rows: slice) -> Array:
+            return np.hstack([_indicator(block[:, j], m) for j, m in enumerate(sizes)])
+
+        return codes, np.repeat(np.arange(d), sizes), d
+    raise ValueError(f"unknown model {model!r}")
+
+
+def _spread_alpha(alpha: Any, group: Array, model: str) -> Array:
+    """Pseudo-counts per cell from one number or one per feature."""
+    alpha = np.asarray(alpha, dtype=float)
+    if alpha.ndim == 0:
+        return np.full(len(group), float(alpha))
+    return alpha if model == "multinomial" else alpha[group]
+
+
+def _by_group(values: Ball, group: Array, groups: int) -> Ball:
+    """Sums over the cells of each group, spread back over its cells."""
+    parts = [values[:, group == g].sum(axis=1) for g in range(groups)]
+    mid = np.stack([p.mid for p in parts], axis=1)[:, group]
+    rad = np.stack([p.rad for p in parts], axis=1)[:, group]
+    return Ball(mid, rad)
+
+
+def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: int) -> tuple[dict[str, Any], Any]:
+    """Figures and checks of stated probabilities p against counts + α (see the module docstring)."""
+    smooth = counts + ball(alpha, like=counts)
+    total = _by_group(smooth, group, groups)
+    best = smooth / total
+    error = (best - p).magnitude.astype(float)
+    size = np.abs(np.asarray(p.mid, dtype=float))
+    sums = _by_group(p, group, groups)
+    off = (sums - np.float64(1.0)).magnitude.astype(float)
+    scale = np.where(size > 0, size, 1.0)
+    share = float(np.max(error / scale))
+    chi2 = _by_group(Ball(error**2 / scale * (1 + 1e-12)), group, groups)
+    _, once = np.unique(group, return_index=True)
+    gap = (ball(total.magnitude.astype(float)) * (chi2 + off))[:, once].sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.asarray(smooth.mid, dtype=float) * np.log(np.asarray(p.mid, dtype=float))
+    value = float(np.nansum(np.where(np.asarray(smooth.mid, dtype=float) > 0, terms, 0.0)))
+    figures = {
+        "value": about(value),
+        "gap": upper(gap),
+        "gradient": upper(share),
+        "sum_error": upper(float(np.max(off))),
+    }
+    # A probability of zero needs a count of zero (up to the smallest floats, which cover underflow).
+    zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] <= 1e-300))
+    return figures, (
+        Check("every probability is its smoothed share", share <= _SHARE and zero_ok, f"off by {share:.1e}"),
+        Check("the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"),
+        Check("the log posterior has no slope on the simplex", share <= _SHARE, f"{share:.1e} per count"),
+    )
+
+
+def _probabilities(evidence: Mapping[str, Any]) -> Ball:
+    log_p = np.asarray(evidence["feature_log_prob"], dtype=float)
+    p = np.exp(Ball(np.where(np.isneginf(log_p), 0.0, log_p)))
+    gone = np.isneginf(log_p)
+    p = Ball(np.where(gone, 0.0, p.mid), np.where(gone, 0.0, p.rad))
+    if evidence["model"] != "bernoulli":
+        return p
+    q = Ball(np.ones_like(p.mid)) - p
+    return Ball(np.hstack([q.mid, p.mid]), np.hstack([q.rad, p.rad]))
+
+
+@register
+class SmoothedCounts(Kind):
+    """Every probability of a Bernoulli, multinomial or categorical naive Bayes is a smoothed count.
+
+    Evidence: ``model``, ``classes``, ``alpha``, ``feature_log_prob`` (features side by side), ``class_prior``,
+    ``prior_rule``, ``binarize`` (Bernoulli), ``n_categories`` (categorical).
+    """
+
+    name = "smoothed-counts"
+    theorem = "the maximum of a Dirichlet posterior: counts plus α, divided by their sum"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        classes = np.asarray(evidence["classes"])
+        codes = class_codes(data.y, classes)
+        known = Check("every label is a known class", _all_known(codes, data))
+        if not known.holds:
+            return Proof({}, (known,))
+        cells, group, groups = _cells(evidence, data.X.shape[1])
+        counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
+        alpha = _spread_alpha(evidence["alpha"], group, evidence["model"])
+        figures, checks = discrete_proof(counts, alpha, _probabilities(evidence), group, groups)
+        error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
+        return Proof(figures, (known, prior, *checks))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if "rows" not in figures:
+            return "The labels are not those of the model."
+        return (
+            f"Every probability is its smoothed share of the counts in the {figures['rows']} rows (to "
+            f"{figures['gradient']:.1e}); no others make the data likelier by more than {figures['gap']:.1e} nats."
+        )
+
+
+# -- Columns of several kinds ---------------------------------------------------------------------------
+def cell_word(v: Any) -> str | None:
+    """The name under which a cell's value is counted; None for a missing one.
+
+    Numbers and truth values are named by their float value, so that 1, 1.0 and True are one category.
+    """
+    if v is None or (isinstance(v, (float, np.floating)) and v != v) or str(v) in ("<NA>", "NaT"):
+        return None
+    if isinstance(v, (bool, np.bool_, int, np.integer, float, np.floating)):
+        return repr(float(v))
+    return str(v)
+
+
+def _numeric_columns(X: Any, columns: list[int]) -> tuple[Array, Array]:
+    """Values (zero where missing) and whether they are there."""
+    raw = X[:, columns]
+    if raw.dtype == object:
+        raw = np.array([[np.nan if cell_word(v) is None else float(v) for v in row] for row in raw])
+    values = np.asarray(raw, dtype=float).reshape(len(X), len(columns))
+    there = ~np.isnan(values)
+    return np.where(there, values, 0.0), there
+
+
+def category_columns(X: Any, columns: list[int], categories: list[list[str]]) -> Array:
+    """Category numbers, −1 where missing or unknown."""
+    out = np.full((len(X), len(columns)), -1)
+    for k, j in enumerate(columns):
+        words = categories[k]
+        if X.dtype != object:  # a table of numbers: the names are numbers too
+            words = [repr(float(w)) for w in words]
+        place = {w: i for i, w in enumerate(words)}
+        if len(place) != len(words):
+            raise ValueError("two categories have the same name")
+        out[:, k] = [place.get(cell_word(v), -1) for v in X[:, j]]  # type: ignore[arg-type]
+    return out
+
+
+@register
+class MixedCounts(Kind):
+    """Numeric columns by mean and variance, boolean and categorical ones by counts; missing cells left out.
+
+    Evidence: ``classes``, ``class_prior``, ``prior_rule``, ``numeric`` and ``discrete`` (column numbers),
+    ``theta``, ``var``, ``var_smoothing``, ``pooled`` (class and column pairs without any value, which take the
+    column's own mean and variance), ``categories``, ``feature_log_prob``, ``alpha``.
+    """
+
+    name = "mixed-counts"
+    theorem = "maximum likelihood for Gaussians; the maximum of a Dirichlet posterior for categories"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        classes = np.asarray(evidence["classes"])
+        codes = class_codes(data.y, classes)
+        known = Check("every label is a known class", _all_known(codes, data))
+        if not known.holds:
+            return Proof({}, (known,))
+        error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
+        figures: dict[str, Any] = {"rows": equal(len(data.X)), "prior_error": upper(error)}
+        checks: list[Check] = [known, prior]
+        if len(evidence["numeric"]):
+            more, proofs = self._numbers(data, codes, evidence, rigor)
+            figures |= more
+            checks += proofs
+        if len(evidence["discrete"]):
+            more, proofs = self._categories(data, codes, evidence, rigor)
+            figures |= more
+            checks += proofs
+        return Proof(figures, tuple(checks))
+
+    def _numbers(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
+        theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
+        values, there = _numeric_columns(data.X, [int(j) for j in evidence["numeric"]])
+        W, r1, r2 = _deviations(data, values, there, codes, theta, rigor)
+        empty = np.asarray(W.mid, dtype=float) == 0.0
+        shift, variance = _exact_moments(_no_zero(W), r1, r2)
+        spread = _column_variance(W, shift, variance, theta)
+        epsilon = spread * ball(np.float64(evidence["var_smoothing"]), like=spread)
+        # A class that never shows a column takes the column's own mean and variance; a column that is constant
+        # everywhere says nothing and has variance one by convention.
+        want = _pool(variance, spread, empty)
+        flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
+        use = ~flat
+        figures, checks = (
+            _gaussian_checks(shift[:, use], want[:, use], epsilon[use], theta[:, use], var[:, use])
+            if use.any()
+            else ({}, ())
+        )
+        flat_ok = bool(np.all(var[:, flat] == 1.0))
+        pooled_ok = _pooled_means_agree(W, shift, theta, empty)
+        same = Check("columns without variation are left out", flat_ok, f"{int(flat.sum())} columns")
+        pooled = Check("classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells")
+        return figures, (*checks, same, pooled)
+
+    def _categories(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
+        columns = [int(j) for j in evidence["discrete"]]
+        categories = [list(c) for c in evidence["categories"]]
+        table = category_columns(data.X, columns, categories)
+        sizes = [len(c) for c in categories]
+        plain = Data(table.astype(float), data.y, data.sample_weight)
+        spec = {
+            "model": "categorical",
+            "n_categories": sizes,
+            "feature_log_prob": evidence["feature_log_prob"],
+        }
+        cells, group, groups = _cells(spec, len(columns))
+        counts = _count_cells(plain, codes, len(evidence["classes"]), cells, len(group), rigor)
+        alpha = _spread_alpha(evidence["alpha"], group, "categorical")
+        return discrete_proof(counts, alpha, _probabilities(spec), group, groups)
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if "rows" not in figures:
+            return "The labels are not those of the model."
+        worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
+        return (
+            f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows "
+            f"(to {worst:.1e})."
+        )
+
+
+def _pool(variance: Ball, spread: Ball, empty: Array) -> Ball:
+    mid = np.where(empty, spread.mid[None, :], variance.mid)
+    rad = np.where(empty, np.broadcast_to(spread.rad, spread.mid.shape)[None, :], variance.rad)
+    return Ball(mid, rad)
+
+
+def _pooled_means_agree(W: Ball, shift: Ball, theta: Array, empty: Array) -> bool:
+    """Where a class shows no value of a column, its stated mean is the mean over the other classes."""
+    if not empty.any():
+        return True
+    mean = (W * (ball(theta, like=W) + shift)).sum(axis=0) / _no_zero(W.sum(axis=0))
+    error = (ball(theta, like=W) - mean).magnitude.astype(float)
+    return bool(np.all(error[empty] <= (1e-9 * (1.0 + np.abs(theta)))[empty]))

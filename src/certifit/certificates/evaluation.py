@@ -1,0 +1,260 @@
+r"""Claims about rows not yet seen: hold-out error and cross-validated score, each with an interval.
+
+Unlike the other kinds these assume something: that the rows are independent draws from one distribution, and
+that no model was fitted on the rows it is judged by. What is recomputed is everything after that: the
+mistakes, the score of each fold, and the interval.
+
+Two formulas live here and are used by `metrics` and `model_selection` too:
+
+- `binomial_limits` (Clopper and Pearson 1934): the shares p for which neither tail of k successes in n
+  trials has probability below (1 − level)/2. It covers at least as often as stated, for every n and p.
+- `corrected_limits` (Nadeau and Bengio 2003): mean ± t · s · √(1/J + n_test/n_train) over J fold scores with
+  J − 1 degrees of freedom. Training sets overlap, so fold scores are correlated and s/√J is too small; the
+  second term takes the correlation to be the held-out share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.special
+
+from certifit._types import Array
+from certifit.certificates._ball import Ball
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
+
+_ACCURACY = 1e-9  # granted to SciPy's incomplete beta function and its inverse, relative
+_EXACT_ROWS = 3000  # beyond this a binomial tail in whole numbers takes seconds
+INDEPENDENT = ("rows are independent draws from one distribution",)
+
+
+def binomial_limits(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
+    """Exact (Clopper-Pearson) limits for a share; counts may be sums of weights.
+
+    Examples
+    --------
+    >>> low, high = binomial_limits(0, 10)
+    >>> round(low, 3), round(high, 4)
+    (0.0, 0.3085)
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    tail = (1.0 - level) / 2.0
+    k, n = float(successes), float(trials)
+    low = 0.0 if k <= 0 else float(scipy.special.betaincinv(k, n - k + 1.0, tail))
+    high = 1.0 if k >= n else float(scipy.special.betaincinv(k + 1.0, n - k, 1.0 - tail))
+    return low, high
+
+
+def corrected_limits(scores: Any, held_out: float, level: float = 0.95) -> tuple[float, float, float]:
+    """Mean's limits and standard error over fold scores, knowing that folds overlap.
+
+    ``held_out`` is n_test/n_train, averaged over the folds.
+
+    Examples
+    --------
+    >>> low, high, error = corrected_limits([0.8, 0.9, 0.85, 0.75, 0.95], held_out=0.25)
+    >>> round(low, 3), round(high, 3)
+    (0.703, 0.997)
+    """
+    scores = np.asarray(scores, dtype=float)
+    count = len(scores)
+    if count < 2:
+        raise ValueError(f"An interval needs at least two folds; got {count}.")
+    error = math.sqrt((1.0 / count + held_out) * float(np.var(scores, ddof=1)))
+    reach = -float(scipy.special.stdtrit(count - 1, (1.0 - level) / 2.0)) * error
+    mean = float(np.mean(scores))
+    return mean - reach, mean + reach, error
+
+
+def score_bounds(name: str) -> tuple[float, float]:
+    """Least and largest possible value of a score, by scikit-learn's name (none known: the whole line)."""
+    if name.startswith("neg_"):
+        return -math.inf, 0.0
+    if name in ("r2", "explained_variance"):
+        return -math.inf, 1.0
+    shares = ("accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "precision", "recall", "jaccard")
+    return (0.0, 1.0) if name.startswith(shares) else (-math.inf, math.inf)
+
+
+def within(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """An interval cut at what is possible."""
+    return min(max(low, bounds[0]), bounds[1]), max(min(high, bounds[1]), bounds[0])
+
+
+def _tail(k: int, n: int, p: float, exact: bool) -> float:
+    """P(at least k successes in n trials of probability p), rounded up."""
+    if k <= 0:
+        return 1.0
+    if not exact:
+        return float(scipy.special.betainc(k, n - k + 1.0, p)) * (1.0 + _ACCURACY)
+    a, b = p.as_integer_ratio()
+    total, term = 0, a**n  # Σ C(n, i) aⁱ (b − a)ⁿ⁻ⁱ over bⁿ, from i = n downwards
+    if a == b:
+        return 1.0
+    for i in range(n, k - 1, -1):
+        total += math.comb(n, i) * term
+        term = term // a * (b - a) if a else 0
+    shift = 80
+    return (((total << shift) // b**n) + 1) / 2.0**shift
+
+
+def _binomial_checks(k: int, n: int, level: float, low: float, high: float, exact: bool) -> tuple[Check, ...]:
+    half = (1.0 - level) / 2.0 * (1.0 + 4.0 * _ACCURACY)
+    at_low = _tail(k, n, low, exact) if low > 0 else 0.0
+    at_high = _tail(n - k, n, 1.0 - high, exact) if high < 1 else 0.0
+    return (
+        Check(
+            "below the lower limit so many mistakes are too rare",
+            at_low <= half,
+            f"{at_low:.6g} ≤ {half:.6g}",
+        ),
+        Check(
+            "above the upper limit so few mistakes are too rare",
+            at_high <= half,
+            f"{at_high:.6g} ≤ {half:.6g}",
+        ),
+    )
+
+
+def _level(evidence: Mapping[str, Any]) -> tuple[float, Check]:
+    level = float(evidence["level"])
+    return level, Check("a confidence level between 0 and 1", 0.0 < level < 1.0, f"{level:g}")
+
+
+@register
+class HoldOut(Kind):
+    """Mistakes on rows the model never saw (evidence: predictions, level)."""
+
+    name: ClassVar[str] = "hold-out"
+    theorem: ClassVar[str] = "exact binomial interval (Clopper and Pearson)"
+    assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        if data.y is None:
+            raise ValueError("a hold-out claim needs the labels of the held-out rows")
+        level, sane = _level(evidence)
+        predictions = np.asarray(evidence["predictions"])
+        n = len(data.y)
+        checks = [
+            sane,
+            Check(
+                "one prediction per row",
+                predictions.shape == data.y.shape and n > 0,
+                f"{len(predictions)} of {n}",
+            ),
+            Check("every row counts once", data.sample_weight is None, "no weights"),
+        ]
+        if not all(c.holds for c in checks):
+            return Proof({"rows": equal(n)}, tuple(checks))
+        k = int(np.sum(predictions != data.y))
+        low, high = binomial_limits(k, n, level)
+        low, high = low * (1.0 - _ACCURACY), 1.0 - (1.0 - high) * (1.0 - _ACCURACY)
+        exact = rigor == "exact" and n <= _EXACT_ROWS
+        checks.extend(_binomial_checks(k, n, level, low, high, exact))
+        figures = {
+            "mistakes": equal(k),
+            "rows": equal(n),
+            "error_rate": about(k / n),
+            "low": lower(Ball(low, _ACCURACY * low)),
+            "high": upper(Ball(high, _ACCURACY * high)),
+            "level": equal(level),
+        }
+        return Proof(figures, tuple(checks))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if "mistakes" not in figures:
+            return "No claim about rows not yet seen."
+        return (
+            f"On rows not yet seen it errs between {figures['low']:.1%} and {figures['high']:.1%} "
+            f"of the time ({figures['level']:.0%} confidence): "
+            f"{figures['mistakes']} mistakes in {figures['rows']} held-out rows."
+        )
+
+
+def _accuracy(y: Array, p: Array, w: Array) -> float:
+    return float(w @ (y == p) / w.sum())
+
+
+def _squared(y: Array, p: Array, w: Array) -> float:
+    return float(-(w @ np.square(y - p)) / w.sum())
+
+
+def _absolute(y: Array, p: Array, w: Array) -> float:
+    return float(-(w @ np.abs(y - p)) / w.sum())
+
+
+def _r2(y: Array, p: Array, w: Array) -> float:
+    total, left = float(w @ np.square(y - w @ y / w.sum())), float(w @ np.square(y - p))
+    if total == 0:  # a fold of equal values: scikit-learn's convention
+        return 1.0 if left == 0 else 0.0
+    return 1.0 - left / total
+
+
+SCORES = {
+    "accuracy": _accuracy,
+    "neg_mean_squared_error": _squared,
+    "neg_mean_absolute_error": _absolute,
+    "r2": _r2,
+}
+"""Scores that a cross-validation certificate can recompute from predictions, by scikit-learn's names."""
+
+
+@register
+class CrossValidation(Kind):
+    """Mean score over folds (evidence: metric, predictions, test rows, sizes, train sizes, level)."""
+
+    name: ClassVar[str] = "cross-validation"
+    theorem: ClassVar[str] = "corrected resampled t interval (Nadeau and Bengio): fold correlation = held-out share"
+    assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        if data.y is None:
+            raise ValueError("a cross-validation claim needs the labels")
+        level, sane = _level(evidence)
+        rows, sizes = np.asarray(evidence["test"], dtype=int), np.asarray(evidence["sizes"], dtype=int)
+        trains = np.asarray(evidence["train_sizes"], dtype=float)
+        predictions, n = np.asarray(evidence["predictions"]), len(data.y)
+        parts = np.split(rows, np.cumsum(sizes)[:-1])
+        checks = [
+            sane,
+            Check("at least two folds, each with its sizes", len(sizes) == len(trains) >= 2, str(len(sizes))),
+            Check(
+                "one prediction per tested row",
+                len(predictions) == len(rows) == int(sizes.sum()),
+                str(len(rows)),
+            ),
+            Check("tested rows are rows of the data", bool(np.all((rows >= 0) & (rows < n))), f"of {n}"),
+            Check("no fold tests a row twice", all(len(np.unique(p)) == len(p) > 0 for p in parts)),
+            Check("training rows fit beside the tested ones", bool(np.all((trains > 0) & (trains + sizes <= n)))),
+            Check("a score that can be recomputed", evidence["metric"] in SCORES, str(evidence["metric"])),
+        ]
+        if not all(c.holds for c in checks):
+            return Proof({"folds": equal(len(sizes))}, tuple(checks))
+        score, weights = SCORES[evidence["metric"]], data.weights
+        answers = np.split(predictions, np.cumsum(sizes)[:-1])
+        scores = np.array([score(data.y[p], a, weights[p]) for p, a in zip(parts, answers)])
+        low, high, error = corrected_limits(scores, float(np.mean(sizes / trains)), level)
+        checks.append(Check("every fold has a score", bool(np.all(np.isfinite(scores))), str(evidence["metric"])))
+        figures = {
+            "mean": about(float(scores.mean())),
+            "low": about(low),
+            "high": about(high),
+            "standard_error": about(error),
+            "folds": equal(len(sizes)),
+            "level": equal(level),
+        }
+        return Proof(figures, tuple(checks))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if "mean" not in figures:
+            return "No claim about rows not yet seen."
+        return (
+            f"Trained on as many rows as each fold leaves, its expected {evidence['metric']} lies between "
+            f"{figures['low']:.4g} and {figures['high']:.4g} ({figures['level']:.0%} confidence): "
+            f"mean {figures['mean']:.4g} over {figures['folds']} folds, corrected for their overlap."
+        )

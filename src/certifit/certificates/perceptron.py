@@ -1,0 +1,161 @@
+"""How many mistakes a perceptron can make, and when it will never stop.
+
+Each problem is one class (s = +1) against the others (s = −1); two classes make one problem, with the second as +1,
+K > 2 make K. In the
+padded space x̃ = (x, 1), steps η·c with c the weight of the row's class, start θ⁰: the run is that of unit steps on
+the rows c x̃ from θ⁰/η. With R = max c‖x̃‖ and, for a unit separator u, γ = min c s u·x̃ and a = ⟨θ⁰, u⟩/η, k mistakes
+give a + kγ ≤ √(‖θ⁰/η‖² + kR²) (Novikoff 1962), so k is at most the larger root of
+γ²k² + (2aγ − R²)k + a² − ‖θ⁰/η‖² = 0; from zero that is (R/γ)².
+If instead a mixture μ ≥ 0 of the rows s x̃ vanishes, no u separates (Gordan): the perceptron will never stop.
+
+What was done is proved by its result: the weights are the start plus the steps of the counted mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates._ball import Ball, dot_t, gamma
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates.separation import (
+    _Case,
+    _decide,
+    _exact_mixture,
+    _exact_signs,
+    _products,
+    padded,
+    squared_lengths,
+)
+
+
+def problem(evidence: Mapping[str, Any], c: int) -> dict[str, Any]:
+    """The evidence of one problem: keys with the suffix ``_c``, without it."""
+    suffix = f"_{c}"
+    return {k[: -len(suffix)]: v for k, v in evidence.items() if k.endswith(suffix)}
+
+
+@register
+class PerceptronRun(Kind):
+    """The mistakes of a perceptron against their bound."""
+
+    name = "perceptron"
+    theorem = "perceptron convergence theorem (Novikoff 1962); Gordan 1873"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        classes, labels = evidence["classes"], np.asarray(data.y)
+        X = padded(data.X, bool(evidence["fit_intercept"]))
+        count = 1 if len(classes) == 2 else len(classes)
+        if len(set(classes)) != len(classes) or len(classes) < 2 or not np.all(np.isin(labels, classes)):
+            raise ValueError("the evidence is about other classes")
+        if not np.all(np.isfinite(X)):
+            raise ValueError("the data are not finite")
+        total, bound, separable, checks = 0, 0.0, True, list[Check]()
+        for c in range(count):
+            y = (labels == classes[1 if count == 1 else c]).astype(int)
+            part = {"fit_intercept": evidence["fit_intercept"], **problem(evidence, c)}
+            name = f"class {classes[1 if count == 1 else c]}"
+            mistakes, done = _prove_run(X, y, part, float(evidence["eta0"]), name)
+            total += mistakes
+            checks.append(done)
+            with np.errstate(all="ignore"):
+                high, more = _prove_bound(_Case(X, y, 2), part, float(evidence["eta0"]), name)
+            separable = separable and part["verdict"] == "separable"
+            bound += high
+            checks.extend(more)
+        figures = {
+            "verdict": equal("separable" if separable else "not separable"),
+            "value": equal(total),
+            "bound": upper(bound) if np.isfinite(bound) else equal(float("inf")),
+        }
+        return Proof(figures, (*checks, Check("no more mistakes than the bound", total <= bound)))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
+        if figures.get("verdict") == "separable":
+            bound = figures.get("bound", float("nan"))
+            return f"{made} made; whatever the order of the rows, no more than {bound:.6g} are possible."
+        where = "" if len(evidence["classes"]) == 2 else " for some class against the rest"
+        proof = "mixtures of rows of unlike classes coincide"
+        if not evidence["fit_intercept"]:
+            proof = "a mixture of rows, with the signs of their classes, is zero"
+        return f"{made} made, and it will never stop: {proof}{where}, so no hyperplane separates them."
+
+
+def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: str) -> tuple[int, Check]:
+    """The number of mistakes, and whether they lead from the start to the weights."""
+    rows, times = np.asarray(part["mistaken"], dtype=int), np.asarray(part["times"], dtype=int)
+    if len(np.unique(rows)) != len(rows) or rows.shape != times.shape or np.any(times < 1):
+        raise ValueError("mistakes are counted once per row")
+    if np.any(rows < 0) or np.any(rows >= len(X)):
+        raise ValueError("mistakes on rows that do not exist")
+    k = int(times.sum())
+    c = np.asarray(part["class_weights"], dtype=float)[y[rows]]
+    steps = Ball(np.where(y[rows] == 1, times, -times).astype(float)) * c * eta
+    moved = dot_t(X[rows], steps)
+    goal = moved + np.asarray(part["start"], dtype=float)
+    # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
+    reach = np.abs(part["start"]) + np.abs(X[rows]).T @ np.abs(steps.mid)
+    slack = goal.rad + 2.0 * gamma(2 * k + 4) * reach + 1e-300
+    near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and eta > 0
+    return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
+
+
+def _prove_bound(case: _Case, part: Mapping[str, Any], eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
+    if part["verdict"] != "separable":
+        rows, other = case.pairs(part)
+        vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
+        return float("inf"), (Check(f"{name}: a mixture vanishes, in exact arithmetic", vanishes),)
+    signs, low, u = _decide(case, part, 0)
+    c = np.asarray(part["class_weights"], dtype=float)[case.y]
+    apart = bool(np.all(signs >= 1)) and bool(np.all(c > 0))
+    if not apart:
+        return float("inf"), (Check(f"{name}: the separator separates", False),)
+    rows = np.arange(len(c))
+    length = np.sqrt(u[1].square().sum())
+    gap = Ball(float(np.min((Ball(low[rows, 1 - case.y]) * c).lower))) / length
+    reach = (squared_lengths(case.X) * Ball(c).square()).max()
+    start = Ball(np.asarray(part["start"], dtype=float)) / eta
+    along = (start * u[1]).sum() / length
+    size = start.square().sum()
+    # Larger root of γ²k² + (2aγ − R²)k + a² − ‖θ⁰‖²; decreasing in γ, so the lower bound of γ is used.
+    half = (reach - along * gap * 2.0) * 0.5
+    inside = half.square() + gap.square() * (size - along.square()).maximum(0.0)
+    root = (half + np.sqrt(inside)) / gap.square()
+    high = float(np.nan_to_num(root.upper, nan=np.inf))
+    return max(high, 0.0), (Check(f"{name}: the separator separates", True),)
+
+
+@register
+class TrainingErrors(Kind):
+    """How many training rows a linear classifier gets wrong."""
+
+    name = "training-errors"
+    theorem = "counting, with a bound for rounding"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        classes, index = np.unique(np.asarray(data.y), return_inverse=True)
+        W = np.column_stack([evidence["coef"], evidence["intercept"]])
+        W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
+        case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
+        if W.shape != (len(classes), case.X.shape[1]) or not np.all(np.isfinite(W)):
+            raise ValueError("the weights do not fit the data")
+        with np.errstate(all="ignore"):
+            low, high = _products(case, u)
+        signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))
+        unclear = np.argwhere(signs == -9)
+        if 0 < len(unclear) <= 10_000:
+            signs[unclear[:, 0], unclear[:, 1]] = _exact_signs(case, u, None, unclear)
+        # A tie goes to the class that sorts first, as the classifier decides it.
+        wrong = np.any((signs == -1) | ((signs == 0) & (np.arange(len(classes)) < case.y[:, None])), axis=1)
+        open_ = int(np.sum(signs == -9))
+        share = float(np.average(wrong, weights=data.weights))
+        figures = {"value": equal(int(np.sum(wrong))), "rows": equal(len(case.y)), "error_rate": about(share)}
+        return Proof(figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        return f"{figures.get('value')} of {figures.get('rows')} training rows are on the wrong side."

@@ -1,0 +1,325 @@
+"""The commands: their arguments, their help, their exit codes. What they do stands in `_commands` and `_screen`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+
+import certifit
+from certifit._errors import CertifitError
+
+_Names = Annotated[str | None, Parameter(negative="")]
+
+app = App(
+    name="certifit",
+    version=certifit.__version__,
+    help="""Classical machine learning that proves its answers.
+
+Start with a table and a column to predict:
+
+    certifit study patients.csv --target disease
+
+This compares every model that applies, says which differences are real, and writes study/report.html,
+study/model.certifit and study/record.json. Then:
+
+    certifit predict study/model.certifit new.csv --out predictions.csv
+    certifit verify  study/model.certifit patients.csv
+
+A table is a CSV, TSV, Parquet, Arrow or Excel file; example:breast-cancer, example:iris, example:wine and
+example:diabetes are tables to try things on.
+
+Exit codes: 0 done and every claim holds, 1 a claim does not hold or data were refused, 2 wrong usage.""",
+    help_format="plaintext",
+    help_flags=["--help", "-h"],
+)
+
+
+@app.command
+def study(
+    data: str = "example:breast-cancer",
+    /,
+    *,
+    target: str | None = None,
+    task: Literal["classification", "regression", "counts"] | None = None,
+    models: _Names = None,
+    folds: int | None = None,
+    time_budget: float | None = 150.0,
+    seed: int = 0,
+    out: Path = Path("study"),
+    drop: _Names = None,
+    keep: _Names = None,
+    categories: _Names = None,
+    workers: int | None = None,
+) -> int:
+    """Compare every model that applies to a table, choose one, prove it, write the report.
+
+    Parameters
+    ----------
+    data
+        The table; scikit-learn's breast-cancer table when none is named.
+    target
+        The column to predict.
+    task
+        What the target is; found from its cells when not given.
+    models
+        Names of the models to compare, with commas between; all that apply otherwise.
+    folds
+        Outer folds; 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
+    time_budget
+        Seconds. Models that do not fit in are left, and named in the report.
+    seed
+        Of the folds and of everything random.
+    out
+        Folder for report.html, model.certifit and record.json.
+    drop
+        Columns to leave out, with commas between.
+    keep
+        Columns to use although they look like identifiers or give the answer away.
+    categories
+        Columns of numbers to take as categories.
+    workers
+        Processes; as many as there are processors when not given.
+    """
+    from certifit.cli import _commands
+
+    count = workers or min(os.cpu_count() or 1, 8)
+    return _commands.study(
+        data,
+        target,
+        task=task,
+        models=_list(models),
+        folds=folds,
+        time_budget=time_budget,
+        seed=seed,
+        out=out,
+        drop=_list(drop) or [],
+        keep=_list(keep) or [],
+        categories=_list(categories) or [],
+        workers=count,
+    )
+
+
+@app.command
+def fit(
+    data: str,
+    /,
+    *,
+    target: str | None = None,
+    model: str,
+    set_: Annotated[str | None, Parameter(name="--set")] = None,
+    task: Literal["classification", "regression", "counts"] | None = None,
+    seed: int = 0,
+    out: Path = Path("model.certifit"),
+    drop: _Names = None,
+    keep: _Names = None,
+    categories: _Names = None,
+) -> int:
+    """Fit one model to a table and save it with its proof.
+
+    Parameters
+    ----------
+    data
+        The table.
+    target
+        The column to predict.
+    model
+        Its name in a study, such as ridge or "logistic regression".
+    set_
+        Parameters, such as alpha=1,fit_intercept=false; chosen by cross-validation when none are given.
+    task
+        What the target is; found from its cells when not given.
+    seed
+        Of everything random.
+    out
+        The model file.
+    drop
+        Columns to leave out, with commas between.
+    keep
+        Columns to use although they look like identifiers or give the answer away.
+    categories
+        Columns of numbers to take as categories.
+    """
+    from certifit.cli import _commands
+
+    return _commands.fit(
+        data,
+        target,
+        model,
+        _list(set_) or [],
+        task=task,
+        seed=seed,
+        out=out,
+        drop=_list(drop) or [],
+        keep=_list(keep) or [],
+        categories=_list(categories) or [],
+    )
+
+
+@app.command
+def predict(model: Path, data: str, /, *, out: Path | None = None) -> int:
+    """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
+
+    A category that was not there at the fit counts as none of the known ones, an empty cell as missing, and both
+    are said on standard error; a missing column is refused; further columns are ignored.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    data
+        The table.
+    out
+        The CSV to write; standard output when not given.
+    """
+    from certifit.cli import _commands
+
+    return _commands.predict(model, data, out)
+
+
+@app.command
+def evaluate(model: Path, data: str, /) -> int:
+    """Judge a model on a table that has the answers: figures with 95 % intervals.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    data
+        A table with the target column; for an honest figure, rows the model has not seen.
+    """
+    from certifit.cli import _commands
+
+    return _commands.evaluate(model, data)
+
+
+@app.command
+def certify(model: Path, data: str, /, *, target: str | None = None) -> int:
+    """How far is a fitted model from the best possible one, by its own objective? With proof.
+
+    Parameters
+    ----------
+    model
+        A certifit file, or a skops file of a scikit-learn model.
+    data
+        The table it was fitted to.
+    target
+        The column it predicts (for a skops file).
+    """
+    from certifit.cli import _commands
+
+    return _commands.certify(model, data, target)
+
+
+@app.command
+def separable(data: str, /, *, target: str | None = None, drop: _Names = None) -> int:
+    """Can a hyperplane separate the classes? With proof either way.
+
+    Parameters
+    ----------
+    data
+        The table.
+    target
+        The column of classes.
+    drop
+        Columns to leave out, with commas between.
+    """
+    from certifit.cli import _commands
+
+    return _commands.separable(data, target, _list(drop) or [])
+
+
+@app.command
+def verify(model: Path, data: str, /) -> int:
+    """Re-check every claim of a model file against the table it was fitted to.
+
+    Exit code 0 when every claim holds, 1 when not. The check recomputes everything from the data and the
+    evidence in the file; it trusts no solver.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    data
+        The table, with the target column.
+    """
+    from certifit.cli import _commands
+
+    return _commands.verify(model, data)
+
+
+@app.command
+def explain(model: Path, row: str, /) -> int:
+    """Why does the model say this about one row?
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    row
+        A row of a table, as TABLE:NUMBER (the first is 1), or cells, as age=63,sex=male (others are missing).
+    """
+    from certifit.cli import _commands
+
+    return _commands.explain(model, row)
+
+
+@app.command
+def show(model: Path, /) -> int:
+    """What is in a model file: columns, target, parameters, score, claims.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    """
+    from certifit.cli import _commands
+
+    return _commands.show(model)
+
+
+def _list(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def run(arguments: list[str]) -> int:
+    """Parse, run, and turn what went wrong into one sentence and an exit code."""
+    from certifit.cli._errors import UsageError
+
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        if not arguments:
+            app.help_print([])
+            return 0
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        return int(code or 0)
+    except CycloptsError as error:
+        errors.print(f"certifit: {_plain(error)}", markup=False)
+        return 2
+    except UsageError as error:
+        errors.print(f"certifit: {error}", markup=False)
+        return 2
+    except CertifitError as error:
+        errors.print(f"certifit: {error}", markup=False)
+        return 1
+    except BrokenPipeError:  # somebody closed the pipe (head): not our error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        text = " ".join(str(error).split())[:300]
+        errors.print(f"certifit: {type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        errors.print("certifit: stopped; files are as they were or complete.", markup=False)
+        return 130
+
+
+def _plain(error: CycloptsError) -> str:
+    text = " ".join(str(error).split())
+    return f"{text} (certifit --help tells how)"

@@ -1,0 +1,323 @@
+"""What the commands do. Heavy imports stand inside the functions: ``certifit --help`` needs none of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from certifit._errors import CertifitError
+from certifit.cli._errors import UsageError
+
+_EXAMPLE = "example:"
+
+
+def _out() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def _say(text: str = "") -> None:
+    _out().print(text, markup=False)
+
+
+def _remark(text: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"certifit: {text}", markup=False)
+
+
+def read(data: str) -> tuple[Any, str | None]:
+    """A table, and its target when it is a bundled example."""
+    from certifit.files import Table, read_table
+
+    if data.startswith(_EXAMPLE):
+        from certifit.datasets import load
+
+        try:
+            example = load(data[len(_EXAMPLE) :])
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return replace(Table.of(dict(example.columns)), source=data), example.target
+    if not Path(data).exists():
+        raise UsageError(f"There is no file {data}.")
+    return read_table(data), None
+
+
+def _with_target(data: str, target: str | None) -> tuple[Any, str]:
+    table, own = read(data)
+    chosen = target or own
+    if chosen is None:
+        names = ", ".join(table.columns[-8:])
+        raise UsageError(f"Which column is to be predicted? Add --target COLUMN (the last columns are: {names}).")
+    if chosen not in table.columns:
+        raise UsageError(f"There is no column {chosen!r} in {data}; there are: {', '.join(table.columns[:12])}.")
+    return table, chosen
+
+
+def _model(path: Path) -> Any:
+    from certifit.files import TableModel, load
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise CertifitError(f"{path} was saved without a table: load it in Python with certifit.load.")
+    return model
+
+
+def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
+    """certifit study."""
+    from certifit.cli._screen import Screen
+    from certifit.study import run
+
+    if options["time_budget"] is not None and options["time_budget"] <= 0:
+        raise UsageError("--time-budget must be a positive number of seconds.")
+    if options["folds"] is not None and options["folds"] < 2:
+        raise UsageError("--folds must be 2 or more.")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is a file: name a folder.")
+    with Screen() as screen:
+        table, chosen = _with_target(data, target)
+        run(table, chosen, out=out, listener=screen, **options)
+    return 0
+
+
+def fit(data: str, target: str | None, model: str, settings: Sequence[str], *, out: Path, **options: Any) -> int:
+    """certifit fit."""
+    from certifit.files import certificates_of, save
+    from certifit.study import fit as fit_one
+
+    table, chosen = _with_target(data, target)
+    fitted = fit_one(table, chosen, model, parameters=dict(_setting(s) for s in settings), **options)
+    save(fitted, out)
+    shown = ", ".join(f"{k} = {v}" for k, v in fitted.about["parameters"].items())
+    _say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows")
+    for certificate in certificates_of(fitted.pipeline)[:1]:
+        _say(str(certificate))
+    _say(f"wrote {out}")
+    return 0
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    import ast
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise UsageError(f"--set takes name=value, got {text!r}.")
+    words = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return name.strip(), words[value.lower()]
+    try:
+        return name.strip(), ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name.strip(), value
+
+
+def predict(path: Path, data: str, out: Path | None) -> int:
+    """certifit predict."""
+    import numpy as np
+
+    from certifit.files import write_atomic
+
+    model = _model(path)
+    reading = model.read(read(data)[0])
+    for remark in reading.remarks():
+        _remark(remark)
+    if reading.ignored:
+        _remark(f"not used: {', '.join(reading.ignored[:8])}{' ...' if len(reading.ignored) > 8 else ''}.")
+    said = model.pipeline.predict(reading.X)
+    columns: list[tuple[str, Any]] = [("prediction", said)]
+    if hasattr(model.pipeline, "predict_proba"):
+        probabilities = np.asarray(model.pipeline.predict_proba(reading.X))
+        columns += [(f"probability {c}", probabilities[:, k]) for k, c in enumerate(model.classes_)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([name for name, _ in columns])
+    # repr of a float is the shortest text that reads back as the same float: nothing is lost in the file.
+    writer.writerows([[_cell(v[i]) for _, v in columns] for i in range(len(said))])
+    if out is None:
+        sys.stdout.write(text.getvalue())
+    else:
+        write_atomic(out, text.getvalue().encode())
+        _remark(f"wrote {out} ({len(said)} rows).")
+    return 0
+
+
+def _cell(v: Any) -> str:
+    return repr(float(v)) if hasattr(v, "dtype") and v.dtype.kind == "f" else str(v)
+
+
+def evaluate(path: Path, data: str) -> int:
+    """certifit evaluate."""
+    from certifit.study import evaluate as judge
+
+    model = _model(path)
+    table, _ = read(data)
+    for remark in model.read(table).remarks():
+        _remark(remark)
+    for line in judge(model, table):
+        _say(line)
+    return 0
+
+
+def certify(path: Path, data: str, target: str | None) -> int:
+    """certifit certify."""
+    import certifit
+    from certifit.files import TableModel, is_ours, load, load_foreign
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    table, own = read(data)
+    if is_ours(path):
+        model = load(path)
+        if not isinstance(model, TableModel):
+            raise CertifitError(f"{path} was saved without a table: use certifit.certify in Python.")
+        y, present = model.schema.labels(table)
+        X, y, estimator = model.features(model.read(table).X[present]), y[present], model.estimator
+    else:
+        chosen = target or own
+        if chosen is None:
+            raise UsageError("Which column does the model predict? Add --target COLUMN.")
+        X, y, estimator = _foreign(load_foreign(path), table, chosen)
+    certificate = certifit.certify(estimator, X, y)
+    _say(str(certificate))
+    return 0 if certificate.holds else 1
+
+
+def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
+    """Rows, labels and last step for somebody else's model: columns by its own names, or all but the target."""
+    import numpy as np
+
+    from certifit.files import Column, Schema
+    from certifit.study import examine
+
+    facts = examine(table, target, keep=[c for c in table.columns if c != target])
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    names = getattr(first, "feature_names_in_", None)
+    names = [c for c in table.columns if c != target] if names is None else [str(n) for n in names]
+    X = Schema(tuple(Column(n, "number") for n in names)).read(table).X
+    if np.isnan(X).any():
+        raise CertifitError(
+            "The table has cells that are missing or no numbers: certify needs the very rows of the fit."
+        )
+    if hasattr(model, "steps"):
+        return model[:-1].transform(X), facts.y, model.steps[-1][1]
+    return X, facts.y, model
+
+
+def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
+    """certifit separable."""
+    from certifit.separability import separability
+    from certifit.study import examine, raw_features
+
+    table, chosen = _with_target(data, target)
+    facts = examine(
+        table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]
+    )
+    answer = separability(raw_features(facts), facts.y)
+    _say(str(answer))
+    return 0
+
+
+def verify(path: Path, data: str) -> int:
+    """certifit verify."""
+    from certifit.files import ModelFileError, TableModel, load, verify_model
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    table, _ = read(data)
+    try:
+        model = load(path)
+    except ModelFileError as error:
+        _say(f"DOES NOT HOLD: {error}")
+        return 1
+    if not isinstance(model, TableModel):
+        raise CertifitError(f"{path} was saved without a table: use certifit.verify in Python.")
+    outcome = verify_model(model, table)
+    _say("every claim holds" if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
+    for check in outcome.checks:
+        _say(f"  {check}")
+    return 0 if outcome.holds else 1
+
+
+def explain(path: Path, row: str) -> int:
+    """certifit explain."""
+    from certifit.study import explain as tell
+
+    model = _model(path)
+    reading = model.read(_row(model, row))
+    for remark in reading.remarks():
+        _remark(remark)
+    told = tell(model, reading.X)
+    target = model.schema.target.name if model.schema.target else "prediction"
+    _say(f"{target}: {told.prediction}")
+    for label, p in told.probabilities:
+        _say(f"  probability of {label}: {p:.4f}")
+    if told.path:
+        _say(told.path)
+    if told.contributions:
+        _say(f"{told.about}:")
+        width = max(len(name) for name, _ in told.contributions[:15])
+        for name, value in told.contributions[:15]:
+            _say(f"  {name:<{width}}  {value:+.4g}")
+    return 0
+
+
+def _row(model: Any, row: str) -> Any:
+    """One row as a table: FILE:NUMBER or name=value,name=value."""
+    from certifit.files import Table
+
+    source, colon, number = row.rpartition(":")
+    if colon and number.isdigit():
+        table, _ = read(source)
+        if not 1 <= int(number) <= table.rows:
+            raise UsageError(f"{source} has rows 1 to {table.rows}; there is no row {number}.")
+        return table.take([int(number) - 1])
+    cells = {name: [""] for name in model.schema.names}
+    for part in row.split(","):
+        name, sign, value = part.partition("=")
+        if not sign or name.strip() not in cells:
+            raise UsageError(
+                f"A row is TABLE:NUMBER or cells such as {next(iter(cells))}=...; {part!r} is neither "
+                "(certifit show MODEL lists the columns)."
+            )
+        cells[name.strip()] = [value]
+    return Table.of(cells)
+
+
+def show(path: Path) -> int:
+    """certifit show."""
+    from certifit.files import TableModel, certificates_of, load
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    model = load(path)
+    if not isinstance(model, TableModel):
+        _say(str(model))
+        for certificate in certificates_of(model):
+            _say(str(certificate))
+        return 0
+    about, target = model.about, model.schema.target
+    _say(f"{about.get('name', type(model.estimator).__name__)}, fitted to {about.get('rows', '?')} rows")
+    if target is not None:
+        classes = f" ({', '.join(target.classes[:10])})" if target.classes else ""
+        _say(f"  predicts    {target.name}, {target.task}{classes}")
+    if about.get("score"):
+        s = about["score"]
+        low, high = s["interval"]
+        _say(f"  score       {s['measure']} {s['mean']:.3f} ({low:.3f} to {high:.3f}) on held-out rows")
+    if about.get("parameters"):
+        _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
+    _say(f"  columns     {len(model.schema.columns)}")
+    for column in model.schema.columns:
+        shown = ", ".join(column.categories[:6]) + (" ..." if len(column.categories) > 6 else "")
+        _say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
+    for name, why in model.schema.dropped:
+        _say(f"    {name} is not used: {why}")
+    for certificate in certificates_of(model.pipeline):
+        _say(f"  claim       {certificate.claim}")
+    return 0

@@ -1,0 +1,76 @@
+"""What a study looks like in the terminal."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+
+
+class Screen:
+    """Two columns: what is being done, and what came of it; a bar while models are compared."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False)
+        self.bar: Progress | None = None
+        self.task: Any = None
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def say(self, what: str, text: str) -> None:
+        """One line, wrapped under itself."""
+        if what == "comparing":
+            self.line(what, text)
+            self._begin()
+            return
+        self._end()
+        if what == "reading" and "rows" not in text:
+            return  # the file name, said again with its contents a moment later
+        self.line(what, text)
+
+    def line(self, what: str, text: str) -> None:
+        """Print a label and its text."""
+        grid = Grid.grid(padding=(0, 1))
+        grid.add_column(width=12, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(f"  [bold]{what}[/bold]", _escaped(text))
+        self.console.print(grid)
+
+    def _begin(self) -> None:
+        self.bar = Progress(
+            TextColumn("  {task.fields[name]:<24.24}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+            transient=True,
+        )
+        self.bar.start()
+        self.task = self.bar.add_task("", total=None, name="")
+
+    def progress(self, done: int, total: int, name: str) -> None:
+        """Move the bar."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=total, name=name)
+
+    def _end(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

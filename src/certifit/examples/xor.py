@@ -1,0 +1,70 @@
+"""XOR: no line separates it, and one more feature does.
+
+The four corners of a square, labelled by exclusive or. A mixture of the two corners of one class is the same point as
+a mixture of the other two, the centre, so no line has the classes on its two sides: that is the proof. With the product
+x₁x₂ as a third feature a plane separates them; with coordinates −1/+1 even through the origin, because there the
+label is the product up to its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from certifit.separability import separability
+
+CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+XOR = np.array([0, 1, 1, 0])
+
+
+def with_product(X: Any) -> Any:
+    """(x₁, x₂, x₁x₂)."""
+    X = np.asarray(X, dtype=float)
+    return np.column_stack([X, X[:, 0] * X[:, 1]])
+
+
+def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+    """Ask for the verdict in the plane and in three dimensions, with 0/1 and with −1/+1 coordinates."""
+    signed = 2.0 * CORNERS - 1.0
+    questions = {
+        "plane": (CORNERS, True),
+        "with the product": (with_product(CORNERS), True),
+        "with the product, through the origin": (with_product(CORNERS), False),
+        "-1/+1 with the product, through the origin": (with_product(signed), False),
+    }
+    out: dict[str, Any] = {}
+    for name, (X, fit_intercept) in questions.items():
+        s = separability(X, XOR, fit_intercept=fit_intercept, rigor="exact")
+        say(f"{name}: {s}")
+        out[name] = s
+    plane = out["plane"]
+    assert plane.multipliers is not None
+    meeting = [plane.multipliers[c == XOR] @ CORNERS[c == XOR] / plane.multipliers[c == XOR].sum() for c in (0, 1)]
+    say(f"The two mixtures meet at {meeting[0].tolist()} and {meeting[1].tolist()}.")
+    return {"verdicts": {k: v.verdict for k, v in out.items()}, "answers": out, "meeting": np.array(meeting)}
+
+
+def draw(numbers: dict[str, Any]) -> Any:
+    """Left the crossing diagonals, right the separating plane cut at each height of the product."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
+    for axes in (left, right):
+        for c, marker in ((0, "o"), (1, "s")):
+            axes.plot(*CORNERS[c == XOR].T, marker, ms=10, ls="none", label=f"xor = {c}")
+        axes.set(xlim=(-0.4, 1.4), ylim=(-0.4, 1.4), xlabel="x₁", ylabel="x₂", aspect="equal")
+    left.plot([0, 1], [0, 1], color="C0", alpha=0.5)
+    left.plot([0, 1], [1, 0], color="C1", alpha=0.5)
+    left.plot(*numbers["meeting"][0], "k*", ms=14)
+    left.set_title("The diagonals meet: no line separates")
+    s = numbers["answers"]["with the product"]
+    grid = np.linspace(-0.4, 1.4, 200)
+    a, b = np.meshgrid(grid, grid)
+    score = (with_product(np.column_stack([a.ravel(), b.ravel()])) @ s.w + s.b).reshape(a.shape)
+    right.contourf(a, b, score, levels=[-1e9, 0, 1e9], colors=["C0", "C1"], alpha=0.2)
+    right.contour(a, b, score, levels=[0], colors="k")
+    right.set_title("With x₁x₂ a plane does")
+    right.legend(loc="upper right", fontsize=8)
+    return figure

@@ -1,0 +1,155 @@
+"""Cells to numbers, words and days: the one place that says what a cell means.
+
+Text cells are stripped. The tokens of `MISSING` mean "missing" everywhere; those of `BLANKS` only in a column
+whose other cells are numbers or dates (``none`` may be a category elsewhere).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?", "#N/A", "<NA>")
+BLANKS = ("-", "--", ".", "none", "None", "NONE", "missing", "unknown", "Unknown", "nil")
+TRUE = ("true", "yes", "y", "t", "ja", "oui")
+FALSE = ("false", "no", "n", "f", "nein", "non")
+DATES = (
+    "%Y-%m-%d",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
+_COMMA = r"^[+-]?\d+,\d+$"
+_CODE = r"^[+-]?0\d+$"
+_DAY = 86_400.0
+
+
+def is_text(column: Any) -> bool:
+    """Whether an Arrow column holds words (as every column of a CSV does)."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def is_dated(column: Any) -> bool:
+    """Whether an Arrow column holds dates or times by its own type."""
+    import pyarrow as pa
+
+    return pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+
+
+def stripped(column: Any) -> Any:
+    """Words without surrounding blanks, null where missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not is_text(column):
+        column = _as_text(column)
+    words = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    missing = pc.is_in(words, value_set=pa.array(MISSING, pa.large_string()))
+    return pc.if_else(missing, pa.scalar(None, pa.large_string()), words)
+
+
+def _as_text(column: Any) -> Any:
+    """Numbers as people write them: 3, not 3.0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(column.type):
+        whole = pc.all(pc.equal(pc.floor(column), column)).as_py()
+        if whole is not False:
+            column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type)).cast(pa.int64())
+    if pa.types.is_boolean(column.type):
+        return pc.if_else(column, "true", "false")
+    return column.cast(pa.large_string())
+
+
+def numbers(column: Any, comma: bool = False) -> tuple[Array, Array]:
+    """Cells as float64 (NaN where missing), and a mask of the cells that are words instead."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column):
+        if is_dated(column) or pa.types.is_nested(column.type):
+            return np.full(len(column), np.nan), np.ones(len(column), dtype=bool)
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(float)
+        values[~np.isfinite(values)] = np.nan
+        return values, np.zeros(len(values), dtype=bool)
+    words = stripped(column)
+    if comma:
+        words = pc.replace_substring(words, ",", ".")
+    else:
+        grouped = pc.match_substring_regex(words, _THOUSANDS)
+        words = pc.if_else(pc.fill_null(grouped, False), pc.replace_substring(words, ",", ""), words)
+    good = pc.fill_null(pc.match_substring_regex(words, _NUMBER), False)
+    kept = pc.replace_substring_regex(pc.if_else(good, words, pa.scalar(None, words.type)), r"^\+", "")
+    values = pc.cast(kept, pa.float64()).to_numpy(zero_copy_only=False).astype(float)
+    values[~np.isfinite(values)] = np.nan
+    bad = pc.and_(pc.is_valid(words), pc.invert(good)).to_numpy(zero_copy_only=False)
+    return values, np.asarray(bad, dtype=bool)
+
+
+def matches(column: Any, what: str) -> tuple[int, int]:
+    """How many of the present cells look like ``what`` ("code": leading zero, "comma": 1,5), and how many there are."""
+    import pyarrow.compute as pc
+
+    words = stripped(column)
+    found = pc.sum(pc.match_substring_regex(words, {"code": _CODE, "comma": _COMMA}[what])).as_py()
+    return int(found or 0), len(words) - words.null_count
+
+
+def days(column: Any, pattern: str) -> tuple[Array, Array]:
+    """Cells as days since 1970 (NaN where missing), and a mask of the cells that are no dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if is_dated(column):
+        stamps, bad = column.cast(pa.timestamp("us")), np.zeros(len(column), dtype=bool)
+    else:
+        words = stripped(column)
+        stamps = pc.strptime(words, format=pattern, unit="us", error_is_null=True)
+        bad = pc.and_(pc.is_valid(words), pc.is_null(stamps)).to_numpy(zero_copy_only=False)
+    micro = stamps.cast(pa.int64()).to_numpy(zero_copy_only=False).astype(float)
+    return micro / 1e6 / _DAY, np.asarray(bad, dtype=bool)
+
+
+def booleans(column: Any) -> tuple[Array, Array]:
+    """Cells as 1 and 0 (NaN where missing), and a mask of the cells that are neither true nor false."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.utf8_lower(stripped(column))
+    yes = pc.is_in(words, value_set=pa.array(TRUE, pa.large_string())).to_numpy(zero_copy_only=False)
+    no = pc.is_in(words, value_set=pa.array(FALSE, pa.large_string())).to_numpy(zero_copy_only=False)
+    values = np.where(yes, 1.0, np.where(no, 0.0, np.nan))
+    bad = np.asarray(pc.is_valid(words).to_numpy(zero_copy_only=False), dtype=bool) & np.isnan(values)
+    return values, bad
+
+
+def codes(column: Any, categories: tuple[str, ...]) -> tuple[Array, Array]:
+    """Cells as positions in ``categories`` (NaN where missing, −1 where unknown), and a mask of the unknown."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = stripped(column)
+    found = pc.index_in(words, value_set=pa.array(categories, pa.large_string()))
+    present = np.asarray(pc.is_valid(words).to_numpy(zero_copy_only=False), dtype=bool)
+    position = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(float)
+    return np.where(present, position, np.nan), present & (position < 0)

@@ -1,0 +1,250 @@
+"""Save a fitted model with its proof; load it without running anything; check it against the data."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import os
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import certifit
+from certifit._errors import need
+from certifit._types import Array
+from certifit.certificates import Certificate, Check, Verification
+from certifit.files._allowed import allowed, refuse_strangers
+from certifit.files._atomic import write_atomic
+from certifit.files._container import as_json, pack, unpack
+from certifit.files._errors import ModelFileError
+from certifit.files._read import Table
+from certifit.files._schema import Schema
+from certifit.files._table_model import TableModel
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model (with preprocessing and certificates) to a file that holds no code.
+
+    Parameters
+    ----------
+    model : fitted estimator of certifit's, a Pipeline of them, or a `TableModel`
+    path : path
+        By custom ends in ``.certifit``. Replaced atomically.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that such a file may not (a function of yours, another library's class).
+
+    Examples
+    --------
+    >>> import tempfile, os, certifit as cf
+    >>> from certifit.linear_model import Ridge
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> path = os.path.join(tempfile.mkdtemp(), "ridge.certifit")
+    >>> cf.save(Ridge().fit(X, y), path)
+    >>> cf.load(path).coef_, cf.verify(path, X, y).holds
+    (array([1.5]), True)
+    """
+    write_atomic(path, to_bytes(model))
+
+
+def to_bytes(model: Any) -> bytes:
+    """What `save` writes."""
+    need("skops", "files")
+    import skops.io
+
+    table = isinstance(model, TableModel)
+    pipeline = model.pipeline if table else model
+    found = certificates_of(pipeline)
+    try:
+        body = skops.io.dumps(_without_certificates(pipeline))
+    except Exception as error:  # skops raises many kinds for what it cannot write
+        raise ModelFileError(
+            f"This {type(pipeline).__name__} cannot be saved without pickle: {error}. Functions and objects of your "
+            "own have no place in a model file."
+        ) from error
+    refuse_strangers(body, f"this {type(pipeline).__name__}")
+    parts = {
+        "schema.json": as_json(model.schema.to_dict() if table else None),
+        "certificates.json": as_json([c.to_dict() for c in found]),
+        "model.skops": body,
+    }
+    about = {"certifit": certifit.__version__, "model": type(_last(pipeline)).__name__}
+    return pack(parts, {**about, "about": model.about if table else {}})
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model file; nothing in it is executed, and what is not on certifit's list is refused.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `save` or by ``certifit study``.
+
+    Returns
+    -------
+    estimator, or `TableModel` if the file knows the table its model was fitted on
+
+    Raises
+    ------
+    ModelFileError
+        For a file that is damaged, truncated, newer, changed, or holds something that is not allowed.
+
+    See Also
+    --------
+    save
+    """
+    return from_bytes(_bytes_of(path), str(path))
+
+
+def from_bytes(data: bytes, where: str = "the file") -> Any:
+    """What `load` does, from bytes."""
+    need("skops", "files")
+    import skops.io
+
+    parts, manifest = unpack(data, where)
+    refuse_strangers(parts["model.skops"], where)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # versions are in the manifest; what matters is checked by verify
+            model = skops.io.loads(parts["model.skops"], trusted=sorted(allowed()))
+        found = tuple(Certificate.from_dict(r) for r in json.loads(parts["certificates.json"]))
+        schema = json.loads(parts["schema.json"])
+        if found:
+            _last(model)._certificates = found
+        if schema is None:
+            return model
+        return TableModel(model, Schema.from_dict(schema), manifest.get("about"))
+    except ModelFileError:
+        raise
+    except Exception as error:  # a well-formed zip can still hold nonsense of any kind
+        raise ModelFileError(f"{where} is damaged: {type(error).__name__}: {error}") from None
+
+
+def load_foreign(path: str | os.PathLike[str]) -> Any:
+    """Read a skops file of scikit-learn's (or ours) with the types that skops trusts by itself and certifit's."""
+    need("skops", "files")
+    import skops.io
+
+    data, where = _bytes_of(path), str(path)
+    try:
+        unknown = [t for t in skops.io.get_untrusted_types(data=data) if t not in allowed()]
+        if unknown:
+            raise ModelFileError(f"{where} holds {unknown[0]}, which is not trusted: refused, and nothing was run.")
+        return skops.io.loads(data, trusted=sorted(allowed()))
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{where} is no model file of certifit's or skops': {error}") from None
+
+
+def is_ours(path: str | os.PathLike[str]) -> bool:
+    """Whether a file looks like one that `save` wrote (not whether it is sound)."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(_bytes_of(path))) as archive:
+            return "schema.json" not in archive.namelist() or "manifest.json" in archive.namelist()
+    except zipfile.BadZipFile:
+        return True
+
+
+def verify(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+    """Check every claim in a model file against the data it was fitted to.
+
+    The file must load, its certificates must hold on these data (recomputed from data and evidence alone), and
+    the coefficients of the model must be those that the certificates speak about.
+
+    Parameters
+    ----------
+    path : path
+    X : table or array-like
+        For a file of ``certifit study``: the table (path or data frame) with its target column. Otherwise the
+        training rows.
+    y, sample_weight : array-like, default=None
+        Not needed when X is a table with the target in it.
+
+    Returns
+    -------
+    Verification
+    """
+    try:
+        model = load(path)
+    except ModelFileError as error:
+        return Verification((Check("the file can be trusted", False, str(error)),), True)
+    return verify_model(model, X, y, sample_weight)
+
+
+def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+    """`verify` for a model that is already loaded."""
+    if isinstance(model, TableModel):
+        table = Table.of(X)
+        labels, present = model.schema.labels(table)
+        rows = model.read(table).X[present]
+        X, y, estimator = model.features(rows), labels[present] if y is None else y, model.estimator
+    else:
+        estimator = _last(model)
+        X = model[:-1].transform(X) if hasattr(model, "steps") else X
+    found = certificates_of(estimator)
+    checks = [Check("the model carries certificates", bool(found), f"{len(found)}")]
+    same = True
+    for certificate in found:
+        outcome = certificate.verify(X, y, sample_weight)
+        same = same and outcome.same_data
+        checks += [Check(f"{certificate.kind}: {c.name}", c.holds, c.figure) for c in outcome.checks]
+        checks.append(Check(f"{certificate.kind}: the claim is proved", certificate.holds, certificate.claim))
+        checks += _speaks_about(certificate, estimator)
+    return Verification(tuple(checks), same)
+
+
+def certificates_of(model: Any) -> tuple[Certificate, ...]:
+    """Certificates of a fitted model or of a pipeline's last step; none for models that issue them per query."""
+    try:
+        return tuple(_last(model).certificates_)
+    except AttributeError:
+        return ()
+
+
+def _speaks_about(certificate: Certificate, estimator: Any) -> list[Check]:
+    """Evidence that carries a fitted attribute's name must equal it."""
+    checks = []
+    for name, stated in certificate.evidence.items():
+        fitted = getattr(estimator, f"{name}_", None)
+        if not isinstance(stated, np.ndarray) or stated.dtype.kind not in "fiu" or fitted is None:
+            continue
+        own: Array = np.asarray(fitted, dtype=float).ravel()
+        if own.size != stated.size and own.size != 1:
+            continue
+        equal = bool(np.array_equal(np.broadcast_to(own, stated.size), stated.ravel().astype(float)))
+        checks.append(Check(f"{certificate.kind}: {name} of the model is that of the certificate", equal))
+    return checks
+
+
+def _last(model: Any) -> Any:
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def _without_certificates(model: Any) -> Any:
+    """A shallow copy whose last step holds no certificates (they are a member of their own)."""
+    if hasattr(model, "steps"):
+        bare = copy.copy(model)
+        bare.steps = [*model.steps[:-1], (model.steps[-1][0], _without_certificates(model.steps[-1][1]))]
+        return bare
+    if "_certificates" not in getattr(model, "__dict__", {}):
+        return model
+    bare = copy.copy(model)
+    for name in ("_certificates", "_promise"):
+        bare.__dict__.pop(name, None)
+    return bare
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ModelFileError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from None

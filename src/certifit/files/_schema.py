@@ -1,0 +1,154 @@
+"""What a table must look like to be fed to a model: names, kinds, categories, target.
+
+A schema turns any table into one float64 matrix, row by row and without looking at other rows: numbers as they
+are, dates as days since 1970, booleans as 0 and 1, categories as their position in a fixed list; NaN stands for
+"missing" and −1 for a category the list does not know. Everything that learns from rows (medians, scales,
+which categories get a column) happens later, inside the folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files import _cells
+from certifit.files._errors import TableError
+from certifit.files._read import Table
+
+Kind = Literal["number", "boolean", "category", "date"]
+Task = Literal["classification", "regression", "counts"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One input column: its name, kind, and what is needed to read its cells."""
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    pattern: str = ""
+    comma: bool = False
+
+    def read(self, cells: Any) -> tuple[Array, Array]:
+        """Cells as float64, and a mask of those that could not be understood."""
+        if self.kind == "number":
+            return _cells.numbers(cells, self.comma)
+        if self.kind == "boolean":
+            return _cells.booleans(cells)
+        if self.kind == "date":
+            return _cells.days(cells, self.pattern)
+        return _cells.codes(cells, self.categories)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to predict: name, task, and for classes their labels (``numeric`` when they are numbers)."""
+
+    name: str
+    task: Task
+    classes: tuple[str, ...] = ()
+    numeric: bool = False
+    comma: bool = False
+
+    def read(self, cells: Any) -> tuple[Array, Array]:
+        """Labels or values, and a mask of the rows that have one."""
+        if self.task != "classification" or self.numeric:
+            values, _ = _cells.numbers(cells, self.comma)
+            whole = self.task == "classification"
+            present = ~np.isnan(values)
+            return (np.where(present, values, 0).astype(np.int64) if whole else values), present
+        words = _cells.stripped(cells).to_pylist()
+        present = np.array([w is not None for w in words])
+        return np.array([w if w is not None else "" for w in words], dtype=str), present
+
+    def labels(self) -> Array:
+        """The classes in sorted order, as the model sees them."""
+        return np.array([int(c) for c in self.classes]) if self.numeric else np.array(self.classes)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table as numbers, and what did not fit."""
+
+    X: Array
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    unreadable: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+    def remarks(self) -> list[str]:
+        """What a person should know about how their table was read, one sentence each."""
+        said = [
+            f"{count} cell{'s' * (count > 1)} of {name!r} hold{'s' * (count == 1)} a category that was not there at "
+            "the fit: counted as none of the known ones."
+            for name, count in self.unseen.items()
+        ]
+        said += [
+            f"{count} cell{'s' * (count > 1)} of {name!r} could not be read: counted as missing."
+            for name, count in self.unreadable.items()
+        ]
+        return said
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Input columns, target, and the columns of the study's table that are not used.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", "number"), Column("sex", "category", ("f", "m"))))
+    >>> schema.read(Table.of({"sex": ["m", "f", "x"], "age": ["31", "NA", "7"]})).X
+    array([[31.,  1.], [nan,  0.], [ 7., -1.]])
+    """
+
+    columns: tuple[Column, ...]
+    target: Target | None = None
+    dropped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns)
+
+    def read(self, table: Table) -> Reading:
+        """The table as a float64 matrix; a missing column is refused, other columns are ignored."""
+        have = set(table.columns)
+        absent = [c.name for c in self.columns if c.name not in have]
+        if absent:
+            shown = ", ".join(repr(a) for a in absent[:5]) + (" and more" if len(absent) > 5 else "")
+            raise TableError(
+                f"The table lacks {len(absent)} column{'s' * (len(absent) > 1)} the model was fitted on: {shown}. "
+                "Add them (cells may be empty)."
+            )
+        X = np.empty((table.rows, len(self.columns)))
+        unseen: dict[str, int] = {}
+        unreadable: dict[str, int] = {}
+        for j, column in enumerate(self.columns):
+            X[:, j], bad = column.read(table.column(column.name))
+            if bad.any():
+                (unseen if column.kind == "category" else unreadable)[column.name] = int(bad.sum())
+        expected = {*self.names, *(name for name, _ in self.dropped), *([self.target.name] if self.target else [])}
+        return Reading(X, unseen, unreadable, tuple(c for c in table.columns if c not in expected))
+
+    def labels(self, table: Table) -> tuple[Array, Array]:
+        """The target of a table, and a mask of the rows that have one."""
+        if self.target is None:
+            raise TableError("This model file names no target column.")
+        if self.target.name not in table.columns:
+            raise TableError(f"The table has no column {self.target.name!r} (the target).")
+        return self.target.read(table.column(self.target.name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A record that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Schema:
+        """The schema of a record made by `to_dict`."""
+        columns = tuple(Column(**{**c, "categories": tuple(c["categories"])}) for c in record["columns"])
+        target = record.get("target")
+        if target is not None:
+            target = Target(**{**target, "classes": tuple(target["classes"])})
+        return cls(columns, target, tuple((str(a), str(b)) for a, b in record.get("dropped", ())))

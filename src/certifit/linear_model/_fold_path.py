@@ -1,0 +1,82 @@
+"""Shared work of least squares and ridge: every fold and every α from one pass (see `certifit.model_selection`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array
+
+from certifit._types import Array
+from certifit.linear_model._base import read_weights
+from certifit.resampling import Fold
+from certifit.solvers.ridge_folds import ridge_folds, rows_of
+
+
+def penalties(model: Any, grid: Sequence[Mapping[str, Any]]) -> list[tuple[bool, float]] | None:
+    """(fit_intercept, α) of each grid point; None when a point asks for more than closed forms give."""
+    if model.positive:
+        return None
+    found = []
+    for point in grid:
+        if not set(point) <= {"alpha", "fit_intercept"}:
+            return None
+        alpha = point.get("alpha", getattr(model, "alpha", 0.0))
+        offset = point.get("fit_intercept", model.fit_intercept)
+        plain = isinstance(alpha, (int, float, np.number)) and not isinstance(alpha, bool)
+        if not plain or not 0 <= alpha < np.inf or not isinstance(offset, bool):
+            return None
+        found.append((offset, float(alpha)))
+    return found
+
+
+def ridge_fold_path(
+    X: Any,
+    y: Any,
+    folds: Sequence[Fold],
+    settings: Sequence[tuple[bool, float]],
+    response: tuple[str, ...],
+    sample_weight: Any,
+) -> Iterator[dict[str, Array]] | None:
+    """Predictions of every setting on each fold's test rows; None for input that is better met one fit at a time."""
+    if response != ("predict",) or scipy.sparse.issparse(X):
+        return None
+    try:
+        X = check_array(X, dtype=[np.float64, np.float32])
+        y = check_array(y, dtype="numeric", ensure_2d=False, allow_nd=False)
+        weights = read_weights(sample_weight, X)
+    except (TypeError, ValueError):
+        return None  # a fit says what is wrong
+    if len(X) != len(y) or np.asarray(y).dtype.kind not in "biuf":
+        return None
+    return _predictions(X, np.asarray(y, dtype=float), folds, settings, weights)
+
+
+def _predictions(
+    X: Array, y: Array, folds: Sequence[Fold], settings: Sequence[tuple[bool, float]], weights: Array | None
+) -> Iterator[dict[str, Array]]:
+    groups = [[i for i, (b, _) in enumerate(settings) if b is flag] for flag in (True, False)]
+    groups = [g for g in groups if g]
+    Y = y.reshape(len(y), -1)
+    paths = [
+        ridge_folds(X, Y, folds, np.array([settings[i][1] for i in g]), weights, settings[g[0]][0]) for g in groups
+    ]
+    for (_, test), *found in zip(folds, *paths):
+        rows = X[rows_of(test)]
+        parts = [_scores(coef, offset, rows) for coef, offset in found]
+        out = parts[0]
+        if len(parts) > 1:
+            out = np.empty((len(settings), *parts[0].shape[1:]))
+            for where, part in zip(groups, parts):
+                out[where] = part
+        yield {"predict": out[:, :, 0] if y.ndim == 1 else out}
+
+
+def _scores(coef: Array, offset: Array, rows: Array) -> Array:
+    """(a, rows, t)."""
+    a, t, d = coef.shape
+    scores = coef.reshape(a * t, d) @ rows.T
+    scores += offset.reshape(a * t, 1)
+    return scores.reshape(a, t, -1).transpose(0, 2, 1)

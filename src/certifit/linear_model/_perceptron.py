@@ -1,0 +1,443 @@
+"""The perceptron as an estimator, and what its voted and averaged relatives share with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.separation import padded
+from certifit.separability import separability
+from certifit.solvers.perceptron import OnPass, Plan, Run, run_perceptron
+from certifit.solvers.separation import evidence as as_evidence
+from certifit.solvers.separation import search, widest
+
+_LARGEST_SEED = np.iinfo(np.int32).max
+
+
+class Mistake(NamedTuple):
+    """One step of a perceptron: where it was wrong, and its weights before and after."""
+
+    target: Any
+    sweep: int
+    row: int
+    label: int
+    score: float
+    before: Array
+    after: Array
+    intercept_before: float
+    intercept_after: float
+
+    def __str__(self) -> str:
+        return (
+            f"pass {self.sweep}, row {self.row} ({'+' if self.label > 0 else '-'}): score {self.score:g}; "
+            f"w = {np.array2string(self.after, precision=6)}, b = {self.intercept_after:g}"
+        )
+
+
+class LinearScores(ClassifierMixin, BaseEstimator):
+    """Decision by the sign of w·x + b, or by the largest of them."""
+
+    coef_: Array
+    intercept_: Array
+    classes_: Array
+
+    def decision_function(self, X: Any) -> Array:
+        """Signed scores w·x + b: one column per class, or one number per row for two classes."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score; for two classes the second when the score is positive."""
+        scores = self.decision_function(X)
+        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Problem(NamedTuple):
+    """One class against the others: signs, steps, start and seed."""
+
+    signs: Array
+    plan: Plan
+    w: Array
+    b: float
+    class_weights: Array
+
+
+class PerceptronBase(Certified, LinearScores):
+    """Validation, one-vs-all and certificates of everything that learns from perceptron mistakes."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "shuffle": ["boolean"],
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    fit_intercept: bool
+    eta0: float
+    max_iter: int
+
+    def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
+        check_classification_targets(y)
+        return X, y
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        classes, index = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}.")
+        return classes, index
+
+    def _seeds(self, count: int) -> list[int]:
+        """Seeds of the shuffles; drawn as scikit-learn draws them, so that rows come in the same order."""
+        rng = check_random_state(self.random_state)
+        if count == 1:
+            rng.randint(1, _LARGEST_SEED)
+            return [int(rng.randint(_LARGEST_SEED))]
+        out = []
+        for seed in rng.randint(_LARGEST_SEED, size=count):
+            inner = np.random.RandomState(seed)
+            inner.randint(1, _LARGEST_SEED)
+            out.append(int(inner.randint(_LARGEST_SEED)))
+        return out
+
+    def _plan(self, seed: int, weights: Array, **changes: Any) -> Plan:
+        p = self.get_params(deep=False)
+        alpha = p.get("alpha", 0.0) if p.get("penalty") == "l2" else 0.0
+        chosen = {
+            "fit_intercept": p["fit_intercept"],
+            "max_iter": p["max_iter"],
+            "tol": p["tol"],
+            "n_iter_no_change": p["n_iter_no_change"],
+            "shuffle": p["shuffle"],
+            "seed": seed,
+            "up": p["eta0"] * weights[1],
+            "down": p["eta0"] * weights[0],
+            "eta0": p["eta0"],
+            "alpha": alpha,
+            "time_budget": p["time_budget"],
+        }
+        return Plan(**{**chosen, **changes})
+
+    def _problems(self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any) -> list[Problem]:
+        """One problem for two classes, else one per class."""
+        k = len(self.classes_)
+        targets = [1] if k == 2 else range(k)
+        seeds = self._seeds(len(targets))
+        out = []
+        for at, (c, seed) in enumerate(zip(targets, seeds)):
+            pair = weights[[0, 1]] if k == 2 else np.array([1.0, weights[c]])
+            signs = np.where(index == c, 1.0, -1.0)
+            out.append(Problem(signs, self._plan(seed, pair, **changes), start[0][at], start[1][at], pair))
+        return out
+
+    def _learn(
+        self, X: Any, y: Array, problems: list[Problem], listen: Callable[[int, Problem], OnPass | None]
+    ) -> list[Run]:
+        """Run every problem, name what all perceptrons have in common, promise the certificate."""
+        runs = [run_perceptron(X, p.signs, p.w, p.b, p.plan, listen(c, p)) for c, p in enumerate(problems)]
+        self.n_iter_ = max(r.passes for r in runs)
+        self.mistakes_ = sum(r.mistakes for r in runs)
+        self.cycle_ = max(r.period for r in runs)
+        self.status_ = runs[0].status if len({r.status for r in runs}) == 1 else "mixed"
+        self._promise_certificates(lambda: certificates(X, y, self.classes_, problems, runs))
+        return runs
+
+
+def certificates(X: Any, y: Array, classes: Array, problems: list[Problem], runs: list[Run]) -> tuple[Certificate, ...]:
+    """The mistake bound of a run, or the proof that it never ends; with a penalty, the verdict on the data."""
+    plan = problems[0].plan
+    dense = X.toarray() if scipy.sparse.issparse(X) else X
+    if plan.alpha > 0.0:
+        return (separability(dense, y, fit_intercept=plan.fit_intercept).certificate,)
+    evidence: dict[str, Any] = {
+        "fit_intercept": plan.fit_intercept,
+        "eta0": float(plan.eta0),
+        "classes": classes.tolist(),
+    }
+    whole = padded(dense, plan.fit_intercept)
+    for c, (problem, run) in enumerate(zip(problems, runs)):
+        for key, value in _witness(dense, whole, problem).items():
+            evidence[f"{key}_{c}"] = value
+        rows = np.flatnonzero(run.times)
+        evidence[f"mistaken_{c}"], evidence[f"times_{c}"] = rows, run.times[rows]
+        evidence[f"class_weights_{c}"] = problem.class_weights
+        ends = [(problem.w, problem.b), (run.w, run.b)]
+        for key, (w, b) in zip(("start", "coef"), ends):
+            evidence[f"{key}_{c}"] = np.append(w, b) if plan.fit_intercept else np.array(w)
+    return (issue("perceptron", Data.of(X, y), evidence),)
+
+
+def _witness(X: Array, whole: Array, problem: Problem) -> dict[str, Any]:
+    """A separator of large margin in the padded space, or a mixture that vanishes."""
+    y = (problem.signs > 0).astype(int)
+    offset = problem.plan.fit_intercept
+    if len(np.unique(y)) < 2:  # a batch of partial_fit may hold one class only
+        kept = {**as_evidence(search(X, y, 2, offset), offset)}
+    else:
+        kept = {**separability(X, y, fit_intercept=offset).certificate.evidence}
+    del kept["fit_intercept"]
+    if kept["verdict"] == "separable" and isinstance(kept["weights"], np.ndarray):
+        kept["weights"] = widest(whole * problem.class_weights[y][:, None], y, kept["weights"])
+    return {k: v for k, v in kept.items() if v is not None}
+
+
+class Perceptron(PerceptronBase):
+    """Perceptron: whenever s(w·x + b) ≤ 0, move w by η s x and b by η s.
+
+    On separable rows it stops after at most (R/γ)² mistakes, R = max‖x̃‖ and γ the margin of any separator in the
+    padded space x̃ = (x, 1); ``certificate_`` states that bound beside the mistakes made, or proves that the rows
+    cannot be separated and it will never stop. More than two classes: one against all others, as in scikit-learn.
+
+    Parameters
+    ----------
+    penalty : {"l2"} or None, default=None
+        ``"l2"`` shrinks the weights by 1 − η·alpha at every row. The mistake bound is about no penalty; with
+        one the certificate is the verdict of `certifit.separability` instead.
+    alpha : float ≥ 0, default=1e-4
+        Size of the penalty, when there is one.
+    fit_intercept : bool, default=True
+        Whether to learn the offset b; through the origin otherwise.
+    max_iter : int ≥ 1, default=1000
+        The most passes over the rows. A pass without mistakes ends the fit earlier.
+    tol : float ≥ 0 or None, default=1e-3
+        Stop when the mean loss of a pass has not fallen by ``tol`` in ``n_iter_no_change`` passes; None never does.
+    shuffle : bool, default=True
+        Permute the rows before each pass (the same permutations as scikit-learn's); in order otherwise.
+    eta0 : float > 0, default=1.0
+        The step η.
+    random_state : int, RandomState or None, default=0
+        Seed of the permutations.
+    early_stopping : bool, default=False
+        Keep a stratified share of the rows aside and stop when their accuracy does not rise by ``tol``.
+    validation_fraction : float in (0, 1), default=0.1
+        That share.
+    n_iter_no_change : int ≥ 1, default=5
+        Patience in passes.
+    class_weight : dict, "balanced" or None, default=None
+        Steps are multiplied by the weight of the row's class.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    trace : bool, default=False
+        Keep ``trace_``: every mistake with its row and the weights before and after.
+    time_budget : float > 0 or None, default=None
+        Seconds after which no further pass is begun.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, t_, n_features_in_
+        As in scikit-learn.
+    mistakes_ : int
+        Mistakes made in the last `fit` or `partial_fit`.
+    cycle_ : int
+        Passes after which the weights were seen to repeat (rows in order only); 0 when not.
+    status_ : str
+        Why it stopped.
+    certificate_ : Certificate
+        ``value`` mistakes made, ``bound`` the most possible (infinite when not separable).
+    trace_ : list of Mistake
+        With ``trace=True``.
+
+    Notes
+    -----
+    Not in certifit: penalties "l1" and "elasticnet" with ``l1_ratio``, ``n_jobs``, ``verbose``, and
+    ``sample_weight`` in `fit` (the answer depends on the order of the rows, so weights are not repetitions).
+    On sparse rows scikit-learn slows the offset a hundredfold; here dense and sparse rows give the same answer.
+
+    References
+    ----------
+    Rosenblatt (1958), The perceptron. Novikoff (1962), On convergence proofs on perceptrons.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Perceptron
+    >>> X, y = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [1, 0, 0]
+    >>> model = Perceptron(shuffle=False).fit(X, y)
+    >>> print(model.certificate_.claim)
+    2 mistakes made; whatever the order of the rows, no more than 3.33333 are possible.
+    >>> model.coef_, model.certificate_.value
+    (array([[-1.,  3.]]), 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PerceptronBase._parameter_constraints,
+        "penalty": [StrOptions({"l2"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Perceptron:
+        """Make passes over the rows until none is wrong, nothing improves or ``max_iter`` is reached.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        coef_init : array-like of shape (1, d) or (K, d), default=None
+            Weights to start from; zero when None.
+        intercept_init : array-like of shape (1,) or (K,), default=None
+            Offsets to start from; zero when None.
+
+        Returns
+        -------
+        Perceptron
+        """
+        self._validate_params()
+        X, y = self._read(X, y)
+        classes, index = self._encode(y)
+        last = (self.coef_, self.intercept_) if self.warm_start and hasattr(self, "coef_") else (None, None)
+        coef_init = last[0] if coef_init is None else coef_init
+        intercept_init = last[1] if intercept_init is None else intercept_init
+        start = _start(len(classes), X.shape[1], coef_init, intercept_init)
+        weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+        changes = {"validation": self._keep_aside(index)} if self.early_stopping else {}
+        self.classes_ = classes
+        self.t_ = 1.0
+        return self._name(X, y, self._problems(index, start, weights, **changes))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
+        """One pass over the given rows, from the present weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like of shape (K,), default=None
+            All labels that will ever come; needed in the first call.
+
+        Returns
+        -------
+        Perceptron
+        """
+        self._validate_params()
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once: give partial_fit the weights as a dict instead."
+            )
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        X, y = self._read(X, y, reset=first)
+        known = np.unique(np.asarray(classes)) if first else self.classes_
+        if len(known) < 2:
+            raise ValueError("The number of classes has to be greater than one; got 1 class")
+        if classes is not None and not np.array_equal(known, np.unique(np.asarray(classes))):
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit: {known!r}.")
+        strange = np.setdiff1d(y, known)
+        if len(strange):
+            raise ValueError(f"y holds the label {strange[0]!r}, which is not among the classes {known!r}.")
+        start = _start(len(known), X.shape[1], getattr(self, "coef_", None), getattr(self, "intercept_", None))
+        weights = compute_class_weight(self.class_weight, classes=known, y=known)
+        self.classes_ = known
+        self.t_ = getattr(self, "t_", 1.0)
+        return self._name(X, y, self._problems(np.searchsorted(known, y), start, weights, max_iter=1))
+
+    def _name(self, X: Any, y: Array, problems: list[Problem]) -> Perceptron:
+        notes: list[Mistake] = []
+        names = [self.classes_[1]] if len(problems) == 1 else list(self.classes_)
+        runs = self._learn(X, y, problems, lambda c, p: _note(notes, names[c], X, p) if self.trace else None)
+        self.coef_ = np.array([r.w for r in runs])
+        self.intercept_ = np.array([r.b for r in runs])
+        self.t_ += float(self.n_iter_ * X.shape[0])
+        if self.trace:
+            self.trace_ = notes
+        return self
+
+    def _keep_aside(self, index: Array) -> Array:
+        """Mask of the rows kept aside for early stopping, stratified by class."""
+        split = StratifiedShuffleSplit(test_size=self.validation_fraction, random_state=self.random_state)
+        mask = np.zeros(len(index), dtype=bool)
+        mask[next(split.split(np.zeros((len(index), 1)), index))[1]] = True
+        return mask
+
+
+def _start(n_classes: int, d: int, coef: Any, intercept: Any) -> tuple[Array, Array]:
+    """Weights and offsets to begin with, checked."""
+    rows = 1 if n_classes == 2 else n_classes
+    w = np.zeros((rows, d)) if coef is None else np.array(coef, dtype=float).reshape(-1)
+    b = np.zeros(rows) if intercept is None else np.array(intercept, dtype=float).reshape(-1)
+    if w.size != rows * d or b.size != rows:
+        raise ValueError(f"coef_init must hold {rows} × {d} numbers and intercept_init {rows}.")
+    if not (np.all(np.isfinite(w)) and np.all(np.isfinite(b))):
+        raise ValueError("coef_init and intercept_init must be finite numbers.")
+    return w.reshape(rows, d), b
+
+
+def _note(notes: list[Mistake], target: Any, X: Any, problem: Problem) -> OnPass:
+    """Write down every mistake by walking the logged ones again."""
+    w, b = np.array(problem.w, dtype=float), float(problem.b)
+    plan = problem.plan
+
+    def on_pass(sweep: int, order: Array, positions: Array) -> None:
+        nonlocal w, b
+        for i in order[positions]:
+            x = X[[i]].toarray()[0] if scipy.sparse.issparse(X) else X[i]
+            step = plan.up if problem.signs[i] > 0 else -plan.down
+            after, offset = w + step * x, b + step * plan.fit_intercept
+            score = float(x @ w + b)
+            notes.append(Mistake(target, sweep, int(i), int(problem.signs[i]), score, w, after, b, offset))
+            w, b = after, offset
+
+    return on_pass

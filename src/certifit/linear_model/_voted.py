@@ -1,0 +1,221 @@
+"""Perceptrons that remember: the average of all weights, and the vote of all of them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._types import Array
+from certifit.linear_model._perceptron import PerceptronBase, Problem, _start
+from certifit.solvers.perceptron import OnPass
+
+_BLOCK = 1 << 22  # numbers in a block of votes
+
+
+class _Remembering(PerceptronBase):
+    """The parameters that both share, and `fit`."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**PerceptronBase._parameter_constraints}
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 10,
+        tol: float | None = None,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: Any = 0,
+        n_iter_no_change: int = 5,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.n_iter_no_change = n_iter_no_change
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def _prepare(self, X: Any, y: Any) -> tuple[Any, Array, list[Problem]]:
+        self._validate_params()
+        X, y = self._read(X, y)
+        classes, index = self._encode(y)
+        self.classes_ = classes
+        start = _start(len(classes), X.shape[1], None, None)
+        return X, y, self._problems(index, start, np.ones(len(classes)))
+
+
+class AveragedPerceptron(_Remembering):
+    """Perceptron that predicts with the average of its weights over all rows it has visited.
+
+    w̄ = (1/N) Σₜ wₜ over the N visits (b̄ likewise), wₜ the weights after visit t; weights that survive long count
+    more. After a pass without mistakes the remaining passes would change nothing in w and are left out.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+    max_iter : int ≥ 1, default=10
+        Passes over the rows.
+    tol : float ≥ 0 or None, default=None
+        As for `Perceptron`; None makes all passes.
+    shuffle : bool, default=True
+    eta0 : float > 0, default=1.0
+    random_state : int, RandomState or None, default=0
+    n_iter_no_change : int ≥ 1, default=5
+    trace : bool, default=False
+        Keep ``trace_``: (mistakes, mean loss) of each pass and class.
+    time_budget : float > 0 or None, default=None
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_
+        As in scikit-learn; the averages.
+    mistakes_ : int
+    certificate_ : Certificate
+        The mistake bound of the underlying perceptron (see `Perceptron`).
+
+    References
+    ----------
+    Freund and Schapire (1999), Large margin classification using the perceptron algorithm.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import AveragedPerceptron
+    >>> X, y = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [1, 0, 0]
+    >>> AveragedPerceptron(shuffle=False, max_iter=2).fit(X, y).coef_
+    array([[-0.66666667,  2.83333333]])
+    """
+
+    def fit(self, X: Any, y: Any) -> AveragedPerceptron:
+        """Make the passes and average."""
+        X, y, problems = self._prepare(X, y)
+        lags = [np.zeros(X.shape[1] + 1) for _ in problems]
+        runs = self._learn(X, y, problems, lambda c, p: _lag(lags[c], X, p))
+        n = X.shape[0]
+        # Σₜ wₜ = N·w_last − Σ (visits before the step)·step: only mistakes cost anything.
+        last = [np.append(r.w, r.b) - lag / (r.passes * n) for r, lag in zip(runs, lags)]
+        self.coef_ = np.array([v[:-1] for v in last])
+        self.intercept_ = np.array([v[-1] for v in last])
+        if self.trace:
+            self.trace_ = [r.records for r in runs]
+        return self
+
+
+def _lag(total: Array, X: Any, problem: Problem) -> OnPass:
+    """Sum of the steps, each times the visits before it."""
+
+    def on_pass(sweep: int, order: Array, positions: Array) -> None:
+        rows = order[positions]
+        s = problem.signs[rows]
+        steps = np.where(s > 0, problem.plan.up, -problem.plan.down) * ((sweep - 1) * len(order) + positions)
+        total[:-1] += X[rows].T @ steps
+        total[-1] += steps.sum() * problem.plan.fit_intercept
+
+    return on_pass
+
+
+class Ballot(NamedTuple):
+    """The sequence of weights of one problem: distinct mistaken rows, which comes when, and survival times."""
+
+    rows: Array  # the rows, each once
+    which: Array  # k-th mistake: number of its row
+    steps: Array  # k-th mistake: signed step
+    survived: Array  # visits that the k-th weights (k = 0 is the start at zero) lasted
+
+    def votes(self, X: Array, fit_intercept: bool) -> Array:
+        """Σₖ survivedₖ · sign(wₖ·x + bₖ) for every row of X."""
+        products = X @ self.rows.T + float(fit_intercept)
+        out = np.empty(len(X))
+        step = max(1, _BLOCK // max(1, len(self.which)))
+        for i in range(0, len(X), step):
+            scores = np.cumsum(products[i : i + step][:, self.which] * self.steps, axis=1)
+            out[i : i + step] = np.where(scores > 0, 1.0, -1.0) @ self.survived[1:]
+        return out - self.survived[0]
+
+
+class VotedPerceptron(_Remembering):
+    """Perceptron whose successive weights all vote, each as often as it survived.
+
+    sign(Σₖ cₖ sign(wₖ·x + bₖ)), where cₖ counts the visits that the k-th weights lasted and sign(0) = −1. The
+    weights are not stored: they are running sums of the mistaken rows, of which each is kept once.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+    max_iter : int ≥ 1, default=10
+        Passes over the rows.
+    tol : float ≥ 0 or None, default=None
+        As for `Perceptron`; None makes all passes.
+    shuffle : bool, default=True
+    eta0 : float > 0, default=1.0
+    random_state : int, RandomState or None, default=0
+    n_iter_no_change : int ≥ 1, default=5
+    trace : bool, default=False
+        Keep ``trace_``: (mistakes, mean loss) of each pass and class.
+    time_budget : float > 0 or None, default=None
+
+    Attributes
+    ----------
+    ballots_ : list of Ballot
+        One for two classes, else one per class.
+    coef_, intercept_ : ndarray
+        The last weights (what a plain perceptron would predict with).
+    classes_, n_iter_, n_features_in_, mistakes_
+    certificate_ : Certificate
+        The mistake bound of the underlying perceptron (see `Perceptron`).
+
+    References
+    ----------
+    Freund and Schapire (1999), Large margin classification using the perceptron algorithm.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import VotedPerceptron
+    >>> X, y = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [1, 0, 0]
+    >>> VotedPerceptron(shuffle=False, max_iter=2).fit(X, y).decision_function(X)
+    array([ 6., -4., -6.])
+    """
+
+    def fit(self, X: Any, y: Any) -> VotedPerceptron:
+        """Make the passes and keep the ballots."""
+        X, y, problems = self._prepare(X, y)
+        logs: list[list[tuple[Array, Array]]] = [[] for _ in problems]
+
+        def listen(c: int, problem: Problem) -> OnPass:
+            def on_pass(sweep: int, order: Array, positions: Array) -> None:
+                logs[c].append((order[positions], (sweep - 1) * len(order) + positions))
+
+            return on_pass
+
+        runs = self._learn(X, y, problems, listen)
+        self.ballots_ = [_ballot(X, p, log, r.passes * X.shape[0]) for p, log, r in zip(problems, logs, runs)]
+        self.coef_ = np.array([r.w for r in runs])
+        self.intercept_ = np.array([r.b for r in runs])
+        if self.trace:
+            self.trace_ = [r.records for r in runs]
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Votes for minus votes against: one column per class, or one number per row for two classes."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = X.toarray() if scipy.sparse.issparse(X) else X
+        votes = np.column_stack([b.votes(np.asarray(X, dtype=float), self.fit_intercept) for b in self.ballots_])
+        return votes[:, 0] if votes.shape[1] == 1 else votes
+
+
+def _ballot(X: Any, problem: Problem, log: list[tuple[Array, Array]], visits: int) -> Ballot:
+    rows = np.concatenate([r for r, _ in log])
+    when = np.concatenate([t for _, t in log])
+    kept, which = np.unique(rows, return_inverse=True)
+    steps = np.where(problem.signs[rows] > 0, problem.plan.up, -problem.plan.down)
+    ends = np.concatenate([[0], when, [visits]])
+    chosen = X[kept].toarray() if scipy.sparse.issparse(X) else X[kept]
+    return Ballot(np.asarray(chosen, dtype=float), which.ravel(), steps, np.diff(ends).astype(float))

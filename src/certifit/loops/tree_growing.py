@@ -1,0 +1,746 @@
+"""Split search and tree growing on columns sorted once.
+
+Row i of ``words`` is column i in sorted order, one 64-bit word per training row: rank of the value << 32 |
+row. A missing value has the rank `MISSING`, so it stands last. Growing a node reads each column's words of
+the node from left to right (the best question), then divides them stably between the two children; nothing
+is sorted again.
+
+Sums run in 64-bit fixed point (``weights``, ``targets``, and a table of n·log₂n): no drift along a column,
+and questions that tie in truth tie in the machine, whatever the order of the rows. Ties go to the first
+column and the lowest threshold. Scores are raw gains: weight × impurity decrease, in the units of the fixed
+point.
+
+The file is long because a cached loop may call only its own file, and growing calls everything here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from certifit._types import Array
+from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, keep_rows, rank_words, room
+
+GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
+_ENUMERATE = 10  # up to this many categories in a node, every grouping of a many-class target is tried
+
+
+class Found(NamedTuple):
+    """The best question so far."""
+
+    score: float
+    feature: int
+    low: int
+    high: int
+    missing_left: int
+
+
+NOTHING = Found(-np.inf, -1, 0, 0, 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mix(seed: int) -> Any:
+    """One step of splitmix64: a well-spread function of its argument."""
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _xlogx(x: float) -> float:
+    return x * np.log2(x) if x > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def class_score(s: Any, r: Any, left: Array, total: Array) -> float:
+    """Raw gain of sending the class weights ``left`` of ``total`` to the left."""
+    k = len(total)
+    n_left = np.int64(0)
+    n = np.int64(0)
+    for c in range(k):
+        n_left += left[c]
+        n += total[c]
+    n_right = n - n_left
+    if r.whole and r.criterion == ENTROPY:
+        g = s.table[n] - s.table[n_left] - s.table[n_right]
+        for c in range(k):
+            g += s.table[left[c]] + s.table[total[c] - left[c]] - s.table[total[c]]
+        return float(g)
+    if r.criterion == ENTROPY:
+        f = _xlogx(float(n)) - _xlogx(float(n_left)) - _xlogx(float(n_right))
+        for c in range(k):
+            f += (_xlogx(float(left[c])) - _xlogx(float(total[c]))) + _xlogx(float(total[c] - left[c]))
+        return f
+    a = b = e = 0.0
+    if r.whole:  # squares of whole numbers below 2**31 add up exactly
+        qa, qb, qe = np.int64(0), np.int64(0), np.int64(0)
+        for c in range(k):
+            qa += left[c] * left[c]
+            qb += (total[c] - left[c]) * (total[c] - left[c])
+            qe += total[c] * total[c]
+        a, b, e = float(qa), float(qb), float(qe)
+    else:
+        for c in range(k):
+            a += float(left[c]) ** 2
+            b += float(total[c] - left[c]) ** 2
+            e += float(total[c]) ** 2
+    return (a / n_left + b / n_right) - e / n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _known_end(words: Array, start: int, end: int) -> int:
+    """First place of a missing value in the node's part of a column."""
+    while end > start and (words[end - 1] >> 32) == MISSING:
+        end -= 1
+    return end
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_classes(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+    """The best threshold of column f for classes; missing values go left when ``send`` is 1."""
+    words, y, total, left = s.words[f], s.codes, x.total, x.left
+    known = _known_end(words, start, end)
+    _clear(left)
+    n = _total(total)
+    n_left = np.int64(0)
+    rows_left = 0
+    if send == 1:
+        for i in range(known, end):
+            row = words[i] & MISSING
+            left[y[row]] += s.weights[row]
+            n_left += s.weights[row]
+        rows_left = end - known
+    score, low, high = best.score, -1, 0
+    fast = r.whole and r.criterion == ENTROPY
+    gini = r.whole and r.criterion == GINI
+    table, steps = s.table, s.steps
+    # The exact running parts of the score: Σ T[l] + Σ T[r], or the two sums of squares.
+    run, run_right, constant = np.int64(0), np.int64(0), 0.0
+    base = np.int64(0)
+    if fast:
+        base = table[n]
+        for c in range(len(total)):
+            base -= table[total[c]]
+            run += table[left[c]] + table[total[c] - left[c]]
+    elif gini:
+        q = np.int64(0)
+        for c in range(len(total)):
+            q += total[c] * total[c]
+            run += left[c] * left[c]
+            run_right += (total[c] - left[c]) * (total[c] - left[c])
+        constant = float(q) / n
+    stop = known if send == 0 and known < end else known - 1
+    for i in range(start, stop):
+        word = words[i]
+        row = word & MISSING
+        c = y[row]
+        w = np.int64(1) if r.unit_weights else s.weights[row]
+        a = left[c]
+        b = total[c] - a
+        if fast:
+            if r.unit_weights:
+                run += steps[a] - steps[b - 1]
+            else:
+                run += (table[a + w] - table[a]) + (table[b - w] - table[b])
+        elif gini:
+            run += w * (2 * a + w)
+            run_right -= w * (2 * b - w)
+        left[c] = a + w
+        n_left += w
+        rank = word >> 32
+        after = words[i + 1] >> 32 if i + 1 < end else MISSING
+        if rank == after:
+            continue
+        rows = rows_left + i + 1 - start
+        if rows < r.min_leaf or end - start - rows < r.min_leaf:
+            continue
+        if n_left < r.min_weight or n - n_left < r.min_weight:
+            continue
+        if fast:
+            g = float(run + base - table[n_left] - table[n - n_left])
+        elif gini:
+            g = (float(run) / n_left + float(run_right) / (n - n_left)) - constant
+        else:
+            g = class_score(s, r, left, total)
+        if g > score:
+            score, low, high = g, rank, after
+    if low < 0:
+        return best
+    return Found(score, f, low, high, send)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _variance_score(r: Any, a: int, w: int, total: int, n: int) -> float:
+    """Raw gain from the left sum a and weight w: Σ over the sides of (centred sum)² / weight."""
+    if r.whole:  # centre at a whole number near the mean: exact, so mirrored questions tie
+        mean = total // n
+        p, q, e = float(a - mean * w), float((total - a) - mean * (n - w)), float(total - mean * n)
+        return (p * p / w + q * q / (n - w)) - e * e / n
+    mean_r = float(total) / float(n)
+    p = float(a) - mean_r * float(w)
+    return p * p * (1.0 / float(w) + 1.0 / float(n - w))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_variance(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+    """The best threshold of column f for the squared error."""
+    words = s.words[f]
+    known = _known_end(words, start, end)
+    n, total = x.total[0], x.total[1]
+    a: Any = np.int64(0)
+    w: Any = np.int64(0)
+    rows_left = 0
+    if send == 1:
+        for i in range(known, end):
+            row = words[i] & MISSING
+            a += s.targets[row]
+            w += s.weights[row]
+        rows_left = end - known
+    score, low, high = best.score, -1, 0
+    stop = known if send == 0 and known < end else known - 1
+    for i in range(start, stop):
+        word = words[i]
+        row = word & MISSING
+        a += s.targets[row]
+        w += np.int64(1) if r.unit_weights else s.weights[row]
+        rank = word >> 32
+        after = words[i + 1] >> 32 if i + 1 < end else MISSING
+        if rank == after:
+            continue
+        rows = rows_left + i + 1 - start
+        if rows < r.min_leaf or end - start - rows < r.min_leaf:
+            continue
+        if w < r.min_weight or n - w < r.min_weight:
+            continue
+        g = _variance_score(r, a, w, total, n)
+        if g > score:
+            score, low, high = g, rank, after
+    if low < 0:
+        return best
+    return Found(score, f, low, high, send)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fenwick_add(s: Any, x: Any, row: int, m: int) -> None:
+    i = x.local[row] + 1
+    w = float(s.weights[row])
+    a = w * s.values[row]
+    while i <= m:
+        x.tree[0, i] += w
+        x.tree[1, i] += a
+        i += i & -i
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fenwick_cost(s: Any, x: Any, m: int, start: int, w: float, a: float) -> float:
+    """Least Σ weight × |y − centre| of the rows added so far (weight w, weighted sum a)."""
+    step = 1
+    while 2 * step <= m:
+        step *= 2
+    i, below_w, below_a = 0, 0.0, 0.0
+    while step > 0:
+        j = i + step
+        if j <= m and 2.0 * (below_w + x.tree[0, j]) < w:
+            i = j
+            below_w += x.tree[0, j]
+            below_a += x.tree[1, j]
+        step //= 2
+    centre = s.values[s.words[len(s.sizes), start + min(i, m - 1)] & MISSING]
+    return (centre * below_w - below_a) + ((a - below_a) - centre * (w - below_w))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _side_costs(s: Any, x: Any, line: Array, start: int, end: int, backwards: bool) -> None:
+    """costs[side, i]: least absolute deviation of the first i rows of a line (or of all but the first i)."""
+    m = end - start
+    for i in range(m + 1):
+        x.tree[0, i] = x.tree[1, i] = 0.0
+    w = a = 0.0
+    side = 1 if backwards else 0
+    x.costs[side, m if backwards else 0] = 0.0
+    for j in range(m):
+        i = m - 1 - j if backwards else j
+        row = line[i] & MISSING
+        _fenwick_add(s, x, row, m)
+        w += float(s.weights[row])
+        a += float(s.weights[row]) * s.values[row]
+        x.costs[side, i if backwards else i + 1] = _fenwick_cost(s, x, m, start, w, a)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_absolute(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+    """The best threshold of column f for the absolute error."""
+    words = s.words[f]
+    known, m = _known_end(words, start, end), end - start
+    line = x.spare[start:end]
+    shift = end - known if send == 1 else 0
+    for i in range(m):  # the missing values first or last
+        line[(i + shift) % m] = words[start + i]
+    _side_costs(s, x, line, start, end, False)
+    _side_costs(s, x, line, start, end, True)
+    n = 0.0
+    for i in range(m):
+        n += float(s.weights[line[i] & MISSING])
+    score, low, high, w = best.score, -1, 0, 0.0
+    whole = x.costs[0, m]
+    for i in range(m - 1):
+        w += float(s.weights[line[i] & MISSING])
+        rank, after = line[i] >> 32, line[i + 1] >> 32
+        if rank == after or (send == 1 and i < shift):
+            continue
+        if i + 1 < r.min_leaf or m - i - 1 < r.min_leaf or w < r.min_weight or n - w < r.min_weight:
+            continue
+        g = whole - x.costs[0, i + 1] - x.costs[1, i + 1]
+        # Costs are float sums: a difference in the last digits is no difference.
+        if g > score + 1e-12 * whole:
+            score, low, high = g, rank, after
+    if low < 0:
+        return best
+    return Found(score, f, low, high, send)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tally(s: Any, r: Any, x: Any, f: int, start: int, end: int) -> int:
+    """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category too."""
+    words, t = s.words[f], x.tally
+    k = t.shape[1] - 2
+    c, last = -1, np.int64(-1)
+    for i in range(start, end):
+        rank, row = words[i] >> 32, words[i] & MISSING
+        if rank != last:
+            c += 1
+            _clear(t[c])
+            t[c, k + 1] = rank
+            last = rank
+        if r.criterion >= SQUARED:
+            t[c, 0] += s.weights[row]
+            t[c, 1] += s.targets[row]
+        else:
+            t[c, s.codes[row]] += s.weights[row]
+        t[c, k] += 1
+    return c + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grouping_score(s: Any, r: Any, x: Any, rows: int, m: int) -> float:
+    """Raw gain of the class weights or sums in ``x.left``, −inf when a side is too small."""
+    if rows < r.min_leaf or m - rows < r.min_leaf:
+        return -np.inf
+    n = n_left = np.int64(0)
+    if r.criterion >= SQUARED:
+        n, n_left = x.total[0], x.left[0]
+    else:
+        n, n_left = _total(x.total), _total(x.left)
+    if n_left < r.min_weight or n - n_left < r.min_weight:
+        return -np.inf
+    if r.criterion >= SQUARED:
+        return _variance_score(r, x.left[1], n_left, x.total[1], n)
+    return class_score(s, r, x.left, x.total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mark(x: Any, code: int) -> None:
+    """Put a category into the trial group (missing is told by ``Found.missing_left``)."""
+    if code != MISSING:
+        x.trial[code >> 6] |= np.int64(1) << np.int64(code & 63)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_order(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -> Any:
+    """The best cut of the categories in the order ``x.order``."""
+    k = x.tally.shape[1] - 2
+    _clear(x.left)
+    _clear(x.trial)
+    rows, known = 0, 0
+    for j in range(count - 1):
+        t = x.tally[x.order[j]]
+        for c in range(len(x.left)):
+            x.left[c] += t[c]
+        rows += t[k]
+        _mark(x, t[k + 1])
+        if t[k + 1] == MISSING:
+            known = 1
+        g = _grouping_score(s, r, x, rows, m)
+        if g > best.score:
+            _copy(x.trial, x.chosen)
+            best = Found(g, f, 0, 0, known)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_every_grouping(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -> Any:
+    """Every division of few categories in two (the last one stays right: sides may be swapped)."""
+    k = x.tally.shape[1] - 2
+    for mask in range(1, 1 << (count - 1)):
+        _clear(x.left)
+        rows = 0
+        for j in range(count - 1):
+            if mask >> j & 1:
+                for c in range(len(x.left)):
+                    x.left[c] += x.tally[j, c]
+                rows += x.tally[j, k]
+        g = _grouping_score(s, r, x, rows, m)
+        if g > best.score:
+            _clear(x.chosen)
+            _clear(x.trial)
+            for j in range(count - 1):
+                if mask >> j & 1:
+                    _mark(x, x.tally[j, k + 1])
+            _copy(x.trial, x.chosen)
+            best = Found(g, f, 0, 0, 0)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _order_by(keys: Array, order: Array) -> None:
+    """The places of the keys in rising order, equal keys by place (Shell's sort: little code to compile)."""
+    n = len(keys)
+    for i in range(n):
+        order[i] = i
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            place, j = order[i], i
+            while j >= gap:
+                other = order[j - gap]
+                if keys[other] < keys[place] or (keys[other] == keys[place] and other < place):
+                    break
+                order[j] = other
+                j -= gap
+            order[j] = place
+        gap //= 3
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _clear(v: Array) -> None:
+    for i in range(len(v)):
+        v[i] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _copy(v: Array, out: Array) -> None:
+    for i in range(len(v)):
+        out[i] = v[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _total(v: Array) -> Any:
+    n = np.int64(0)
+    for i in range(len(v)):
+        n += v[i]
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan_categories(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any) -> Any:
+    """The best grouping of a categorical column.
+
+    Two classes and the squared error: the categories in order of their mean hold the best grouping (Fisher
+    1958; Breiman et al. 1984, theorem 4.5). Many classes: every grouping of up to ten categories, beyond
+    that the orders by the share of each class. Absolute error: the order of the means, scored by the
+    squared error.
+    """
+    count = _tally(s, r, x, f, start, end)
+    if count < 2:
+        return best
+    many = r.criterion < SQUARED and r.n_classes > 2
+    if many and count <= _ENUMERATE:
+        return _scan_every_grouping(s, r, x, f, end - start, count, best)
+    shares = np.empty(count)
+    for c in range(r.n_classes if many else 1):
+        for j in range(count):
+            t = x.tally[j]
+            if r.criterion >= SQUARED:
+                shares[j] = float(t[1]) / float(t[0])
+            else:
+                n = np.int64(0)
+                for e in range(r.n_classes):
+                    n += t[e]
+                shares[j] = float(t[c]) / float(n)
+        _order_by(shares, x.order)
+        best = _scan_order(s, r, x, f, end - start, count, best)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _absolute_gain(s: Any, x: Any, f: int, start: int, end: int, found: Any) -> float:
+    """What a grouping found by the squared error gains in absolute error."""
+    words, m = s.words[f], end - start
+    line = x.spare[start:end]
+    left = 0
+    for send in (1, 0):
+        for i in range(start, end):
+            if _goes_left(s, words[i] >> 32, f, found, x.chosen) == send:
+                line[left] = words[i]
+                left += 1
+        if send == 1:
+            cut = left
+    _side_costs(s, x, line, start, end, False)
+    _side_costs(s, x, line, start, end, True)
+    return x.costs[0, m] - x.costs[0, cut] - x.costs[1, cut]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _goes_left(s: Any, rank: int, f: int, found: Any, bits: Array) -> int:
+    if rank == MISSING:
+        return found.missing_left
+    if s.sizes[f] > 0:
+        return (bits[rank >> 6] >> (rank & 63)) & 1
+    return 1 if rank <= found.low else 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scan_column(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any) -> Any:
+    """The best question so far, after looking at column f."""
+    words = s.words[f]
+    if (words[start] >> 32) == (words[end - 1] >> 32):
+        return best  # constant here
+    if s.sizes[f] > 0:
+        if r.criterion != ABSOLUTE:
+            return _scan_categories(s, r, x, f, start, end, best)
+        kept = x.kept
+        _copy(x.chosen, kept)
+        found = _scan_categories(s, r, x, f, start, end, NOTHING)
+        if found.feature == f:
+            gain = _absolute_gain(s, x, f, start, end, found)
+            if gain > best.score + 1e-12 * x.costs[0, end - start]:
+                return Found(gain, f, 0, 0, found.missing_left)
+        _copy(kept, x.chosen)
+        return best
+    gaps = (words[end - 1] >> 32) == MISSING
+    for send in range(2 if gaps else 1):
+        if r.criterion == SQUARED:
+            best = _scan_variance(s, r, x, f, start, end, best, send)
+        elif r.criterion == ABSOLUTE:
+            best = _scan_absolute(s, r, x, f, start, end, best, send)
+        else:
+            best = _scan_classes(s, r, x, f, start, end, best, send)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
+    """The node's class weights (or weight and sum) into ``x.total``; True when its target is constant."""
+    words = s.words[0]
+    first = words[start] & MISSING
+    _clear(x.total)
+    pure = True
+    for i in range(start, end):
+        row = words[i] & MISSING
+        if r.criterion >= SQUARED:
+            x.total[0] += s.weights[row]
+            x.total[1] += s.targets[row]
+            pure &= s.values[row] == s.values[first]
+        else:
+            x.total[s.codes[row]] += s.weights[row]
+            pure &= s.codes[row] == s.codes[first]
+    if r.criterion == ABSOLUTE:
+        last = s.words[len(s.sizes)]
+        for i in range(start, end):
+            x.local[last[i] & MISSING] = i - start
+    return pure
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search(s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, seed: int, drawn: Array) -> Any:
+    """The best question among columns first … last − 1 (stock taken before).
+
+    When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
+    marked in ``drawn``.
+    """
+    best = NOTHING
+    some = r.max_features < len(s.sizes)
+    for f in range(first, last):
+        x.columns[f] = f
+    useful = 0
+    for j in range(first, last):
+        f = j
+        if some:
+            if j >= r.max_features and useful > 0:
+                break
+            seed = mix(seed)
+            other = j + seed % (last - j)
+            f = x.columns[other]
+            x.columns[other] = x.columns[j]
+            drawn[f] = 1
+            useful += (s.words[f, start] >> 32) != (s.words[f, end - 1] >> 32)
+        best = scan_column(s, r, x, f, start, end, best)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def may_split(r: Any, rows: int, weight: float, depth: int, pure: bool) -> bool:
+    """Whether the rules allow a node to be divided at all."""
+    return not (
+        pure or depth >= r.max_depth or rows < r.min_split or rows < 2 * r.min_leaf or weight < 2.0 * r.min_weight
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def node_weight(r: Any, x: Any) -> int:
+    """The weight of the node whose stock was taken last."""
+    return x.total[0] if r.criterion >= SQUARED else _total(x.total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) -> int:
+    """Write a node's question down, mark the side of each row, return how many go left."""
+    f = found.feature
+    words = s.words[f]
+    n_left: Any = 0
+    gaps = False
+    if s.sizes[f] > 0:
+        _copy(x.chosen, t.bits[slot])
+    for i in range(start, end):
+        rank = words[i] >> 32
+        gaps |= rank == MISSING
+        go = _goes_left(s, rank, f, found, x.chosen)
+        x.side[words[i] & MISSING] = go
+        n_left += go
+    send = found.missing_left
+    if not gaps:  # a value missing later follows the larger child
+        send = 1 if 2 * n_left > end - start else 0
+    t.feature[slot] = f
+    t.low[slot] = found.low
+    t.high[slot] = found.high
+    t.missing_left[slot] = send
+    t.gain[slot] = found.score
+    t.n_left[slot] = n_left
+    if s.sizes[f] > 0 and send == 1:  # categories not seen in this node go where a missing value goes
+        for i in range(t.bits.shape[1]):
+            t.bits[slot, i] = -1
+        for i in range(start, end):
+            rank = words[i] >> 32
+            if rank != MISSING and x.side[words[i] & MISSING] == 0:
+                t.bits[slot, rank >> 6] &= ~(np.int64(1) << np.int64(rank & 63))
+    return n_left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
+    """Divide columns first … last − 1 of a node stably by the side of each row."""
+    side, spare = x.side, x.spare
+    for f in range(first, last):
+        words = s.words[f]
+        i_left: Any = start
+        i_right: Any = 0
+        for i in range(start, end):
+            word = words[i]
+            go = np.int64(side[word & MISSING])
+            words[i_left] = word
+            spare[i_right] = word
+            i_left += go
+            i_right += 1 - go
+        for i in range(i_right):
+            words[i_left + i] = spare[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _both_are_leaves(s: Any, r: Any, x: Any, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
+    """Whether both children of a node just recorded must be leaves (then nothing need be divided)."""
+    words = s.words[f]
+    for go in range(2):
+        rows = n_left if go == 1 else end - start - n_left
+        seen, pure = np.int64(-1), True
+        weight = 0.0
+        for i in range(start, end):
+            row = words[i] & MISSING
+            if x.side[row] != go:
+                continue
+            if seen < 0:
+                seen = row
+            weight += float(s.weights[row])
+            if r.criterion >= SQUARED:
+                pure &= s.values[row] == s.values[seen]
+            else:
+                pure &= s.codes[row] == s.codes[seen]
+            if not pure and rows >= r.min_split and depth + 1 < r.max_depth and r.min_weight == 0.0:
+                return False
+        if may_split(r, rows, weight, depth + 1, pure):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def set_leaf(s: Any, t: Any, slot: int, start: int, end: int) -> None:
+    """The rows of a node end here."""
+    words = s.words[0]
+    for i in range(start, end):
+        t.leaf_of[words[i] & MISSING] = slot
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth: int) -> None:
+    """Grow the subtree of one node, depth first, left before right."""
+    stack = np.empty((end - start + 2, 4), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = slot, start, end, depth
+    height = 1
+    d = len(s.sizes)
+    while height > 0:
+        height -= 1
+        slot, start, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
+        t.n_rows[slot] = end - start
+        pure = take_stock(s, r, x, start, end)
+        found = NOTHING
+        if may_split(r, end - start, float(node_weight(r, x)), depth, pure):
+            found = search(s, r, x, start, end, 0, d, t.seed[slot], t.drawn[slot if r.max_features < d else 0])
+        if found.feature < 0 or found.score < r.min_gain:
+            set_leaf(s, t, slot, start, end)
+            continue
+        n_left = record(s, x, t, slot, start, end, found)
+        left, right = slot + 1, slot + 2 * n_left
+        t.seed[left], t.seed[right] = mix(t.seed[slot]), mix(mix(t.seed[slot]) + 1)
+        if _both_are_leaves(s, r, x, found.feature, start, end, depth, n_left):
+            t.n_rows[left], t.n_rows[right] = n_left, end - start - n_left
+            for i in range(start, end):
+                row = s.words[0, i] & MISSING
+                t.leaf_of[row] = left if x.side[row] == 1 else right
+            continue
+        divide(s, x, start, end, 0, len(s.words))
+        middle = start + n_left
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = right, middle, end, depth + 1
+        height += 1
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
+            left,
+            start,
+            middle,
+            depth + 1,
+        )
+        height += 1
+
+
+def warm() -> None:
+    """Compile everything for the types in use: one small tree per criterion, with a gap and categories."""
+    n, order = 8, np.array([0, 3, 5, 1, 2, 4, 6, 7])
+    column = np.array([0.0, 3, 4, 1, 5, 2, 6, np.nan])
+    for criterion in (GINI, ENTROPY, SQUARED, ABSOLUTE):
+        words = np.empty((4, n), np.int64)
+        rank_words(order, column, n - 1, words[0], column.copy())
+        single = column.astype(np.float32)
+        rank_words(np.arange(n), single, n, words[1], single.copy())
+        words[2] = (np.arange(n) // 3 << 32) | np.arange(n)
+        words[3] = (np.arange(n) << 32) | np.arange(n)
+        keep_rows(words, np.arange(n), words.copy())
+        ones, zeros = np.ones(n, np.int64), np.zeros(2 * n, np.int64)
+        y = np.arange(n) % 3
+        steps = np.arange(n + 1, dtype=np.int64)
+        s = Sample(words, np.array([0, 0, 3]), y.astype(np.int32), y, y.astype(float), ones, steps * (n - 1), steps)
+        r = Rules(criterion, 3, True, True, 9, 2, 1, 0.0, 0.0, 3)
+        flags = np.zeros((2 * n, 3), np.uint8)
+        bits = np.zeros((2 * n, 1), np.int64)
+        six = [zeros.copy() for _ in range(6)]
+        sides = flags[:, 0].copy()
+        t = Nodes(six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy())
+        x = room(n, 3, 3, 3, criterion == ABSOLUTE)
+        may_split(r, n, 1.0, 0, take_stock(s, r, x, 0, n))
+        search(s, r, x, 0, n, 0, 3, 1, flags[0])
+        node_weight(r, x)
+        record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
+        set_leaf(s, t, 0, 0, n)
+        grow(s, r, x, t, 0, 0, n, 0)
+        divide(s, x, 0, n, 0, 1)

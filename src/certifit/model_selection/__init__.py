@@ -1,0 +1,65 @@
+"""Judging and choosing models: honest scores with intervals, for about the price of one fit where possible.
+
+Everything takes any scikit-learn estimator, pipeline and splitter, and fits preprocessing inside the folds (give the
+whole pipeline). Random choices are made before work is handed out: results are the same for any number of workers.
+Weights are used in fitting and in scoring.
+
+The shared-work protocol
+------------------------
+`Search`, `cross_validate` and what is built on them know no estimator by name. An estimator that can serve all folds
+and all grid points from one piece of work says so by one method::
+
+    def _fold_path(self, X, y, folds, grid, response, sample_weight=None):
+        '''Answers of every grid point on each fold's test rows, or None.'''
+
+``X``, ``y``, ``sample_weight``
+    All rows, as the user gave them (not validated).
+``folds``
+    List of (train, test) arrays of row numbers. They may overlap or leave rows out; only when they partition the rows
+    may a fold's training part be taken as "all minus test".
+``grid``
+    List of dicts of parameters, each to be laid over the parameters of ``self``.
+``response``
+    Tuple of the methods whose answers are needed: "predict", "predict_proba", "decision_function".
+returns
+    None when these parameters, data or responses cannot be shared (each point is then fitted alone); otherwise an
+    iterable that yields, fold by fold in order, a dict from each response to an array of shape (len(grid),
+    len(test), ...): what ``clone(self).set_params(**grid[i]).fit(X[train], y[train])`` would answer for ``X[test]``,
+    to well within 1e-6 of any score. Columns of probabilities are the sorted labels of the fold's training rows. A
+    path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`.
+
+The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
+one by one. A pipeline whose last step has the method shares too: its preprocessing is fitted
+once per fold and setting, and the last step is asked with that fold alone.
+"""
+
+from certifit.model_selection._bias_variance import BiasVariance, bias_variance
+from certifit.model_selection._bootstrap import Bootstrap, bootstrap
+from certifit.model_selection._compare import Comparison, Difference, compare
+from certifit.model_selection._cross_validate import CrossValidation, HoldOut, cross_validate, hold_out
+from certifit.model_selection._curves import Curve, learning_curve, validation_curve
+from certifit.model_selection._leakage import Leakage, leakage_check
+from certifit.model_selection._nested import NestedCrossValidation, nested_cross_validate
+from certifit.model_selection._search import Search
+
+__all__ = [
+    "BiasVariance",
+    "Bootstrap",
+    "Comparison",
+    "CrossValidation",
+    "Curve",
+    "Difference",
+    "HoldOut",
+    "Leakage",
+    "NestedCrossValidation",
+    "Search",
+    "bias_variance",
+    "bootstrap",
+    "compare",
+    "cross_validate",
+    "hold_out",
+    "learning_curve",
+    "leakage_check",
+    "nested_cross_validate",
+    "validation_curve",
+]

@@ -1,0 +1,238 @@
+r"""Bootstrap estimates of error: out-of-bag, .632 and .632+.
+
+With rows drawn with replacement, a row is left out of a round with probability (1 − 1/n)ⁿ → 1/e ≈ 0.368. Let Eᵢ be
+row i's mean loss over the rounds that left it out:
+
+- *out-of-bag* Err⁽¹⁾ = mean of the Eᵢ: pessimistic, because a round sees only about 63.2 % of the distinct rows;
+- *.632* = 0.368·(training error) + 0.632·Err⁽¹⁾: pulls back, too far when the model overfits;
+- *.632+* (Efron and Tibshirani 1997) raises the weight of Err⁽¹⁾ with the relative overfitting
+  R = (Err⁽¹⁾ − train)/(γ − train): w = 0.632/(1 − 0.368R), where γ is the error if x told nothing of y.
+
+The standard error is the infinitesimal jackknife of Err⁽¹⁾: with Nⱼᵇ the number of times row j is in round b, the
+influence of row j is (Eⱼ − Err⁽¹⁾) + Σᵢ cov_b(Nⱼᵇ, Qᵢᵇ | i left out). The finite number of rounds adds noise to
+it, whose expectation Σ_b a_b² (a_b = Σᵢ (Qᵢᵇ − Eᵢ)/Bᵢ) per row is subtracted; it is never below s(Eᵢ)/√n. The
+.632 errors take it in proportion, as in Efron and Tibshirani.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from certifit._types import Array
+from certifit.metrics import Figure, Interval
+from certifit.model_selection._progress import Progress, watched
+from certifit.resampling import bootstrap_counts
+
+Loss = Callable[[Array, Array], Array]
+
+LOSSES: dict[str, Loss] = {
+    "zero_one": lambda y, p: (np.asarray(y) != np.asarray(p)).astype(float),
+    "squared": lambda y, p: np.square(np.asarray(y, dtype=float) - p),
+    "absolute": lambda y, p: np.abs(np.asarray(y, dtype=float) - p),
+}
+"""Per-row losses of labels or values against predictions."""
+
+
+def pick_loss(estimator: Any, loss: Any) -> tuple[str, Loss]:
+    """A per-row loss by name or as a function; "zero_one" for classifiers and "squared" otherwise when None."""
+    if loss is None:
+        loss = "zero_one" if is_classifier(estimator) else "squared"
+    if callable(loss):
+        return getattr(loss, "__name__", "loss"), loss
+    name = {"0-1": "zero_one", "zero-one": "zero_one"}.get(loss, loss)
+    if name not in LOSSES:
+        raise ValueError(
+            f"loss must be one of {', '.join(LOSSES)}, '0-1' or a function of (y, prediction); got {loss!r}."
+        )
+    return name, LOSSES[name]
+
+
+def fit_rounds(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    counts: Array,
+    n_jobs: int | None,
+    progress: Progress,
+) -> list[Array]:
+    """Predictions of every row by the model of each bootstrap round."""
+    work = (delayed(_round)(estimator, X, y, row) for row in counts)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(work)
+    return list(watched(results, len(counts), progress, "bootstrap"))
+
+
+def _round(estimator: Any, X: Any, y: Any, counts: Array) -> Array:
+    rows = np.repeat(np.arange(len(counts)), counts)
+    model = clone(estimator).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+    return np.asarray(model.predict(X))
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Result of `bootstrap`.
+
+    Attributes
+    ----------
+    training : float
+        Error on the training rows of the model fitted on all of them (optimistic).
+    no_information : float
+        γ: error when predictions and outcomes are paired at random.
+    row_errors : array of shape (n,)
+        Out-of-bag error of each row (nan for rows that no round left out).
+    left_out : float
+        Share of rows left out of a round, averaged.
+    loss : str
+    """
+
+    training: float
+    no_information: float
+    row_errors: Array
+    left_out: float
+    loss: str
+    variance: float
+    counts: Array = field(repr=False)
+
+    @property
+    def oob(self) -> Figure:
+        """Err⁽¹⁾, the out-of-bag error."""
+        return self._figure(self._oob, "out-of-bag")
+
+    @property
+    def _oob(self) -> float:
+        return float(np.nanmean(self.row_errors))
+
+    @property
+    def overfitting(self) -> float:
+        """R, the relative overfitting: 0 for none, 1 when x tells nothing of y."""
+        first = min(self._oob, self.no_information)
+        if first > self.training and self.no_information > self.training:
+            return (first - self.training) / (self.no_information - self.training)
+        return 0.0
+
+    @property
+    def err632(self) -> Figure:
+        """The .632 error."""
+        return self._figure(0.368 * self.training + 0.632 * self._oob, ".632")
+
+    @property
+    def err632plus(self) -> Figure:
+        """The .632+ error."""
+        weight = 0.632 / (1.0 - 0.368 * self.overfitting)
+        first = min(self._oob, self.no_information)
+        return self._figure((1.0 - weight) * self.training + weight * first, ".632+")
+
+    def _figure(self, value: float, name: str) -> Figure:
+        return Figure(value, lambda level: self._limits(value, level, name))
+
+    def _limits(self, value: float, level: float, name: str) -> Interval:
+        from certifit.metrics._interval import normal_quantile
+
+        scale = value / self._oob if self._oob > 0 else 1.0
+        reach = normal_quantile(level) * math.sqrt(self.variance) * scale
+        top = 1.0 if self.loss == "zero_one" else math.inf
+        return Interval(max(value - reach, 0.0), min(value + reach, top), level, f"{name}, infinitesimal jackknife")
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Interval of the .632+ error."""
+        return self.err632plus.interval(level)
+
+
+def bootstrap(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    rounds: int = 200,
+    loss: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Progress = None,
+) -> Bootstrap:
+    """Bootstrap error of an estimator: out-of-bag, .632 and .632+.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-like
+    rounds : int ≥ 2, default=200
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-row loss of (y, prediction); by kind of estimator when None.
+    random_state : int, default=0
+    n_jobs : int, default=None
+        Same results for any number.
+    progress : bool or callable, default=None
+
+    Returns
+    -------
+    Bootstrap
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2)); y = rng.integers(2, size=80)   # nothing to learn
+    >>> result = bootstrap(KNeighborsClassifier(1), X, y, rounds=50)
+    >>> result.training, round(result.oob, 2), round(result.err632, 2), round(result.err632plus, 2)
+    (0.0, 0.48, 0.3, 0.45)
+    """
+    X, y = indexable(X, y)
+    name, per_row = pick_loss(estimator, loss)
+    if rounds < 2:
+        raise ValueError(f"rounds must be at least 2; got {rounds}.")
+    y_array = np.asarray(y)
+    n = len(y_array)
+    counts = _drawn(estimator, y_array, rounds, random_state)
+    answers = fit_rounds(estimator, X, y, counts, n_jobs, progress)
+    Q = np.array([per_row(y_array, a) for a in answers])
+    out = counts == 0
+    times = out.sum(axis=0)
+    E = np.divide((Q * out).sum(axis=0), times, out=np.full(n, np.nan), where=times > 0)
+    everything = clone(estimator).fit(X, y).predict(X)
+    training = float(per_row(y_array, everything).mean())
+    gamma = _no_information(per_row, y_array, np.asarray(everything))
+    variance = _jackknife(Q, out, times, E, counts)
+    return Bootstrap(training, gamma, E, float(out.mean()), name, variance, counts)
+
+
+def _drawn(estimator: Any, y: Array, rounds: int, random_state: Any) -> Array:
+    """Draws in which a classifier meets at least two classes."""
+    counts = bootstrap_counts(len(y), rounds, random_state)
+    if not is_classifier(estimator):
+        return counts
+    rng = np.random.default_rng(random_state)
+    for b in range(rounds):
+        while len(np.unique(y[counts[b] > 0])) < min(2, len(np.unique(y))):
+            counts[b] = np.bincount(rng.integers(len(y), size=len(y)), minlength=len(y))
+    return counts
+
+
+def _no_information(per_row: Loss, y: Array, predictions: Array) -> float:
+    """Mean loss over all pairs of an outcome and a prediction."""
+    if len(y) <= 2000:
+        return float(np.mean([per_row(y, np.full_like(predictions, p)).mean() for p in predictions]))
+    values, shares = np.unique(predictions, return_counts=True)
+    if len(values) > 2000:  # numbers: a fixed thinning of the pairs is plenty for a baseline
+        values, shares = values[:: len(values) // 2000], shares[:: len(values) // 2000]
+    means = [per_row(y, np.full(len(y), p, dtype=predictions.dtype)).mean() for p in values]
+    return float(np.average(means, weights=shares))
+
+
+def _jackknife(Q: Array, out: Array, times: Array, E: Array, counts: Array) -> float:
+    """Squared standard error of the mean of E (see the module docstring)."""
+    seen = times > 0
+    n = int(seen.sum())
+    mean = float(E[seen].mean())
+    A = np.where(out[:, seen], Q[:, seen] - E[seen], 0.0) / times[seen]
+    each = A.sum(axis=1)
+    influence = (E[seen] - mean) + counts[:, seen].T @ each
+    plain = float(np.sum(np.square(E[seen] - mean))) / n / max(n - 1, 1)
+    found = float(influence @ influence) / n**2 - float(each @ each) / n
+    return max(found, plain)

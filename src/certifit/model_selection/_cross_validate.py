@@ -1,0 +1,360 @@
+"""Cross-validation and hold-out: scores with intervals, predictions of every held-out row, a certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _check_sample_weight
+
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
+from certifit.metrics import Figure, Interval, errors, share
+from certifit.model_selection._progress import Progress, watched
+from certifit.model_selection._run import Outcome, Wishes, fit_model, judge_all
+from certifit.model_selection._scoring import Scoring
+from certifit.model_selection._shared import classes_of, fold_answers
+from certifit.resampling import CannotShare, Fold, folds
+
+_METHOD = "corrected t (Nadeau and Bengio)"
+
+
+class CrossValidation(dict[str, Any]):
+    """Result of `cross_validate`: scikit-learn's mapping, and what can be said about it.
+
+    Attributes
+    ----------
+    folds : list of (train, test)
+    fold_predictions : list of arrays
+        Predictions of each fold's test rows.
+    shared : bool
+        Whether the folds shared their work.
+    """
+
+    def __init__(self, values: Mapping[str, Any], **parts: Any) -> None:
+        super().__init__(values)
+        self.folds: list[Fold] = parts["folds"]
+        self.fold_answers: list[Mapping[str, Array]] = parts["answers"]
+        self.shared: bool = parts["shared"]
+        self._data = parts["data"]  # X, y, weights: for the certificate
+        self._known: Mapping[str, str] = parts["known"]
+
+    @property
+    def held_out(self) -> float:
+        """n_test/n_train, averaged over the folds."""
+        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+
+    def _name(self, metric: str | None) -> str:
+        names = [k[5:] for k in self if k.startswith("test_")]
+        name = names[0] if metric is None and len(names) == 1 else metric
+        if name not in names:
+            raise ValueError(f"Say which score is meant: {', '.join(names)}.")
+        return str(name)
+
+    def scores(self, metric: str | None = None) -> Array:
+        """Every fold's score."""
+        return np.asarray(self[f"test_{self._name(metric)}"])
+
+    def mean(self, metric: str | None = None) -> Figure:
+        """Mean score, with its interval."""
+        name = self._name(metric)
+        return Figure(float(self.scores(name).mean()), lambda level: self.interval(level, name))
+
+    def interval(self, level: float = 0.95, metric: str | None = None) -> Interval:
+        """Interval for the expected score of models trained on as many rows as a fold leaves.
+
+        Folds share training rows, so their scores are correlated; the variance of their mean is taken as
+        (1/J + n_test/n_train)·s² with J − 1 degrees of freedom (Nadeau and Bengio 2003). It is cut at what the score
+        can be (0 and 1 for accuracy).
+        """
+        low, high, _ = corrected_limits(self.scores(metric), self.held_out, level)
+        bounds = score_bounds(self._known.get(self._name(metric), ""))
+        return Interval(*within(low, high, bounds), level, _METHOD)
+
+    def standard_error(self, metric: str | None = None) -> float:
+        """Corrected standard error of the mean score."""
+        return corrected_limits(self.scores(metric), self.held_out)[2]
+
+    @property
+    def fold_predictions(self) -> list[Array]:
+        return [a["predict"] for a in self.fold_answers]
+
+    @property
+    def predictions(self) -> Array:
+        """Prediction of every row by the model that did not see it (rows in the order of the data)."""
+        return self.responses("predict")
+
+    def responses(self, method: str = "predict") -> Array:
+        """Held-out answers of every row: "predict", or another method asked for with ``method=``."""
+        rows = np.concatenate([test for _, test in self.folds])
+        n = len(self._data[1])
+        if len(rows) != n or len(np.unique(rows)) != n:
+            raise ValueError("Rows are not tested exactly once each: use fold_predictions with folds.")
+        parts = [np.asarray(a[method]) for a in self.fold_answers]
+        out = np.empty((n, *parts[0].shape[1:]), dtype=np.result_type(*parts) if parts[0].dtype != object else object)
+        out[rows] = np.concatenate(parts)
+        return out
+
+    def certificate(self, level: float = 0.95, metric: str | None = None) -> Certificate:
+        """The claim behind `interval`, re-checkable from the data and the held-out predictions.
+
+        For accuracy, R², mean squared and mean absolute error of a single target.
+        """
+        name = self._known.get(self._name(metric), "")
+        if name not in SCORES:
+            raise ValueError(f"This score cannot be recomputed from predictions alone; {', '.join(SCORES)} can.")
+        X, y, weights = self._data
+        evidence = {
+            "metric": name,
+            "predictions": np.concatenate(self.fold_predictions),
+            "test": np.concatenate([test for _, test in self.folds]).astype(float),
+            "sizes": np.array([len(test) for _, test in self.folds], dtype=float),
+            "train_sizes": np.array([len(train) for train, _ in self.folds], dtype=float),
+            "level": level,
+        }
+        return issue("cross-validation", Data.of(X, y, weights), evidence)
+
+    def __str__(self) -> str:
+        lines = []
+        for name in (k[5:] for k in self if k.startswith("test_")):
+            lines.append(f"{name} {float(self.mean(name)):.4g}, {self.interval(metric=name)}, {len(self.folds)} folds")
+        return "\n".join(lines)
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    cv: Any = 10,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    method: str | Sequence[str] = "predict",
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    error_score: Any = np.nan,
+    share: bool = True,
+    progress: Progress = None,
+) -> CrossValidation:
+    """Judge an estimator (with all its preprocessing, as a pipeline) on rows it was not fitted on.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-like
+    cv : int ≥ 2, splitter or iterable of (train, test), default=10
+        An integer means folds in row order, stratified for classifiers (see ``random_state``).
+    scoring : str, callable, list or dict of these, default=None
+    groups, sample_weight : array-like, default=None
+        Weights are used in fitting and in scoring.
+    fit_params : dict, default=None
+    method : str or list of str, default="predict"
+        Answers to keep for every held-out row ("predict", "predict_proba", "decision_function").
+    return_train_score, return_estimator : bool, default=False
+    random_state : int, default=None
+        When given and ``cv`` is an integer, rows are shuffled first.
+    n_jobs : int, default=None
+    error_score : "raise" or float, default=nan
+    share : bool, default=True
+        Whether the folds may share work.
+    progress : bool or callable, default=None
+
+    Returns
+    -------
+    CrossValidation
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 3)); y = X[:, 0] + 0.5 * rng.normal(size=100)
+    >>> result = cross_validate(LinearRegression(), X, y, cv=5)
+    >>> round(result.mean(), 3), result.interval(0.95)
+    (0.843, 0.7724 to 0.9128 (95 %, corrected t (Nadeau and Bengio)))
+    """
+    X, y, groups = indexable(X, y, groups)
+    rule = Scoring.of(estimator, scoring)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+    split = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups, random_state=random_state)
+    wanted = (method,) if isinstance(method, str) else tuple(method)
+    wanted = tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
+    simple = share and not (return_train_score or return_estimator or fit_params)
+    outcomes = _shared_folds(estimator, X, y, split, rule, weights, wanted, progress) if simple else None
+    shared = outcomes is not None
+    if outcomes is None:
+        wishes = Wishes(return_train_score, wanted, return_estimator, error_score)
+        outcomes = judge_all(
+            estimator, X, y, split, [{}], rule, weights=weights, fit_params=fit_params,
+            wishes=wishes, n_jobs=n_jobs, progress=progress, what="validating",
+        )  # fmt: skip
+    found: dict[str, Any] = {
+        "fit_time": np.array([o.fit_time for o in outcomes]),
+        "score_time": np.array([o.score_time for o in outcomes]),
+    }
+    if return_estimator:
+        found["estimator"] = [o.model for o in outcomes]
+    for name in rule.scorers:
+        found[f"test_{name}"] = np.array([o.scores[name] for o in outcomes])
+        if return_train_score:
+            found[f"train_{name}"] = np.array([o.train_scores[name] for o in outcomes])
+    data = (X, y, weights)
+    answers = [o.answers for o in outcomes]
+    return CrossValidation(found, folds=split, answers=answers, shared=shared, data=data, known=rule.known)
+
+
+def _shared_folds(
+    estimator: Any, X: Any, y: Any, split: list[Fold], rule: Scoring, weights: Any, wanted: Any, progress: Progress
+) -> list[Outcome] | None:
+    needed = rule.responses(estimator)
+    if needed is None:
+        return None
+    response = tuple(dict.fromkeys((*needed, *wanted)))
+    start, outcomes = time.perf_counter(), []
+    try:
+        path = fold_answers(estimator, X, y, split, [{}], response, weights)
+        if path is None:
+            return None
+        for (train, test), found in zip(split, watched(path, len(split), progress, "validating")):
+            outer = None if weights is None else weights[test]
+            classes = classes_of(estimator, y, train)
+            scores = rule.of_answers(estimator, found, classes, None, _safe_indexing(y, test), outer)
+            one = {name: values[0] for name, values in found.items()}
+            outcomes.append(Outcome({k: float(v[0]) for k, v in scores.items()}, answers=one))
+    except (CannotShare, np.linalg.LinAlgError):
+        return None
+    for outcome in outcomes:
+        outcome.fit_time = (time.perf_counter() - start) / len(split)
+    return outcomes
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Result of `hold_out`.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        Fitted on the training rows only.
+    train, validation, test : arrays of row numbers
+        ``validation`` is empty unless asked for.
+    train_score, validation_score, test_score : float
+        ``validation_score`` is nan unless asked for.
+    predictions : array
+        Of the test rows.
+    """
+
+    model: Any
+    train: Array
+    validation: Array
+    test: Array
+    train_score: float
+    validation_score: float
+    test_score: float
+    predictions: Array
+    _parts: tuple[Any, Any, Any] = field(repr=False)
+
+    @property
+    def error(self) -> Figure:
+        """Error on the test rows: the share of mistakes (exact interval) or the mean squared error (t interval)."""
+        _, y, weights = self._parts
+        if is_classifier(self.model):
+            wrong = np.asarray(self.predictions) != np.asarray(y)
+            w = np.ones(len(wrong)) if weights is None else weights
+            return share(float(w @ wrong), float(w.sum()))
+        return errors(y, self.predictions, weights).mse
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Interval of `error` (of the true error of this very model, which is fixed once it is fitted)."""
+        return self.error.interval(level)
+
+    def certificate(self, level: float = 0.95) -> Certificate:
+        """The claim behind `interval` for a classifier; re-check it with the test rows."""
+        X, y, weights = self._parts
+        if not is_classifier(self.model):
+            raise ValueError("The exact hold-out claim counts mistakes: it needs a classifier.")
+        evidence = {"predictions": np.asarray(self.predictions), "level": level}
+        return issue("hold-out", Data.of(X, y, weights), evidence)
+
+
+def hold_out(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    test_size: float = 0.25,
+    validation_size: float = 0.0,
+    scoring: Any = None,
+    sample_weight: Any = None,
+    stratify: bool | None = None,
+    random_state: Any = 0,
+) -> HoldOut:
+    """Fit on some rows, judge on others that were set aside.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-like
+    test_size, validation_size : float in (0, 1), default=0.25 and 0.0
+        Shares of the rows set aside for the final judgement, and for choosing.
+    scoring : str or callable, default=None
+    sample_weight : array-like, default=None
+    stratify : bool, default=None
+        Keep the classes' shares in each part; None: for classifiers where every class has rows enough.
+    random_state : int, default=0
+
+    Returns
+    -------
+    HoldOut
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)); y = (X[:, 0] > 0).astype(int)
+    >>> result = hold_out(KNeighborsClassifier(), X, y)
+    >>> result.error, result.interval()
+    (0.04, 0.004881 to 0.1371 (95 %, exact binomial))
+    >>> result.certificate().holds
+    True
+    """
+    X, y = indexable(X, y)
+    n = len(y)
+    rule = Scoring.of(estimator, scoring)
+    if not (0 < test_size < 1 and 0 <= validation_size < 1 and test_size + validation_size < 1):
+        raise ValueError(
+            f"Shares must be between 0 and 1 and leave rows to train on; got {test_size}, {validation_size}."
+        )
+    labels = np.asarray(y) if is_classifier(estimator) else None
+    if stratify is None:
+        stratify = labels is not None and min(np.unique(labels, return_counts=True)[1]) >= 3
+    by = labels if stratify and labels is not None else None
+    sizes = [max(1, round(share * n)) for share in (test_size, validation_size)]
+    rest, test = train_test_split(np.arange(n), test_size=sizes[0], random_state=random_state, stratify=by)
+    train, validation = rest, np.empty(0, dtype=int)
+    if validation_size > 0:
+        by = by[rest] if by is not None else None
+        train, validation = train_test_split(rest, test_size=sizes[1], random_state=random_state, stratify=by)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+
+    def part(rows: Array) -> tuple[Any, Any, Any]:
+        return _safe_indexing(X, rows), _safe_indexing(y, rows), None if weights is None else weights[rows]
+
+    model = fit_model(clone(estimator), *part(train))
+
+    def score(rows: Array) -> float:
+        return next(iter(rule.of_model(model, *part(rows)).values())) if len(rows) else float("nan")
+
+    held = part(test)
+    predictions = model.predict(held[0])
+    return HoldOut(model, train, validation, test, score(train), score(validation), score(test), predictions, held)

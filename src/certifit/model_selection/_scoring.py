@@ -1,0 +1,174 @@
+"""From what the user calls a score to functions of a fitted model, or of stored answers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.utils import get_tags
+
+from certifit._types import Array
+
+_SHARED_SCORER = type(get_scorer("accuracy"))  # what make_scorer returns: it asks the model only for answers
+
+
+def _r2(y: Array, p: Array, w: Array | None) -> Array:
+    centre = np.average(y, axis=0, weights=w)
+    total = np.square(y - centre) if w is None else w * np.square(y - centre)
+    left, total = _squares(y, p, w), np.sum(total)
+    if total == 0:  # scikit-learn's convention for equal values
+        return np.where(left == 0, 1.0, 0.0)
+    return 1.0 - left / total
+
+
+def _squares(y: Array, p: Array, w: Array | None) -> Array:
+    gap = p - y
+    return np.einsum("cn,cn->c", gap, gap) if w is None else np.einsum("cn,cn,n->c", gap, gap, w)
+
+
+def _mean(values: Array, w: Array | None) -> Array:
+    return values.mean(axis=1) if w is None else values @ w / w.sum()
+
+
+_FAST: Mapping[str, Callable[[Array, Array, Array | None], Array]] = {
+    "r2": _r2,
+    "neg_mean_squared_error": lambda y, p, w: -_squares(y, p, w) / (len(y) if w is None else w.sum()),
+    "neg_root_mean_squared_error": lambda y, p, w: -np.sqrt(_squares(y, p, w) / (len(y) if w is None else w.sum())),
+    "neg_mean_absolute_error": lambda y, p, w: -_mean(np.abs(p - y), w),
+    "accuracy": lambda y, p, w: _mean((p == y).astype(float), w),
+}
+"""Scores of many candidates' predictions at once: (rows,), (candidates, rows), weights → (candidates,)."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """One or several scorers by name; ``name`` of a single one is "score"."""
+
+    scorers: Mapping[str, Any]
+    known: Mapping[str, str]  # scikit-learn's own name behind a scorer, where there is one
+    several: bool
+
+    @classmethod
+    def of(cls, estimator: Any, scoring: Any) -> Scoring:
+        """The scorers behind a name, a callable, a list or a dict of these, or None (the estimator's own)."""
+        if isinstance(scoring, (list, tuple, set)):
+            scoring = {name: name for name in scoring}
+        if isinstance(scoring, Mapping):
+            if not scoring:
+                raise ValueError("scoring is empty: name at least one score.")
+            parts = {name: _one(estimator, s) for name, s in scoring.items()}
+            return cls({k: v[0] for k, v in parts.items()}, {k: v[1] for k, v in parts.items() if v[1]}, True)
+        scorer, name = _one(estimator, scoring)
+        return cls({"score": scorer}, {"score": name} if name else {}, False)
+
+    def of_model(self, model: Any, X: Any, y: Any, weights: Array | None) -> dict[str, float]:
+        """Every score of a fitted model."""
+        return {name: _call(scorer, model, X, y, weights) for name, scorer in self.scorers.items()}
+
+    def responses(self, estimator: Any) -> tuple[str, ...] | None:
+        """Which answers of a model the scorers ask for; None when one looks at more than answers."""
+        asked: list[str] = []
+        for name, scorer in self.scorers.items():
+            if self.known.get(name) in _FAST:
+                asked.append("predict")
+                continue
+            if not isinstance(scorer, _SHARED_SCORER):
+                return None
+            methods = scorer._response_method
+            methods = [methods] if isinstance(methods, str) else list(methods)
+            found = next((m for m in methods if hasattr(estimator, m)), None)
+            if found is None:
+                return None
+            asked.append(found)
+        return tuple(dict.fromkeys(asked))
+
+    def of_answers(self, estimator: Any, answers: Mapping[str, Array], classes: Any, X: Any, y: Any, w: Any) -> dict:
+        """Every score of every candidate from its stored answers on one fold's test rows."""
+        found = {}
+        for name, scorer in self.scorers.items():
+            fast = _FAST.get(self.known.get(name, ""))
+            predictions = answers.get("predict")
+            if fast is not None and predictions is not None and predictions.ndim == 2 and np.ndim(y) == 1:
+                found[name] = fast(np.asarray(y), predictions, w)
+                continue
+            if scorer is _own_score:  # an estimator's own score, where it is scikit-learn's usual one
+                scorer = get_scorer(self.known[name])
+            count = len(next(iter(answers.values())))
+            models = (Answers(estimator, {k: v[i] for k, v in answers.items()}, classes) for i in range(count))
+            found[name] = np.array([_call(scorer, m, X, y, w) for m in models])
+        return found
+
+
+def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
+    if scoring is None:
+        if not hasattr(estimator, "score"):
+            raise TypeError(f"{type(estimator).__name__} has no score of its own: name one with scoring=.")
+        return _own_score, _own_name(estimator)
+    if isinstance(scoring, str):
+        return get_scorer(scoring), scoring
+    if callable(scoring):
+        return scoring, None
+    raise ValueError(f"scoring must be a name, a function, a list or a dict of these, or None; got {scoring!r}.")
+
+
+def _own_name(estimator: Any) -> str | None:
+    # A pipeline's score is its last step's.
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    score = getattr(type(last), "score", None)
+    # scikit-learn's nearest neighbours wrap the same accuracy to allow X=None.
+    if score is ClassifierMixin.score or getattr(score, "__qualname__", "") == "KNeighborsClassifier.score":
+        return "accuracy"
+    return "r2" if score is RegressorMixin.score else None
+
+
+def _own_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    if y is None:
+        return model.score(X)
+    return model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
+
+
+def _call(scorer: Any, model: Any, X: Any, y: Any, weights: Array | None) -> float:
+    if weights is None or not _takes_weights(scorer):
+        value = scorer(model, X) if y is None else scorer(model, X, y)
+    else:
+        value = scorer(model, X, y, sample_weight=weights)
+    if np.ndim(value) != 0 or isinstance(value, (str, dict)):
+        raise ValueError(f"A score must be one number; {scorer} gave {type(value).__name__}.")
+    return float(value)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    if isinstance(scorer, _SHARED_SCORER):
+        return "sample_weight" in inspect.signature(scorer._score_func).parameters
+    return "sample_weight" in inspect.signature(scorer).parameters
+
+
+class Answers:
+    """Stands in for a fitted model before a scorer: it has the stored answers and nothing else."""
+
+    def __init__(self, estimator: Any, answers: Mapping[str, Array], classes: Any = None) -> None:
+        self._estimator, self._answers = estimator, answers
+        if is_classifier(estimator):
+            self.classes_ = classes
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self._estimator)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        answers = self.__dict__.get("_answers", {})
+        if name not in answers:
+            raise AttributeError(f"the shared path keeps no {name}")
+
+        def answer(X: Any) -> Array:
+            return answers[name]
+
+        answer.__name__ = name
+        return answer

@@ -1,0 +1,23 @@
+"""Naive Bayes: features are taken as independent within a class, and learning is counting.
+
+One read of the data serves any number of folds and settings (`fit_folds`); every fit proves that its estimates are
+the counts, means and variances of the data.
+"""
+
+from certifit.naive_bayes._base import Boundary
+from certifit.naive_bayes._categorical import CategoricalNB
+from certifit.naive_bayes._discrete import BernoulliNB, MultinomialNB
+from certifit.naive_bayes._folds import FoldFit, fit_folds
+from certifit.naive_bayes._gaussian import GaussianNB
+from certifit.naive_bayes._mixed import MixedNB
+
+__all__ = [
+    "BernoulliNB",
+    "Boundary",
+    "CategoricalNB",
+    "FoldFit",
+    "GaussianNB",
+    "MixedNB",
+    "MultinomialNB",
+    "fit_folds",
+]

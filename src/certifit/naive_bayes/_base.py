@@ -1,0 +1,292 @@
+"""What all naive Bayes models share: P(c | x) ∝ P(c) Πⱼ P(xⱼ | c), worked out in logarithms.
+
+Conventions: the *joint* log probability of row x and class c is log P(c) + Σⱼ log P(xⱼ | c); ties go to the
+first class; logarithms are natural. For two classes the log-odds are log P(second | x) − log P(first | x).
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate
+from certifit.naive_bayes._folds import fold_answers
+from certifit.naive_bayes._labels import encode, encode_known
+
+_PIECES = (
+    "This model was fitted in pieces by partial_fit and kept none of the data: "
+    "pass all of them to certify(X, y) to have its estimates proved."
+)
+
+
+class Boundary(NamedTuple):
+    """The log-odds of two classes as a polynomial: constant + linear·x + quadratic·x²; the boundary is its zero."""
+
+    constant: float
+    linear: Array
+    quadratic: Array
+
+
+class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
+    """Predictions from joint log probabilities; a leaf says how those come about."""
+
+    @abstractmethod
+    def _joint(self, X: Any) -> Array:
+        """log P(c) + log P(x | c) for validated rows, (n, K)."""
+
+    @abstractmethod
+    def _check_X(self, X: Any) -> Any:
+        """Validate rows for prediction."""
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+        """Validate training rows and labels."""
+
+    @abstractmethod
+    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Any:
+        """Sufficient statistics of validated rows: they have ``+``, ``-``, ``keep`` and ``class_total``."""
+
+    @abstractmethod
+    def _adopt(self, statistics: Any, classes: Array) -> None:
+        """Name the estimates that follow from the statistics (all of them, or none and an error)."""
+
+    @abstractmethod
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Prove this model's estimates from the data they are said to come from."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Estimate from rows X with classes y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight k counts as k copies of a row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        given = X, y, sample_weight
+        rows, classes, codes, weight = self._encoded(X, y, sample_weight)
+        self._adopt_seen(self._tally(rows, codes, len(classes), weight), classes)
+        self._promise_certificates(lambda: (self.certify(*given),))
+        return self
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+        """Validated rows, classes, the class number of each row, and weights."""
+        rows, y = self._read(X, y, reset=True)
+        classes, codes = encode(y)
+        return rows, classes, codes, check_weight(sample_weight, rows)
+
+    def _adopt_seen(self, statistics: Any, classes: Array) -> None:
+        """Estimates of the classes that have any weight."""
+        seen = statistics.class_total > 0
+        if not seen.all():
+            classes, statistics = classes[seen], statistics.keep(seen)
+        self._adopt(statistics, classes)
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        """Merge the statistics of more rows; for the leaves that offer `partial_fit`."""
+        self._validate_params()
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
+        rows, y = self._read(X, y, reset=first)
+        codes = encode_known(y, self.classes_)
+        more = self._tally(rows, codes, len(self.classes_), check_weight(sample_weight, rows))
+        self._adopt(more if first else self.statistics_ + more, self.classes_)
+        self._withhold_certificates(_PIECES)
+        return self
+
+    def _fold_path(
+        self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None
+    ) -> Iterator[dict[str, Array]] | None:
+        """All folds and settings from one read (the protocol of `certifit.model_selection`); None: not here."""
+        return fold_answers(self, X, y, folds, grid, response, sample_weight)
+
+    def _respond(self, name: str, rows: Any) -> Array:
+        """An answer about validated rows, by the name of its public method."""
+        joint = self._joint(rows)
+        if name == "predict_joint_log_proba":
+            return joint
+        _refuse_impossible(joint)
+        return {"predict": self._labels, "predict_proba": _shares, "predict_log_proba": _log_shares, "log_odds": _odds}[
+            name
+        ](joint)
+
+    def _labels(self, joint: Array) -> Array:
+        return self.classes_[np.argmax(joint, axis=1)]
+
+    def _answer(self, name: str, X: Any) -> Array:
+        check_is_fitted(self, "statistics_")
+        return self._respond(name, self._check_X(X))
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log P(c) + log P(x | c) per row and class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._answer("predict_joint_log_proba", X)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._answer("predict", X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(c | x) per row and class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._answer("predict_log_proba", X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(c | x) per row and class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._answer("predict_proba", X)
+
+    def log_odds(self, X: Any) -> Array:
+        """How strongly each row speaks for a class: log P(c | x) − log P(not c | x).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray
+            Two classes: (n_samples,), for the second class; the decision boundary is where it is zero. Otherwise
+            (n_samples, n_classes), each class against all others.
+        """
+        return self._answer("log_odds", X)
+
+
+def _log_shares(joint: Array) -> Array:
+    shifted = joint - joint.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def _shares(joint: Array) -> Array:
+    p = joint - joint.max(axis=1, keepdims=True)
+    np.exp(p, out=p)
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def _odds(joint: Array) -> Array:
+    if joint.shape[1] == 2:
+        return joint[:, 1] - joint[:, 0]
+    odds = np.empty_like(joint)
+    for c in range(joint.shape[1]):
+        others = np.delete(joint, c, axis=1)
+        odds[:, c] = joint[:, c] - np.logaddexp.reduce(others, axis=1, initial=-np.inf)
+    return odds
+
+
+def _refuse_impossible(joint: Array) -> None:
+    """A row that no class allows has no posterior."""
+    gone = np.isneginf(joint.max(axis=1)) if len(joint) else np.zeros(0, dtype=bool)
+    if gone.any():
+        row = int(np.flatnonzero(gone)[0])
+        raise ValueError(
+            f"Row {row} has probability zero under every class: smooth the estimates (alpha or var_smoothing "
+            "above zero), or rescale values whose squares exceed the largest float."
+        )
+
+
+def check_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Weights as float64, not negative, not all zero; None when none were given."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not np.any(weight > 0):
+        raise ValueError("All sample weights are zero: at least one row must count.")
+    return weight
+
+
+def check_prior(prior: Any, K: int) -> Array:
+    """Given class probabilities, checked."""
+    p = np.asarray(prior, dtype=float)
+    if p.shape != (K,):
+        raise ValueError("Number of priors must match number of classes.")
+    if np.any(p < 0):
+        raise ValueError("Priors must be non-negative.")
+    return p
+
+
+def class_shares(total: Array, fit_prior: bool, class_prior: Any) -> Array:
+    """Class probabilities: given, those of the data, or equal."""
+    if class_prior is not None:
+        return check_prior(class_prior, len(total))
+    return total / total.sum() if fit_prior else np.full(len(total), 1.0 / len(total))
+
+
+def share_rule(fit_prior: bool, class_prior: Any) -> str:
+    """Where `class_shares` has them from, in the words of the certificates."""
+    return "given" if class_prior is not None else "data" if fit_prior else "uniform"
+
+
+def log_quietly(p: Array) -> Array:
+    """log p, with log 0 = −∞ meant."""
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+def floor_alpha(alpha: Any, force: bool, n_features: int) -> Any:
+    """Pseudo-counts as one float or one per feature; tiny ones are raised unless ``force``."""
+    values = np.asarray(alpha, dtype=float)
+    if values.ndim:
+        if values.shape != (n_features,):
+            raise ValueError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {values.shape[0]} elements instead of {n_features}."
+            )
+        if values.min() < 0:
+            raise ValueError("All values in alpha must be greater than 0.")
+    if values.min() < 1e-10 and not force:
+        warnings.warn(
+            "alpha too small will result in numeric errors, setting alpha = 1.0e-10. "
+            "Use `force_alpha=True` to keep alpha unchanged.",
+            UserWarning,
+            stacklevel=4,
+        )
+        values = np.maximum(values, 1e-10)
+    return values if values.ndim else float(values)

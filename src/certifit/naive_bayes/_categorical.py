@@ -1,0 +1,146 @@
+"""Categorical naive Bayes: every feature takes one of a few values."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_non_negative, validate_data
+
+from certifit._types import Array
+from certifit.naive_bayes._base import log_quietly
+from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
+from certifit.naive_bayes._statistics import CategoryCounts
+
+
+class CategoricalNB(CountingNB):
+    r"""Categorical naive Bayes: feature j has one of the values 0 … m_j − 1.
+
+    .. math:: P(c \mid x) \propto P(c) \prod_j p_{cj}(x_j), \qquad
+              p_{cj}(t) = \frac{N_{cjt} + \alpha}{N_c + \alpha m_j}
+
+    Parameters
+    ----------
+    alpha : float in [0, inf), default=1.0
+        Pseudo-count of every category (Laplace: 1).
+    force_alpha : bool, default=True
+        Keep ``alpha`` below 1e-10 as it is.
+    fit_prior : bool, default=True
+        Learn the class shares; equal shares otherwise.
+    class_prior : array-like of shape (n_classes,), default=None
+        Class probabilities, when given.
+    min_categories : int or array-like of shape (n_features,), default=None
+        At least so many categories per feature, seen or not.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    category_count_, feature_log_prob_ : list of ndarray of shape (n_classes, n_categories of the feature)
+    n_categories_ : ndarray of shape (n_features,)
+    statistics_ : Counts
+        The mergeable counts behind the estimates.
+    certificate_ : Certificate
+        Proof that the estimates are the smoothed counts of the data.
+
+    Notes
+    -----
+    A category that was never seen is refused with a ValueError (scikit-learn: IndexError); reserve it with
+    ``min_categories``, or use `MixedNB`, which reads words and skips unknown ones.
+
+    References
+    ----------
+    T. M. Mitchell, *Machine Learning*, section 6.9 (1997).
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import CategoricalNB
+    >>> model = CategoricalNB().fit([[0], [1], [1], [2]], [0, 0, 1, 1])
+    >>> np.exp(model.feature_log_prob_[0]).round(4).tolist()
+    [[0.4, 0.4, 0.2], [0.2, 0.4, 0.4]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+        X, y = validate_data(self, X, y, dtype="int", reset=reset)
+        check_non_negative(X, "CategoricalNB (input X)")
+        return X, y
+
+    def _check_X(self, X: Any) -> Array:
+        X = validate_data(self, X, dtype="int", reset=False)
+        check_non_negative(X, "CategoricalNB (input X)")
+        beyond = self.n_categories_ <= X
+        if beyond.any():
+            i, j = np.argwhere(beyond)[0]
+            raise ValueError(
+                f"Row {i} has category {X[i, j]} in column {j}, which has {self.n_categories_[j]} categories: "
+                "reserve it with min_categories when fitting."
+            )
+        return X
+
+    def _sizes(self, X: Array) -> Array:
+        """Categories per feature: seen here, or reserved."""
+        sizes = X.max(axis=0).astype(np.int64) + 1
+        if self.min_categories is None:
+            return sizes
+        least = np.asarray(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != sizes.shape:
+            raise ValueError(
+                f"'min_categories' should have shape ({X.shape[1]},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return np.maximum(sizes, least)
+
+    def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> CategoryCounts:
+        return CategoryCounts.of(X, codes, K, self._sizes(X), weight)
+
+    def _estimate(self, statistics: CategoryCounts) -> None:
+        alpha = self._alpha()
+        self.n_categories_, self.category_count_ = statistics.sizes, statistics.by_feature
+        self.feature_log_prob_ = []
+        for count in self.category_count_:
+            total = (count + alpha).sum(axis=1, keepdims=True)
+            self.feature_log_prob_.append(log_quietly((count + alpha) / np.where(total > 0, total, 1.0)))
+
+    def _joint(self, X: Array) -> Array:
+        joint = np.tile(self.class_log_prior_, (len(X), 1))
+        for j, logs in enumerate(self.feature_log_prob_):
+            joint += logs.T[X[:, j]]
+        return joint
+
+    def _evidence(self) -> dict[str, Any]:
+        return {
+            "model": "categorical",
+            "feature_log_prob": np.hstack(self.feature_log_prob_),
+            "n_categories": self.n_categories_,
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,329 @@
+"""Naive Bayes on counts: Bernoulli and multinomial."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from certifit import certificates
+from certifit._types import Array
+from certifit.certificates import Certificate, Data
+from certifit.naive_bayes._base import (
+    Boundary,
+    NaiveBayes,
+    class_shares,
+    floor_alpha,
+    log_quietly,
+    share_rule,
+)
+from certifit.naive_bayes._statistics import Counts
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+    "fit_prior": ["boolean"],
+    "class_prior": ["array-like", None],
+    "force_alpha": ["boolean"],
+}
+
+
+class CountingNB(NaiveBayes):
+    """Fit by counting: what Bernoulli, multinomial and categorical models share."""
+
+    alpha: Any
+    fit_prior: bool
+    class_prior: Any
+    force_alpha: bool
+
+    @abstractmethod
+    def _estimate(self, statistics: Any) -> None:
+        """Set the attributes that follow from counts and ``alpha``."""
+
+    @abstractmethod
+    def _evidence(self) -> dict[str, Any]:
+        """What a proof needs besides classes, shares and ``alpha``."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes there will be; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _adopt(self, statistics: Any, classes: Array) -> None:
+        """Name the estimates that follow from the counts."""
+        prior = class_shares(statistics.class_total, self.fit_prior, self.class_prior)
+        self._estimate(statistics)
+        self.statistics_, self.classes_ = statistics, classes
+        self.class_count_, self.class_log_prior_ = statistics.class_total, log_quietly(prior)
+        self._prior = prior
+
+    def _alpha(self) -> Any:
+        return floor_alpha(self.alpha, self.force_alpha, self.n_features_in_)
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Prove that the estimates are the smoothed counts of the given data.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            All data the model was fitted to.
+
+        Returns
+        -------
+        Certificate
+        """
+        shared = {
+            "classes": np.asarray(self.classes_),
+            "alpha": self._alpha(),
+            "class_prior": self._prior,
+            "prior_rule": share_rule(self.fit_prior, self.class_prior),
+        }
+        return certificates.issue("smoothed-counts", Data.of(X, y, sample_weight), shared | self._evidence())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _weigh(X: Any, logs: Array) -> Array:
+    """X @ logsᵀ where 0 · (−∞) is 0 and anything else times −∞ is −∞."""
+    never = np.isneginf(logs)
+    scores: Array = np.asarray(X @ np.where(never, 0.0, logs).T)
+    if never.any():
+        scores[np.asarray(X @ never.astype(float).T) > 0] = -np.inf
+    return scores
+
+
+class MultinomialNB(CountingNB):
+    r"""Multinomial naive Bayes: a row is a bag of counts drawn from its class's distribution over features.
+
+    .. math:: P(c \mid x) \propto P(c) \prod_j p_{cj}^{x_j}, \qquad
+              p_{cj} = \frac{N_{cj} + \alpha_j}{\sum_k (N_{ck} + \alpha_k)}
+
+    Parameters
+    ----------
+    alpha : float in [0, inf) or array-like of shape (n_features,), default=1.0
+        Pseudo-counts (Laplace: 1).
+    force_alpha : bool, default=True
+        Keep ``alpha`` below 1e-10 as it is.
+    fit_prior : bool, default=True
+        Learn the class shares; equal shares otherwise.
+    class_prior : array-like of shape (n_classes,), default=None
+        Class probabilities, when given.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+    statistics_ : Counts
+        The mergeable counts behind the estimates.
+    certificate_ : Certificate
+        Proof that the estimates are the smoothed counts of the data.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze, *Introduction to Information Retrieval*, ch. 13 (2008).
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import MultinomialNB
+    >>> model = MultinomialNB().fit([[2, 0], [1, 1], [0, 3]], ["a", "a", "b"])
+    >>> np.exp(model.feature_log_prob_).round(4).tolist()
+    [[0.6667, 0.3333], [0.2, 0.8]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _check_X(self, X: Any) -> Any:
+        return validate_data(self, X, accept_sparse="csr", reset=False)
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+        return validate_data(self, X, y, accept_sparse="csr", reset=reset)
+
+    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Counts:
+        check_non_negative(X, "MultinomialNB (input X)")
+        return Counts.of(X, codes, K, weight)
+
+    def _estimate(self, statistics: Counts) -> None:
+        smooth = statistics.cells + self._alpha()
+        total = smooth.sum(axis=1, keepdims=True)
+        self.feature_count_ = statistics.cells
+        self.feature_log_prob_ = log_quietly(smooth / np.where(total > 0, total, 1.0))
+
+    def _joint(self, X: Any) -> Array:
+        return _weigh(X, self.feature_log_prob_) + self.class_log_prior_
+
+    def boundary(self) -> Boundary:
+        """The log-odds of two classes as constant + linear·x (zero on the boundary).
+
+        Returns
+        -------
+        Boundary
+            Named tuple ``(constant, linear, quadratic)`` with ``quadratic`` zero.
+        """
+        _need_two(self)
+        linear = self.feature_log_prob_[1] - self.feature_log_prob_[0]
+        constant = float(self.class_log_prior_[1] - self.class_log_prior_[0])
+        return Boundary(constant, linear, np.zeros_like(linear))
+
+    def _evidence(self) -> dict[str, Any]:
+        return {"model": "multinomial", "feature_log_prob": self.feature_log_prob_}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class BernoulliNB(CountingNB):
+    r"""Bernoulli naive Bayes: every feature is on or off, and being off counts as well.
+
+    .. math:: P(c \mid x) \propto P(c) \prod_j p_{cj}^{x_j} (1 - p_{cj})^{1 - x_j}, \qquad
+              p_{cj} = \frac{N_{cj} + \alpha_j}{N_c + 2\alpha_j}
+
+    Parameters
+    ----------
+    alpha : float in [0, inf) or array-like of shape (n_features,), default=1.0
+        Pseudo-counts (Laplace: 1).
+    force_alpha : bool, default=True
+        Keep ``alpha`` below 1e-10 as it is.
+    binarize : float or None, default=0.0
+        A feature is on above this value; None says that X holds zeros and ones already.
+    fit_prior : bool, default=True
+        Learn the class shares; equal shares otherwise.
+    class_prior : array-like of shape (n_classes,), default=None
+        Class probabilities, when given.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+    statistics_ : Counts
+        The mergeable counts behind the estimates.
+    certificate_ : Certificate
+        Proof that the estimates are the smoothed counts of the data.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze, *Introduction to Information Retrieval*, ch. 13 (2008).
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import BernoulliNB
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    >>> np.exp(model.feature_log_prob_).round(4).tolist()
+    [[0.75, 0.5], [0.3333, 0.6667]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
+        "binarize": [None, Interval(Real, None, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _on(self, X: Any) -> Any:
+        if self.binarize is None:
+            return X
+        if not scipy.sparse.issparse(X):
+            return (self.binarize < X).astype(float)
+        if self.binarize < 0:
+            raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
+        X = X.copy()
+        X.data = (X.data > self.binarize).astype(float)
+        return X
+
+    def _check_X(self, X: Any) -> Any:
+        return self._on(validate_data(self, X, accept_sparse="csr", reset=False))
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+        X, y = validate_data(self, X, y, accept_sparse="csr", reset=reset)
+        return self._on(X), y
+
+    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Counts:
+        return Counts.of(X, codes, K, weight)
+
+    def _estimate(self, statistics: Counts) -> None:
+        alpha = np.broadcast_to(self._alpha(), (statistics.cells.shape[1],))
+        total = statistics.total[:, None] + 2.0 * alpha
+        on = statistics.cells + alpha
+        off = statistics.total[:, None] - statistics.cells + alpha
+        safe = np.where(total > 0, total, 1.0)
+        self.feature_count_ = statistics.cells
+        self.feature_log_prob_, self._log_off = (
+            log_quietly(on / safe),
+            log_quietly(np.maximum(off, 0.0) / safe),
+        )
+
+    def _joint(self, X: Any) -> Array:
+        never_off = np.isneginf(self._log_off)
+        off = np.where(never_off, 0.0, self._log_off)
+        with np.errstate(invalid="ignore"):
+            scores = _weigh(X, self.feature_log_prob_ - off) + off.sum(axis=1) + self.class_log_prior_
+        if never_off.any():  # a feature that is always on in a class, and off in this row
+            on = np.asarray(X @ never_off.astype(float).T)
+            scores[on < never_off.sum(axis=1)] = -np.inf
+        return scores
+
+    def boundary(self) -> Boundary:
+        """The log-odds of two classes as constant + linear·x for x in zeros and ones.
+
+        Returns
+        -------
+        Boundary
+            Named tuple ``(constant, linear, quadratic)`` with ``quadratic`` zero.
+        """
+        _need_two(self)
+        slope = self.feature_log_prob_ - self._log_off
+        start = self.class_log_prior_ + self._log_off.sum(axis=1)
+        linear = slope[1] - slope[0]
+        return Boundary(float(start[1] - start[0]), linear, np.zeros_like(linear))
+
+    def _evidence(self) -> dict[str, Any]:
+        threshold = None if self.binarize is None else float(self.binarize)
+        return {"model": "bernoulli", "feature_log_prob": self.feature_log_prob_, "binarize": threshold}
+
+
+def _need_two(model: Any) -> None:
+    check_is_fitted(model, "statistics_")
+    if len(model.classes_) != 2:
+        raise ValueError(f"A boundary needs two classes; this model has {len(model.classes_)}.")

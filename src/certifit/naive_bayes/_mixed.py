@@ -1,0 +1,256 @@
+"""Naive Bayes for tables whose columns are numbers, truth values and categories, with gaps."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
+
+from certifit import certificates
+from certifit._types import Array
+from certifit.certificates import Certificate, Data
+from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, share_rule
+from certifit.naive_bayes._columns import (
+    Table,
+    as_codes,
+    as_numbers,
+    category_words,
+    choose_kinds,
+    columns_of,
+    is_frame,
+)
+from certifit.naive_bayes._statistics import CategoryCounts, MixedStatistics, Moments
+
+
+class MixedNB(NaiveBayes):
+    r"""Naive Bayes on a table of mixed columns: Gaussian for numbers, smoothed counts for the rest.
+
+    .. math:: P(c \mid x) \propto P(c) \prod_{j\ \text{numeric}} N(x_j; \theta_{cj}, \sigma^2_{cj})
+              \prod_{j\ \text{discrete}} \frac{N_{cj}(x_j) + \alpha}{N_{cj} + \alpha m_j}
+
+    Missing cells are skipped, in fitting and in predicting: a factor that is not there does not count. So is a
+    category that was never seen.
+
+    Parameters
+    ----------
+    alpha : float in [0, inf), default=1.0
+        Pseudo-count of every category (Laplace: 1).
+    var_smoothing : float in [0, inf), default=1e-9
+        Share of a column's own variance that is added to its class variances.
+    fit_prior : bool, default=True
+        Learn the class shares; equal shares otherwise.
+    class_prior : array-like of shape (n_classes,), default=None
+        Class probabilities, when given.
+    numeric, categorical, boolean : list of column names or numbers, default=None
+        What these columns are; all others are what their type says (numbers, truth values; anything else is a
+        category).
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    column_kinds_ : list of {"numeric", "boolean", "categorical"}
+    theta_, var_ : ndarray of shape (n_classes, numeric columns)
+    categories_ : list of list of str
+        Names of the categories of each boolean or categorical column (numbers by their float value).
+    feature_log_prob_ : list of ndarray of shape (n_classes, categories of the column)
+    statistics_ : MixedStatistics
+        The mergeable sums behind the estimates.
+    certificate_ : Certificate
+        Proof that the estimates are those of the cells that are there.
+
+    Notes
+    -----
+    A class that never shows a column takes the column's overall mean and variance; a column that never varies says
+    nothing (its variance is set to one). No `partial_fit`: new categories would change the table's meaning.
+
+    References
+    ----------
+    T. M. Mitchell, *Machine Learning*, section 6.9 (1997).
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import MixedNB
+    >>> X = np.array([[1.0, "red"], [1.2, "red"], [3.1, "blue"], [None, "blue"], [2.9, None]], dtype=object)
+    >>> model = MixedNB().fit(X, ["a", "a", "b", "b", "b"])
+    >>> model.column_kinds_, model.predict_proba(X[3:4]).round(4).tolist()
+    (['numeric', 'categorical'], [[0.1818, 0.8182]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "numeric": ["array-like", None],
+        "categorical": ["array-like", None],
+        "boolean": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        var_smoothing: float = 1e-9,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        numeric: Any = None,
+        categorical: Any = None,
+        boolean: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.var_smoothing = var_smoothing
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.numeric = numeric
+        self.categorical = categorical
+        self.boolean = boolean
+
+    # -- reading ------------------------------------------------------------------------------------
+    def _arrive(self, X: Any, reset: bool) -> Any:
+        """Columns of validated X and the kinds their types imply."""
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if _num_samples(X) == 0:
+                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+            return columns_of(X)
+        if isinstance(X, (list, tuple)):  # NumPy would turn numbers beside words into words
+            X = np.array(X, dtype=object)
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported.")
+        return columns_of(X)
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Table, Array]:
+        if y is None:
+            raise ValueError("MixedNB requires y to be passed, but the target y is None.")
+        columns, implied = self._arrive(X, reset)
+        y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
+        check_consistent_length(columns[0], y)
+        asked: Any = {"numeric": self.numeric, "categorical": self.categorical, "boolean": self.boolean}
+        self._kinds = choose_kinds(columns, implied, getattr(self, "feature_names_in_", None), asked)
+        self._words = []
+        for j, kind in enumerate(self._kinds):
+            if kind != "numeric":
+                self._words.append(self._name_categories(columns[j], kind, self._label(j)))
+        return self._encode(columns), y
+
+    def _label(self, j: int) -> Any:
+        names = getattr(self, "feature_names_in_", None)
+        return j if names is None else str(names[j])
+
+    @staticmethod
+    def _name_categories(column: Array, kind: str, label: Any) -> list[str]:
+        words = category_words(column)
+        if kind == "categorical":
+            return words
+        if set(words) <= {"0.0", "1.0"}:
+            return ["0.0", "1.0"]
+        if len(words) > 2:
+            raise ValueError(f"Column {label!r} is boolean but holds {len(words)} values: make it categorical.")
+        return words
+
+    def _encode(self, columns: list[Array]) -> Table:
+        n = len(columns[0])
+        words = iter(self._words)
+        numbers, codes = [], []
+        for j, (kind, column) in enumerate(zip(self._kinds, columns)):
+            if kind == "numeric":
+                numbers.append(as_numbers(column, self._label(j)))
+            else:
+                codes.append(as_codes(column, next(words)))
+        return Table(
+            np.column_stack(numbers) if numbers else np.zeros((n, 0)),
+            np.column_stack(codes) if codes else np.zeros((n, 0), dtype=np.int64),
+        )
+
+    def _check_X(self, X: Any) -> Table:
+        return self._encode(self._arrive(X, reset=False)[0])
+
+    # -- learning -----------------------------------------------------------------------------------
+    def _tally(self, X: Table, codes: Array, K: int, weight: Array | None) -> MixedStatistics:
+        sizes = np.array([len(w) for w in self._words], dtype=np.int64)
+        total = np.bincount(codes, weights=weight, minlength=K).astype(float)
+        numbers = Moments.of_cells(X.numbers, codes, K, weight)
+        if not np.isfinite(numbers.scatter).all() or not np.isfinite(numbers.column_variance).all():
+            raise ValueError("A numeric column has values whose squares exceed the largest float: rescale it.")
+        return MixedStatistics(total, numbers, CategoryCounts.of(X.categories, codes, K, sizes, weight))
+
+    def _adopt(self, statistics: MixedStatistics, classes: Array) -> None:
+        prior = class_shares(statistics.total, self.fit_prior, self.class_prior)
+        theta, var = self._gaussians(statistics.numbers, classes)
+        logs = []
+        for count in statistics.categories.by_feature if len(self._words) else []:
+            total = (count + self.alpha).sum(axis=1, keepdims=True)
+            logs.append(log_quietly((count + self.alpha) / np.where(total > 0, total, 1.0)))
+        self.statistics_, self.classes_, self.class_count_ = statistics, classes, statistics.total
+        self.class_log_prior_, self._prior = log_quietly(prior), prior
+        self.theta_, self.var_, self.feature_log_prob_ = theta, var, logs
+        self.column_kinds_, self.categories_ = list(self._kinds), [list(w) for w in self._words]
+
+    def _gaussians(self, m: Moments, classes: Array) -> tuple[Array, Array]:
+        """Means and smoothed variances, with the conventions of the class docstring."""
+        spread, empty = m.column_variance, m.weight == 0
+        theta = np.where(empty, m.column_mean, m.mean)
+        var = np.where(empty, spread, m.variance) + self.var_smoothing * spread
+        flat = spread <= (8 * np.finfo(float).eps * np.abs(theta).max(axis=0, initial=0.0)) ** 2
+        var[:, flat] = 1.0
+        if np.any(var == 0):
+            c, j = np.argwhere(var == 0)[0]
+            name = self._label(int(np.flatnonzero([k == "numeric" for k in self._kinds])[j]))
+            raise ValueError(
+                f"Column {name!r} does not vary within class {classes[c]!r}, so it has no density there: "
+                "set var_smoothing above zero or leave the column out."
+            )
+        return theta, var
+
+    # -- predicting ---------------------------------------------------------------------------------
+    def _joint(self, X: Table) -> Array:
+        joint = np.tile(self.class_log_prior_, (len(X), 1))
+        for j in range(X.numbers.shape[1]):
+            x = X.numbers[:, j : j + 1]
+            with np.errstate(over="ignore"):
+                density = -0.5 * ((x - self.theta_[:, j]) ** 2 / self.var_[:, j] + np.log(2 * np.pi * self.var_[:, j]))
+            joint += np.where(np.isnan(x), 0.0, density)
+        for k, logs in enumerate(self.feature_log_prob_):
+            code = X.categories[:, k]
+            joint += np.where(code[:, None] >= 0, logs.T[code] if logs.shape[1] else 0.0, 0.0)
+        return joint
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Prove that the estimates are those of the cells that are there.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The data the model was fitted to.
+
+        Returns
+        -------
+        Certificate
+        """
+        number = np.array([k == "numeric" for k in self.column_kinds_])
+        logs = np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
+        evidence = {
+            "classes": np.asarray(self.classes_),
+            "class_prior": self._prior,
+            "prior_rule": share_rule(self.fit_prior, self.class_prior),
+            "alpha": float(self.alpha),
+            "var_smoothing": float(self.var_smoothing),
+            "numeric": np.flatnonzero(number),
+            "discrete": np.flatnonzero(~number),
+            "theta": self.theta_,
+            "var": self.var_,
+            "categories": self.categories_,
+            "feature_log_prob": logs,
+        }
+        return certificates.issue("mixed-counts", Data.of(X, y, sample_weight), evidence)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,229 @@
+"""What naive Bayes learns of the data: sums per class that can be added and taken apart again.
+
+`Moments` and `Counts` are the sufficient statistics. They are computed in one read of the rows, merged with ``+``
+(more data) and reduced with ``-`` (a fold left out), so that cross-validation reads the data once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array
+from certifit.loops import moments
+
+_NO_WEIGHT = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Per class: weight (K,), mean (K, d), and Σ w (x − mean)² (K, d).
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [3.0], [10.0]]), np.array([0, 0, 1])
+    >>> Moments.of(X, y, 2).mean.ravel().tolist()
+    [2.0, 10.0]
+    """
+
+    total: Array
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> Moments:
+        """Statistics of rows X whose classes are ``codes``."""
+        d = X.shape[1]
+        out = cls(np.zeros(K), np.zeros((K, d)), np.zeros((K, d)))
+        X = X if X.flags.c_contiguous else np.ascontiguousarray(X)
+        moments.class_moments(X, codes, _NO_WEIGHT if weight is None else weight, out.total, out.mean, out.scatter)
+        return out
+
+    @classmethod
+    def of_cells(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> Moments:
+        """Statistics of the cells that are not NaN: ``total`` is then (K, d)."""
+        if not np.isnan(X).any():
+            plain = cls.of(X, codes, K, weight)
+            return cls(np.repeat(plain.total[:, None], X.shape[1], axis=1), plain.mean, plain.scatter)
+        d = X.shape[1]
+        out = cls(np.zeros((K, d)), np.zeros((K, d)), np.zeros((K, d)))
+        moments.class_moments_missing(
+            np.ascontiguousarray(X),
+            codes,
+            _NO_WEIGHT if weight is None else weight,
+            out.total,
+            out.mean,
+            out.scatter,
+        )
+        return out
+
+    @property
+    def weight(self) -> Array:
+        """The weight behind each mean, as a matrix."""
+        return self.total if self.total.ndim == 2 else self.total[:, None]
+
+    def __add__(self, other: Moments) -> Moments:
+        share = other.weight / _or_one(self.weight + other.weight)
+        step = other.mean - self.mean
+        between = self.weight * share * step**2
+        return Moments(self.total + other.total, self.mean + step * share, self.scatter + other.scatter + between)
+
+    def __sub__(self, part: Moments) -> Moments:
+        left = self.weight - part.weight
+        mean = self.mean + (self.mean - part.mean) * (part.weight / _or_one(left))
+        between = left * part.weight / _or_one(self.weight) * (mean - part.mean) ** 2
+        scatter = np.maximum(self.scatter - part.scatter - between, 0.0)
+        return Moments(self.total - part.total, mean, scatter)
+
+    def keep(self, classes: Array) -> Moments:
+        """Only some classes."""
+        return Moments(self.total[classes], self.mean[classes], self.scatter[classes])
+
+    @property
+    def class_total(self) -> Array:
+        """Weight per class."""
+        return self.total
+
+    @property
+    def variance(self) -> Array:
+        """Variance per class and column (zero for a class without rows)."""
+        return self.scatter / _or_one(self.weight)
+
+    @property
+    def column_variance(self) -> Array:
+        """Variance of each column over all rows: within plus between the classes."""
+        share = self.weight / _or_one(self.weight.sum(axis=0))
+        centre = np.take_along_axis(self.mean, np.argmax(self.weight + 0 * self.mean, axis=0)[None, :], axis=0)
+        offset = np.where(self.weight > 0, self.mean - centre, 0.0)
+        spread = offset - (share * offset).sum(axis=0)
+        with np.errstate(over="ignore"):
+            return (share * (self.variance + spread**2)).sum(axis=0)
+
+    @property
+    def column_mean(self) -> Array:
+        """Mean of each column over all rows."""
+        share = self.weight / _or_one(self.weight.sum(axis=0))
+        return (share * self.mean).sum(axis=0)
+
+
+def _or_one(weight: Array) -> Array:
+    """Weights to divide by: nothing over nothing is nothing."""
+    return np.where(weight > 0, weight, 1.0)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Per class: weight (K,) and weighted counts of each cell (K, m)."""
+
+    total: Array
+    cells: Array
+
+    @classmethod
+    def of(cls, X: Any, codes: Array, K: int, weight: Array | None = None) -> Counts:
+        """Column sums per class of a dense or sparse table of counts."""
+        n = X.shape[0]
+        w = np.ones(n) if weight is None else weight
+        members = scipy.sparse.csr_array((w, (codes, np.arange(n))), shape=(K, n))
+        cells = members @ X
+        cells = np.asarray(cells.toarray() if scipy.sparse.issparse(cells) else cells, dtype=float)
+        return cls(np.bincount(codes, weights=weight, minlength=K).astype(float), cells)
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.total + other.total, self.cells + other.cells)
+
+    def __sub__(self, part: Counts) -> Counts:
+        return Counts(self.total - part.total, self.cells - part.cells)
+
+    @property
+    def class_total(self) -> Array:
+        """Weight per class."""
+        return self.total
+
+    def keep(self, classes: Array) -> Counts:
+        """Only some classes."""
+        return Counts(self.total[classes], self.cells[classes])
+
+
+@dataclass(frozen=True)
+class CategoryCounts:
+    """Per class: weight (K,), and counts of the categories of each feature, side by side (K, Σ sizes).
+
+    Examples
+    --------
+    >>> a = CategoryCounts.of(np.array([[0], [1]]), np.array([0, 0]), 1, np.array([2]))
+    >>> b = CategoryCounts.of(np.array([[2]]), np.array([0]), 1, np.array([3]))
+    >>> (a + b).cells.tolist()
+    [[1.0, 1.0, 1.0]]
+    """
+
+    total: Array
+    cells: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, X: Array, codes: Array, K: int, sizes: Array, weight: Array | None = None) -> CategoryCounts:
+        """Counts of category numbers; negative numbers are missing cells."""
+        start = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        cells = np.zeros((K, int(np.sum(sizes))))
+        rows = np.ascontiguousarray(X, dtype=np.int64)
+        moments.category_counts(rows, codes, _NO_WEIGHT if weight is None else weight, start, cells)
+        return cls(np.bincount(codes, weights=weight, minlength=K).astype(float), cells, np.asarray(sizes))
+
+    @property
+    def class_total(self) -> Array:
+        """Weight per class."""
+        return self.total
+
+    @property
+    def by_feature(self) -> list[Array]:
+        """One (K, size) table per feature."""
+        return np.split(self.cells, np.cumsum(self.sizes)[:-1], axis=1)
+
+    def widened(self, sizes: Array) -> CategoryCounts:
+        """The same counts with room for more categories."""
+        if np.array_equal(sizes, self.sizes):
+            return self
+        parts = [np.pad(t, ((0, 0), (0, int(m) - t.shape[1]))) for t, m in zip(self.by_feature, sizes)]
+        return CategoryCounts(self.total, np.hstack(parts), sizes)
+
+    def __add__(self, other: CategoryCounts) -> CategoryCounts:
+        sizes = np.maximum(self.sizes, other.sizes)
+        a, b = self.widened(sizes), other.widened(sizes)
+        return CategoryCounts(a.total + b.total, a.cells + b.cells, sizes)
+
+    def __sub__(self, part: CategoryCounts) -> CategoryCounts:
+        part = part.widened(self.sizes)
+        return CategoryCounts(self.total - part.total, self.cells - part.cells, self.sizes)
+
+    def keep(self, classes: Array) -> CategoryCounts:
+        """Only some classes."""
+        return CategoryCounts(self.total[classes], self.cells[classes], self.sizes)
+
+
+@dataclass(frozen=True)
+class MixedStatistics:
+    """Moments of the numeric columns and counts of the others; missing cells left out of both."""
+
+    total: Array
+    numbers: Moments
+    categories: CategoryCounts
+
+    @property
+    def class_total(self) -> Array:
+        """Weight per class."""
+        return self.total
+
+    def __add__(self, other: MixedStatistics) -> MixedStatistics:
+        return MixedStatistics(
+            self.total + other.total, self.numbers + other.numbers, self.categories + other.categories
+        )
+
+    def __sub__(self, part: MixedStatistics) -> MixedStatistics:
+        return MixedStatistics(self.total - part.total, self.numbers - part.numbers, self.categories - part.categories)
+
+    def keep(self, classes: Array) -> MixedStatistics:
+        """Only some classes."""
+        return MixedStatistics(self.total[classes], self.numbers.keep(classes), self.categories.keep(classes))

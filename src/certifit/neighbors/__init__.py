@@ -1,0 +1,15 @@
+"""Nearest neighbours: exact order, a proof for every query, editing and condensation.
+
+Conventions: neighbours are ordered by distance, equal distances by lower row number; votes that tie go to
+the first class. `KNeighborsClassifier.certificate_for` proves that no left-out row is nearer.
+"""
+
+from certifit.neighbors._knn import KNeighborsClassifier, KNeighborsRegressor
+from certifit.neighbors._reduce import CondensedNeighbors, EditedNeighbors
+
+__all__ = [
+    "CondensedNeighbors",
+    "EditedNeighbors",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+]

@@ -1,0 +1,250 @@
+"""What both k-nearest-neighbour estimators share: the search, its parameters and its certificates."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.neighbors import _votes
+from certifit.neighbors._metrics import NAMES, Metric, check_axioms, resolve
+from certifit.neighbors._search import Index
+
+
+class Searcher(Certified, BaseEstimator):
+    """Parameters, search, certificates; leaves add `fit` and `predict`."""
+
+    _y_given: Array
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
+        "algorithm": [StrOptions({"auto", "kd_tree", "brute"})],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "p": [Interval(Real, 0, None, closed="right"), None],
+        "metric": [StrOptions(set(NAMES)), callable],
+        "metric_params": [dict, None],
+        "n_jobs": [Integral, None],
+        "feature_weights": ["array-like", None],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+        "check_metric": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        feature_weights: Any = None,
+        bandwidth: float | None = None,
+        check_metric: bool = True,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.feature_weights = feature_weights
+        self.bandwidth = bandwidth
+        self.check_metric = check_metric
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        return tags
+
+    # -- fitting ------------------------------------------------------------------------------------
+    def _store(self, X: Array, task: str, y_given: Any) -> None:
+        """Prepare the search and promise the certificate; all checks come before any change."""
+        metric = resolve(self.metric, self.p, self.metric_params, self.feature_weights, X.shape[1])
+        if metric.name == "precomputed":
+            _check_given(X, square=True)
+        if metric.name == "function" and self.check_metric:
+            check_axioms(metric, X)
+        index = Index(X, metric, self.algorithm, self.leaf_size, self.n_jobs)
+        self._index = index
+        self.effective_metric_ = self.metric if metric.name == "function" else metric.name
+        self.effective_metric_params_ = _effective(metric)
+        self.n_samples_fit_ = len(index.X)
+        self.algorithm_ = index.method
+        if isinstance(self.weights, str) and self.weights == "gaussian":
+            self.bandwidth_ = self._find_bandwidth() if self.bandwidth is None else float(self.bandwidth)
+
+        def make() -> tuple[Certificate, ...]:
+            return (issue("stored-rows", Data.of(X, y_given), {"rows": Data.of(index.X).digest(), "task": task}),)
+
+        self._promise_certificates(make)
+
+    def _find_bandwidth(self) -> float:
+        """Median distance of (up to a thousand) training rows to their n_neighbors-th (√n-th) other row."""
+        n = self.n_samples_fit_
+        k = self.n_neighbors if self.n_neighbors is not None else round(n**0.5)
+        some = np.unique(np.linspace(0, n - 1, min(n, 1000)).astype(int))
+        if n == 1:
+            return 1.0
+        distances, _ = self._index.query(self._index.X[some], min(k, n - 1), some, np.arange(n))
+        positive = distances[:, -1][distances[:, -1] > 0]
+        return float(np.median(positive)) if len(positive) else 1.0
+
+    # -- searching ----------------------------------------------------------------------------------
+    def _queries(self, X: Any) -> tuple[Array, Array, Array]:
+        """Queries and groups; None stands for the training rows, each of which leaves itself out."""
+        check_is_fitted(self, "n_samples_fit_")
+        if X is None:
+            rows = np.arange(self.n_samples_fit_)
+            return self._index.X, rows, rows
+        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), order="C")
+        if self._index.metric.name == "precomputed":
+            _check_given(X, square=False)
+        none = np.empty(0, np.int64)
+        return X, none, none
+
+    def _how_many(self, n_neighbors: Any, X: Any) -> int:
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        most = self.n_samples_fit_ - (X is None)
+        if k is None:
+            return most
+        if isinstance(k, bool) or not isinstance(k, (Integral, np.integer)):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        k = int(k)
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        if k > most:
+            sign = "<" if X is None else "<="
+            raise ValueError(
+                f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
+                f"{self.n_samples_fit_}, n_samples = {self.n_samples_fit_ if X is None else len(X)}"
+            )
+        return k
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest training rows, nearest first, equal distances by lower row number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features), default=None
+            Queries (distances to the training rows if metric="precomputed"); None: the training rows, none
+            of which is its own neighbour.
+        n_neighbors : int, default=None
+            How many; None: as many as the constructor says.
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances, indices : arrays of shape (n_queries, n_neighbors), or indices alone
+        """
+        Q, group_q, group_x = self._queries(X)
+        distances, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
+        return (distances, rows) if return_distance else rows
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """The (weighted) graph from queries to their neighbours as a sparse matrix.
+
+        Parameters
+        ----------
+        X, n_neighbors :
+            As in `kneighbors`.
+        mode : {"connectivity", "distance"}, default="connectivity"
+
+        Returns
+        -------
+        CSR matrix of shape (n_queries, n_samples_fit)
+        """
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(f"mode must be 'connectivity' or 'distance'; got {mode!r}.")
+        distances, rows = self.kneighbors(X, n_neighbors)
+        m, k = rows.shape
+        data = np.ones(m * k) if mode == "connectivity" else distances.ravel()
+        return scipy.sparse.csr_matrix((data, rows.ravel(), np.arange(0, m * k + 1, k)), shape=(m, self.n_samples_fit_))
+
+    def certificate_for(self, X: Any, n_neighbors: int | None = None) -> Certificate:
+        """Proof that the neighbours of these queries are the nearest: no left-out row is nearer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features), or None
+            Queries; None: the training rows, each of which leaves itself out.
+        n_neighbors : int, default=None
+            As in `kneighbors`.
+
+        Returns
+        -------
+        Certificate
+            ``evidence["indices"]`` are the rows; ``farthest`` bounds the distance of the last,
+            ``separation`` says how much farther every other row is. A query may move by less than half of
+            that and keeps its neighbours (by the triangle inequality, which all but cosine obey).
+        """
+        Q, group_q, group_x = self._queries(X)
+        _, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
+        metric, data = self._index.metric, Data.of(self._index.X, self._y_given)
+        if metric.name in ("function", "precomputed"):
+            D = np.vstack([block for _, block in self._index.blocks(Q)])
+            if X is None:
+                raise ValueError(
+                    "Pass the queries: training rows are certified without themselves only by coordinates."
+                )
+            return issue("neighbors-given-distances", data, {"distances": D, "indices": rows})
+        evidence = {
+            "queries": np.asarray(Q, dtype=float),
+            "indices": rows,
+            "metric": metric.name,
+            "p": metric.p,
+        }
+        own = np.arange(len(Q)) if X is None else None
+        return issue("neighbors", data, {**evidence, "weights": metric.weights, "own": own})
+
+    def _voting(self, X: Any) -> Any:
+        """(queries, rows, weights) for each block: the nearest k, or every row when n_neighbors is None."""
+        Q, group_q, group_x = self._queries(X)
+        bandwidth = getattr(self, "bandwidth_", None)
+        if self.n_neighbors is not None:
+            distances, rows = self._index.query(Q, self._how_many(None, X), group_q, group_x)
+            w = _votes.weigh(distances, self.weights, bandwidth)
+            _votes.refuse_all_zero(w)
+            yield slice(0, len(Q)), rows, w
+            return
+        self._how_many(1, X)
+        for first, D in self._index.blocks(Q):
+            at = np.arange(len(D))
+            if X is None:
+                D = D.copy()
+                D[at, first + at] = np.inf
+            w = _votes.weigh(D, self.weights, bandwidth)
+            w = np.isfinite(D).astype(float) if w is None else w
+            if X is None:
+                w[at, first + at] = 0.0
+            _votes.refuse_all_zero(w)
+            yield slice(first, first + len(D)), None, w
+
+
+def _check_given(D: Array, square: bool) -> None:
+    if square and D.shape[0] != D.shape[1]:
+        raise ValueError(f"Precomputed matrix must be square. Input is a {D.shape[0]}x{D.shape[1]} matrix.")
+    if np.any(D < 0):
+        raise ValueError("Negative values in data passed to precomputed distance matrix.")
+
+
+def _effective(metric: Metric) -> dict[str, Any]:
+    params: dict[str, Any] = dict(metric.arguments)
+    if metric.name == "minkowski":
+        params["p"] = metric.p
+    if metric.weights is not None:
+        params["w"] = metric.weights
+    return params

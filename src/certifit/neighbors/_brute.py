@@ -1,0 +1,167 @@
+"""Brute force by blocks of matrix products, with the proof that no neighbour is lost to cancellation.
+
+Centre c (the mean, as a float vector), weights w, a power of two s: x′ = s√w(x − c) in real numbers, x̂ its
+value in the working precision with unit u (2⁻²⁴ or 2⁻⁵³), A = ‖x̂‖, B = ‖q̂‖. A subtraction is exact up to
+one rounding of its *result*, so centring loses nothing however far from zero the data lie. Then, with 2AB ≤
+A² + B²:
+
+- rounding the data (|x̂ − x′| ≤ κu|x′| for every feature): |‖x̂−q̂‖² − ‖x′−q′‖²| ≤ 4κu(1 + 3κu)(A² + B²);
+- the product in any order, fused or not: |g − 2x̂·q̂| ≤ γ_d (A² + B²), γ_d = du/(1 − du);
+- the norm, computed in double and rounded: |n − A²| ≤ νu A²;
+- the difference lo = fl(n − g): 2.3u(A² + B²).
+
+κ = 1.01, ν = 1.1 in single and κ = 6, ν = d + 3 in double precision. The sum is at most ε(A² + B²) with
+ε = 1.05u(d + 8), or 1.05u(2d + 32), as long as du ≤ 1/100. Underflow adds at most `_TINY` to each part (the
+scale s brings the largest number to about 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from certifit._types import Array
+from certifit.loops import neighbors_brute as loops
+from certifit.neighbors._threads import each
+from certifit.neighbors._tree import Tree
+
+_TINY = 1e-36
+_BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
+_FIRST_X = 4096  # the first block is wider: it sets the limit that the others are sifted by
+_FAR = 2.0**30  # queries farther out, in units of the data's spread, leave the range of single precision
+_PILOT = 64  # queries tried in single precision before all are
+
+
+@dataclass(frozen=True)
+class Brute:
+    """The rows, ready for products in one precision."""
+
+    X: Array
+    w: Array
+    centre: Array
+    scale: float
+    hat: Array
+    norms: Array
+    e_x: Array
+    epsilon: float
+
+    @classmethod
+    def prepare(cls, X: Array, w: Array, real: type) -> Brute:
+        """Centre, scale and round the rows; norms and their error bounds."""
+        d = X.shape[1]
+        u = 2.0**-24 if real is np.float32 else 2.0**-53
+        epsilon = 1.05 * u * (d + 8 if real is np.float32 else 2 * d + 32)
+        centre = X.mean(axis=0)
+        moved = X - centre
+        if np.any(w != 1.0):
+            moved *= np.sqrt(w)
+        largest = float(np.max(np.abs(moved), initial=0.0))
+        scale = 2.0 ** -np.ceil(np.log2(largest)) if 1e-300 < largest < 1e300 else 1.0
+        hat = (moved * scale).astype(real)
+        squares = np.einsum("ij,ij->i", hat, hat, dtype=float)
+        norms = (squares * (1.0 - epsilon) - d * _TINY).astype(real)
+        # 6u more than twice ε: the additions lo + e_x + e_q are rounded too.
+        e_x = (squares * (2.0 * epsilon + 6.0 * u) + d * _TINY).astype(real)
+        return cls(X, w, centre, scale, hat, norms, e_x, epsilon)
+
+    def far(self, Q: Array) -> Array:
+        """Which queries lie too far out for the product."""
+        reach = _FAR / self.scale
+        if np.max(np.abs(Q), initial=0.0) + np.max(np.abs(self.centre)) < reach / np.sqrt(np.max(self.w)):
+            return np.zeros(len(Q), dtype=bool)  # one pass over the data says so nearly always
+        return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) > reach
+
+    def query(self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int) -> tuple[Array, Array, int]:
+        """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""
+        real = self.hat.dtype
+        u = float(np.finfo(real).eps) / 2
+        shift, e_q = np.empty(len(Q)), np.empty(len(Q), real)
+        root = np.sqrt(self.w) * self.scale
+        values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+        most = 2 * self.e_x.max()
+        edges = [0, *range(_FIRST_X, len(self.X), _BLOCK_X), len(self.X)]
+        spans = list(pairwise(edges))
+
+        def block(first: int) -> int:
+            n_q = min(_BLOCK_Q, len(Q) - first)
+            part = slice(first, first + n_q)
+            hat = ((Q[part] - self.centre) * root).astype(real)
+            shift[part] = np.einsum("ij,ij->i", hat, hat, dtype=float)
+            e_q[part] = shift[part] * (2.0 * self.epsilon + 6.0 * u) + Q.shape[1] * _TINY
+            hat *= 2  # exact
+            capacity = 2 * k + 64
+            heap, limit = np.full((n_q, k), np.inf, real), np.full(n_q, np.inf, real)
+            rows, lows = np.empty((n_q, capacity), np.int32), np.empty((n_q, capacity), real)
+            lanes = np.empty(128, real)
+            counts, spent = np.zeros(n_q, np.int64), np.zeros(n_q, np.int64)
+            G = np.empty((n_q, _BLOCK_X), real)
+            for start, stop in spans:
+                n_x = stop - start
+                G_now = G if n_x <= _BLOCK_X else np.empty((n_q, n_x), real)
+                np.matmul(hat, self.hat[start:stop].T, out=G_now[:, :n_x])
+                loops.sift(
+                    G_now, n_q, n_x, first, start, self.norms, self.e_x, e_q, shift, self.scale**2,
+                    4 * self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows,
+                    lows, counts, spent, values, found,
+                )  # fmt: skip
+            left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)
+            return int(left) + int(spent.sum())
+
+        with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
+            settled = sum(each(block, range(0, len(Q), _BLOCK_Q), n_threads))
+        return values, found, settled
+
+
+def query(
+    X: Array,
+    w: Array,
+    Q: Array,
+    k: int,
+    group_q: Array,
+    group_x: Array,
+    n_threads: int,
+    ready: dict[str, Any],
+) -> tuple[Array, Array]:
+    """Nearest k in single precision where that tells enough rows apart (a pilot says), else in double."""
+    if "single" not in ready:
+        ready["single"] = Brute.prepare(X, w, np.float32)
+    far = ready["single"].far(Q)
+    if np.any(far):
+        return _apart(far, X, w, Q, k, group_q, group_x, n_threads, ready)
+    pilot = Q[:: max(1, len(Q) // _PILOT)]
+    if len(Q) > 4 * _PILOT or "double" in ready:
+        pick = group_q[:: max(1, len(Q) // _PILOT)] if len(group_q) else group_q
+        _, _, settled = ready["single"].query(pilot, k, pick, group_x, n_threads)
+        if settled > 4 * len(pilot) * (k + 8):
+            if "double" not in ready:
+                ready["double"] = Brute.prepare(X, w, np.float64)
+            return ready["double"].query(Q, k, group_q, group_x, n_threads)[:2]
+    return ready["single"].query(Q, k, group_q, group_x, n_threads)[:2]
+
+
+def _apart(
+    far: Array,
+    X: Array,
+    w: Array,
+    Q: Array,
+    k: int,
+    group_q: Array,
+    group_x: Array,
+    n_threads: int,
+    ready: dict[str, Any],
+) -> tuple[Array, Array]:
+    """Far queries by direct differences with every row, the others as usual."""
+    if "rows" not in ready:
+        ready["rows"] = Tree.list(X, 64)
+    values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+    for part, search in (
+        (far, lambda q, own: ready["rows"].query(q, k, w, 0, 2.0, own, group_x, n_threads)),
+        (~far, lambda q, own: query(X, w, q, k, own, group_x, n_threads, ready)),
+    ):
+        if np.any(part):
+            values[part], found[part] = search(Q[part], group_q[part] if len(group_q) else group_q)
+    return values, found

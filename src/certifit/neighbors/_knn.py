@@ -1,0 +1,244 @@
+"""k-nearest-neighbour classification and regression."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._types import Array
+from certifit.neighbors import _votes
+from certifit.neighbors._base import Searcher
+
+
+class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
+    """Vote of the nearest training rows, in exact order, with a proof for every query.
+
+    A query x gets the class c with the largest Σ wᵢ over those of its k nearest rows i that have yᵢ = c
+    (ties: the first class).
+
+    Parameters
+    ----------
+    n_neighbors : int ≥ 1 or None, default=5
+        How many rows vote; None: all of them (use it with ``weights="gaussian"`` or ``"distance"``).
+    weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
+        1; 1/d; exp(−d²/2h²) with h = ``bandwidth``; or a function of the array of distances.
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        How to search; the answer is the same. ``algorithm_`` says what "auto" chose.
+    leaf_size : int ≥ 1, default=30
+        Most rows in a leaf of the tree.
+    p : float > 0, default=2
+        Power of the minkowski distance.
+    metric : str or callable, default="minkowski"
+        euclidean, manhattan, chebyshev, minkowski, cosine, precomputed, or a function of two rows, whose
+        axioms are checked on a dozen training rows.
+    metric_params : dict, default=None
+        ``p`` and ``w`` (weights of the features), or arguments of the function.
+    n_jobs : int, default=None
+        Threads; None: all cores.
+    feature_weights : array of shape (n_features,), default=None
+        Weights wⱼ ≥ 0 inside the distance: (Σ wⱼ|xⱼ − qⱼ|ᵖ)^(1/p).
+    bandwidth : float > 0, default=None
+        h of the gaussian weights; None: the median distance of a training row to its n_neighbors-th (√n-th
+        when that is None) other row.
+    check_metric : bool, default=True
+        Whether to check the axioms of a function given as metric.
+
+    Attributes
+    ----------
+    classes_ : array of labels, or list of arrays for several outputs
+    algorithm_ : str
+    bandwidth_ : float
+        Only with gaussian weights.
+    effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_, n_features_in_ :
+        As in scikit-learn.
+    certificate_ : Certificate
+        The stored rows are the training rows, and how many training mistakes no rule can avoid;
+        `certificate_for` proves the neighbours of queries.
+
+    Notes
+    -----
+    Not in certifit: ``algorithm="ball_tree"``; SciPy's other metrics by name (pass the function); sparse X;
+    a fitted tree as X. Order of neighbours at equal distance is by row number here, unspecified there.
+
+    References
+    ----------
+    T. Cover and P. Hart, "Nearest neighbor pattern classification", IEEE Trans. Information Theory 13 (1967).
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit(X, y)
+    >>> model.predict([[1.1]]).tolist()
+    ['a']
+    >>> print(model.certificate_for([[1.1]]).claim)
+    The listed 3 rows are the 3 nearest training rows to the query, equal distances by lower row number: the
+    last lies within 1.1, all others at least 0.8 farther away.
+    >>> float(model.predict_proba([[1.1]])[0, 0].round(4))
+    0.6667
+    """
+
+    def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
+        """Store the rows and prepare the search.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, labels = validate_data(self, X, y, multi_output=True, dtype=(np.float64, np.float32), order="C")
+        several = labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim == 2 and not several:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=2,
+            )
+        check_classification_targets(labels)
+        columns = labels.reshape(len(labels), -1)
+        pairs = [np.unique(columns[:, j], return_inverse=True) for j in range(columns.shape[1])]
+        self._store(X, "classes", labels)
+        self.outputs_2d_ = several
+        self._y_given = labels
+        self._codes = np.stack([codes for _, codes in pairs], axis=1)
+        self.classes_ = [classes for classes, _ in pairs] if several else pairs[0][0]
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def predict_proba(self, X: Any) -> Any:
+        """Share of each class in the (weighted) vote.
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries, n_classes), or a list of them for several outputs
+        """
+        check_is_fitted(self, "n_samples_fit_")
+        sets = self.classes_ if self.outputs_2d_ else [self.classes_]
+        parts: list[list[Array]] = [[] for _ in sets]
+        for _, rows, w in self._voting(X):
+            for j, classes in enumerate(sets):
+                codes = self._codes[:, j]
+                if rows is not None:
+                    parts[j].append(_votes.shares(codes[rows], len(classes), w))
+                else:
+                    votes = w @ np.eye(len(classes))[codes]
+                    parts[j].append(votes / votes.sum(axis=1, keepdims=True))
+        joined = [np.vstack(p) for p in parts]
+        return joined if self.outputs_2d_ else joined[0]
+
+    def predict(self, X: Any) -> Array:
+        """The class with the largest share (ties: the first of ``classes_``).
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries,) or (n_queries, n_outputs)
+        """
+        shares = self.predict_proba(X)
+        if not self.outputs_2d_:
+            return self.classes_[np.argmax(shares, axis=1)]
+        return np.stack([c[np.argmax(s, axis=1)] for c, s in zip(self.classes_, shares)], axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of right labels; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))
+
+
+class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
+    """Mean of the nearest training rows' values, in exact order, with a proof for every query.
+
+    ŷ(x) = Σ wᵢyᵢ / Σ wᵢ over the k nearest rows i.
+
+    Parameters
+    ----------
+    n_neighbors, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs :
+        As in `KNeighborsClassifier`.
+    feature_weights, bandwidth, check_metric :
+        As in `KNeighborsClassifier`. ``n_neighbors=None`` with ``weights="gaussian"`` is kernel regression
+        (Nadaraya and Watson).
+
+    Attributes
+    ----------
+    algorithm_, bandwidth_, effective_metric_, effective_metric_params_, n_samples_fit_, n_features_in_ :
+        As in `KNeighborsClassifier`.
+    certificate_ : Certificate
+        The stored rows are the training rows, and which squared error no rule can avoid.
+
+    Notes
+    -----
+    Not in certifit: as for `KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
+    >>> KNeighborsRegressor(n_neighbors=2).fit(X, y).predict([[2.4]]).tolist()
+    [6.5]
+    """
+
+    def fit(self, X: Any, y: Any) -> KNeighborsRegressor:
+        """Store the rows and prepare the search.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, values = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype=(np.float64, np.float32), order="C"
+        )
+        self._store(X, "values", values)
+        self._y_given = values
+        self._values = values.reshape(len(values), -1).astype(float, copy=False)
+        self._flat = values.ndim == 1
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The (weighted) mean of the neighbours' values.
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries,) or (n_queries, n_outputs)
+        """
+        parts = []
+        for _, rows, w in self._voting(X):
+            if rows is not None:
+                parts.append(_votes.means(self._values[rows], w))
+            else:
+                parts.append(w @ self._values / w.sum(axis=1)[:, None])
+        out = np.vstack(parts)
+        return out[:, 0] if self._flat else out
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))

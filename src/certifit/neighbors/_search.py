@@ -1,0 +1,296 @@
+"""The search: which rows are nearest, in exact order.
+
+Order: by distance, equal distances by lower row number. For the euclidean, manhattan and chebyshev distances
+the order is that of the real numbers which the floats stand for: where double precision cannot tell two
+distances apart they are compared exactly. For other distances it is the order of the computed numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
+from certifit.neighbors import _brute
+from certifit.neighbors._metrics import Metric, function_block
+from certifit.neighbors._threads import each, shares, threads
+from certifit.neighbors._tree import Tree
+
+_NONE = np.empty(0, np.int64)
+_ENTRIES = 1 << 22  # distances held at a time where whole rows of them are needed
+_SAFE = 2.0**480  # squares and their errors neither overflow nor vanish inside 1/_SAFE.._SAFE
+
+
+class Index:
+    """Rows prepared for searching.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), float64
+        The rows; for ``precomputed`` the distances between them (queries then bring their own).
+    metric : Metric
+    algorithm : {"auto", "brute", "kd_tree"}
+    leaf_size : int
+        Most rows in a leaf of the tree.
+    n_jobs : int or None
+    scale : float or None
+        A power of two to multiply all numbers by while searching; None: as the rows need it.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        metric: Metric,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        n_jobs: int | None = None,
+        scale: float | None = None,
+    ) -> None:
+        self.X = owned(X)
+        self._settings = {
+            "metric": metric,
+            "algorithm": algorithm,
+            "leaf_size": leaf_size,
+            "n_jobs": n_jobs,
+            "scale": scale,
+        }
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.method = choose(algorithm, metric, *self.X.shape)
+        self._scale = _tame(self.X) if scale is None else scale
+        self._points, self._plain = self._prepared()
+        self._weights = np.ones(self._points.shape[1]) if self._plain.weights is None else owned(self._plain.weights)
+        self._tree: Tree | None = None
+        self._brute: dict[str, Any] = {}
+        self._columns: Array | None = None
+        if self.method == "kd_tree":
+            self._tree = Tree.build(self._points, leaf_size, threads(n_jobs))
+        elif self._plain.name in ("manhattan", "chebyshev", "minkowski"):
+            self._tree = Tree.list(self._points, 64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only what was given: the rest is made again, in this process's memory."""
+        return {"X": self.X, "settings": self._settings}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["X"], **state["settings"])  # type: ignore[misc]
+
+    def _prepared(self) -> tuple[Array, Metric]:
+        """The points that the search runs on and the distance it uses there: cosine becomes euclidean."""
+        if self.metric.name == "cosine":
+            return unit_rows(self.X, self.metric.weights, 0), Metric("euclidean")
+        return (self.X if self._scale == 1.0 else self.X * self._scale), self.metric
+
+    def query(self, Q: Array, k: int, group_q: Array = _NONE, group_x: Array = _NONE) -> tuple[Array, Array]:
+        """Distances and row numbers of the nearest k rows of another group, nearest first.
+
+        Where a query may meet fewer than k rows, the rest is filled by inf and n.
+        """
+        Q = owned(Q)
+        name = self.metric.name
+        if name in ("precomputed", "function"):
+            return self._from_blocks(Q, k, group_q, group_x)
+        if name == "cosine":
+            values, found = self._search(unit_rows(Q, self.metric.weights, 1), k, group_q, group_x)
+            return np.minimum(values / 2.0, 2.0), found
+        if np.max(np.abs(Q), initial=0.0) * self._scale >= _SAFE:
+            return self._far_out(Q, k, group_q, group_x)
+        values, found = self._search(Q if self._scale == 1.0 else Q * self._scale, k, group_q, group_x)
+        return self.metric.rooted(values) / self._scale, found
+
+    def _far_out(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
+        """Queries so large that squares would overflow: the same search on a smaller scale."""
+        return Index(self.X, self.metric, "brute", n_jobs=self.n_jobs, scale=_tame(Q)).query(Q, k, group_q, group_x)
+
+    # -- searching ----------------------------------------------------------------------------------
+    def _search(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
+        """Reduced distances in exact order: search for k + 1, widen where the last place is undecided,
+        settle.
+        """
+        n, metric = len(self._points), self._plain
+        if metric.name == "minkowski" or self.metric.name == "cosine":
+            return self._raw(Q, k, group_q, group_x)
+        band = 2.1 * (Q.shape[1] + 6) * 2.0**-53
+        values, found = self._raw(Q, min(k + 1, n), group_q, group_x)
+        if values.shape[1] > k:
+            self._widen(Q, k, band, values, found, group_q, group_x)
+        values, found = np.ascontiguousarray(values[:, :k]), np.ascontiguousarray(found[:, :k])
+        self._settle(Q, band, values, found)
+        return values, found
+
+    def _widen(
+        self, Q: Array, k: int, band: float, values: Array, found: Array, group_q: Array, group_x: Array
+    ) -> None:
+        """Where the (k+1)-th is as near as rounding can tell, take in all that are, and order them
+        exactly.
+        """
+        n, wide = len(self._points), k + 1
+        open_ = np.flatnonzero((values[:, k] <= values[:, k - 1] * (1.0 + band)) & (found[:, k] < n))
+        if len(open_) and self._exact_arithmetic(Q):
+            return  # rounding made no error, so equal is equal and the lower row number came first
+        while len(open_):
+            wide = min(n, 2 * wide + 8)
+            still = []
+            for first in range(0, len(open_), max(1, _ENTRIES // wide)):
+                part = open_[first : first + max(1, _ENTRIES // wide)]
+                own = group_q[part] if len(group_q) else group_q
+                more, which = self._raw(Q[part], wide, own, group_x)
+                done = (more[:, -1] > more[:, k - 1] * (1.0 + band)) | (which[:, -1] == n) | (wide == n)
+                some, rows = np.ascontiguousarray(more[done]), np.ascontiguousarray(which[done])
+                self._settle(Q[part[done]], band, some, rows)
+                values[part[done]], found[part[done]] = some[:, : k + 1], rows[:, : k + 1]
+                still.append(part[~done])
+            open_ = np.concatenate(still)
+
+    def _exact_arithmetic(self, Q: Array) -> bool:
+        """Whether every distance is computed without rounding: smallish whole numbers, unit weights."""
+        if not np.all(self._weights == 1.0):
+            return False
+        for A in (self._points, Q):
+            if np.max(np.abs(A), initial=0.0) ** 2 * 4 * A.shape[1] >= 2.0**53 or not np.array_equal(A, np.rint(A)):
+                return False
+        return True
+
+    def _settle(self, Q: Array, band: float, values: Array, found: Array) -> None:
+        def work(share: tuple[int, int]) -> None:
+            s = slice(*share)
+            parts = np.empty(24 * Q.shape[1] + 64)
+            neighbors_order.settle(
+                Q[s], self._points, self._weights, self._plain.code, band, values[s], found[s], parts
+            )
+
+        each(work, shares(len(Q), 4 * threads(self.n_jobs)), threads(self.n_jobs))
+
+    def _raw(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
+        """Nearest k in the order of double precision."""
+        count = threads(self.n_jobs)
+        if self._tree is not None:
+            m = self._plain
+            return self._tree.query(Q, k, self._weights, m.code, m.p, group_q, group_x, count)
+        return _brute.query(self._points, self._weights, Q, k, group_q, group_x, count, self._brute)
+
+    def _from_blocks(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
+        """Distances that are given, or made by the user's function, one block of queries at a time."""
+        values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+        for first, D in self.blocks(Q):
+            neighbors_brute.pick(D, first, group_q, group_x, values, found)
+        return values, found
+
+    def blocks(self, Q: Array) -> Any:
+        """(first query, distances to every row) for block after block of queries; memory stays bounded."""
+        Q = owned(Q)
+        step = max(1, _ENTRIES // max(1, len(self.X)))
+        for first in range(0, len(Q), step):
+            yield first, self._all_distances(Q[first : first + step])
+
+    def _all_distances(self, Q: Array) -> Array:
+        if self.metric.name == "precomputed":
+            return Q
+        if self.metric.name == "function":
+            return function_block(self.metric, Q, self.X)
+        s = min(_tame(self.X), _tame(Q))
+        cosine = self.metric.name == "cosine"
+        if cosine:
+            Q, s = unit_rows(Q, self.metric.weights, 1), 1.0
+        if self._columns is None or s != 1.0:
+            columns = np.ascontiguousarray((self._points if cosine else self.X * s).T)[None]
+            self._columns = columns if s == 1.0 else None
+        else:
+            columns = self._columns
+        out = np.empty((len(Q), len(self.X)))
+        m = self._plain
+        Q = Q if s == 1.0 else Q * s
+        each(
+            lambda i: neighbors_tree.distances(Q[slice(*i)], columns, self._weights, m.code, m.p, out[slice(*i)]),
+            shares(len(Q), 2 * threads(self.n_jobs)),
+            threads(self.n_jobs),
+        )
+        return out / 2.0 if cosine else m.rooted(out) / s
+
+
+def owned(A: Array) -> Array:
+    """Contiguous, double, writeable: the one kind of array the loops are compiled for."""
+    A = np.ascontiguousarray(A, dtype=float)
+    return A if A.flags.writeable else A.copy()
+
+
+def _tame(A: Array) -> float:
+    """A power of two (products with it are exact) that brings A to where squares neither overflow nor
+    vanish.
+    """
+    largest = float(np.max(np.abs(A), initial=0.0))
+    return 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else float(2.0 ** -np.floor(np.log2(largest)))
+
+
+def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
+    """Rows on the unit sphere, where half the squared distance is the cosine distance.
+
+    Two further columns keep a zero row at distance 1 from everything. Dividing by the largest entry first
+    makes parallel rows equal to the last bit.
+    """
+    X = X if weights is None else X * np.sqrt(weights)
+    largest = np.max(np.abs(X), axis=1, keepdims=True)
+    zero = largest == 0.0
+    X = X / np.where(zero, 1.0, largest)
+    X = X / np.where(zero, 1.0, np.sqrt(np.einsum("ij,ij->i", X, X))[:, None])
+    extra = np.zeros((len(X), 2))
+    extra[:, side] = zero[:, 0]
+    return np.hstack([X, extra])
+
+
+def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
+    """The search that ``algorithm="auto"`` stands for; sizes measured on two cores (see benchmarks knn-low,
+    knn-high).
+
+    A tree pays where its boxes exclude most leaves: few features, many rows. Without the shortcut of a matrix
+    product (other metrics than the euclidean) it pays longer.
+    """
+    if metric.name in ("precomputed", "function", "cosine"):
+        if algorithm == "kd_tree":
+            raise ValueError(f"algorithm='kd_tree' cannot search by a {metric.name} metric; use 'brute' or 'auto'.")
+        return "brute"
+    if metric.name == "minkowski" and metric.p < 1:
+        return "brute"
+    if algorithm != "auto":
+        return algorithm
+    if metric.name == "euclidean":
+        return "kd_tree" if d <= 8 and n >= 200 * 2**d else "brute"
+    return "kd_tree" if d <= 20 else "brute"
+
+
+def outside_folds(
+    X: Array, folds: Array, k_max: int, metric: Metric | None = None, n_jobs: int | None = None
+) -> tuple[Array, Array]:
+    """For each row its nearest k_max rows outside its own fold, from one search.
+
+    Leaving a fold out changes nothing for neighbours in other folds, so these lists answer every k ≤ k_max,
+    every weighting and every fold of a cross-validation at once (`certifit.neighbors._votes` turns them into
+    predictions).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    folds : int array of shape (n,)
+        The fold of each row, numbers ≥ 0.
+    k_max : int
+        Longest list wanted; filled up by (inf, n) where fewer rows are outside the fold.
+    metric : Metric, default euclidean
+    n_jobs : int, default=None
+
+    Returns
+    -------
+    distances, rows : arrays of shape (n, k_max)
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    >>> outside_folds(X, np.array([0, 0, 1, 1]), 2)[1].tolist()
+    [[2, 3], [2, 3], [1, 0], [1, 0]]
+    """
+    folds = np.array(folds, dtype=np.int64)
+    if np.any(folds < 0):
+        raise ValueError("folds must be numbers ≥ 0, one for each row.")
+    index = Index(X, metric or Metric(), n_jobs=n_jobs)
+    return index.query(index.X, k_max, folds, folds)

@@ -1,0 +1,109 @@
+"""From neighbours to answers: weights, class shares, means; for one k or for every k at once.
+
+Weights of a neighbour at distance d: ``uniform`` 1; ``distance`` 1/d (rows at distance zero, if any, count
+alone); ``gaussian`` exp(−d²/2h²), computed relative to the nearest so that they never all vanish; or the
+user's function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+
+
+def weigh(distances: Array, weights: Any, bandwidth: float | None) -> Array | None:
+    """Weights of shape ``distances``; None for uniform ones. Infinite distances (no neighbour) weigh
+    nothing.
+    """
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+        return None
+    if callable(weights):
+        return np.asarray(weights(distances), dtype=float)
+    if weights == "distance":
+        nearest = np.min(distances, axis=1, keepdims=True)
+        zero = nearest == 0.0
+        # Relative to the nearest: 1/d of a tiny d would overflow.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = nearest / distances
+        return np.where(zero, (distances == 0.0).astype(float), np.where(np.isinf(distances), 0.0, relative))
+    assert bandwidth is not None
+    nearest = np.min(distances, axis=1, keepdims=True)
+    out = (distances - nearest) / bandwidth
+    out *= (distances + nearest) / bandwidth
+    out *= -0.5
+    return np.exp(out, out=out)
+
+
+def refuse_all_zero(weights: Array | None) -> None:
+    """One clear sentence instead of 0/0."""
+    if weights is None:
+        return
+    total = weights.sum(axis=1)
+    if np.any(total == 0.0) or not np.all(np.isfinite(total)):
+        raise ValueError(
+            "All neighbors of some sample is getting zero weights (or weights that are not finite numbers): "
+            "change the function given as weights."
+        )
+
+
+def shares(codes: Array, n_classes: int, weights: Array | None) -> Array:
+    """Share of every class in each line of neighbours' class codes."""
+    m, k = codes.shape
+    out = np.zeros((m, n_classes))
+    lines = np.arange(m)
+    for i in range(k):
+        out[lines, codes[:, i]] += 1.0 if weights is None else weights[:, i]
+    out /= out.sum(axis=1, keepdims=True)
+    return out
+
+
+def means(values: Array, weights: Array | None) -> Array:
+    """(Weighted) mean of each line of neighbours' values, shape (queries, outputs)."""
+    if weights is None:
+        return values.mean(axis=1)
+    return np.einsum("qk,qko->qo", weights, values) / weights.sum(axis=1)[:, None]
+
+
+def for_every_k(
+    distances: Array,
+    rows: Array,
+    y: Array,
+    n_classes: int | None = None,
+    weights: Any = None,
+    bandwidth: float = 1.0,
+) -> Array:
+    """Answers for k = 1 … k_max from one list of neighbours.
+
+    Parameters
+    ----------
+    distances, rows : arrays of shape (n, k_max)
+        As from `certifit.neighbors._search.outside_folds`.
+    y : array of shape (n_train,)
+        Class codes 0 … n_classes − 1, or values.
+    n_classes : int, default=None
+        Number of classes; None for values.
+    weights, bandwidth :
+        As in the estimators.
+
+    Returns
+    -------
+    array of shape (n, k_max): class codes (ties to the lower code), or values.
+
+    Examples
+    --------
+    >>> distances, rows = np.array([[1.0, 2.0, 3.0]]), np.array([[0, 1, 2]])
+    >>> for_every_k(distances, rows, np.array([1, 0, 0]), n_classes=2).tolist()
+    [[1, 0, 0]]
+    """
+    w = weigh(distances, weights, bandwidth)
+    there = rows < len(y)
+    w = there.astype(float) if w is None else np.where(there, w, 0.0)
+    held = y[np.minimum(rows, len(y) - 1)]
+    if n_classes is None:
+        return np.cumsum(w * held, axis=1) / np.cumsum(w, axis=1)
+    votes = np.zeros((*rows.shape, n_classes))
+    np.put_along_axis(votes, held[:, :, None], w[:, :, None], axis=2)
+    return np.argmax(np.cumsum(votes, axis=1), axis=2)

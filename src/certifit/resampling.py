@@ -1,0 +1,200 @@
+"""Folds, bootstrap draws and the one-standard-error rule: what every way of judging a model starts from.
+
+Splitters are scikit-learn's; here stand the few things around them. Random choices are made before any work
+is handed out, so results are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+
+__all__ = [
+    "SIMPLER",
+    "CannotShare",
+    "bootstrap_counts",
+    "complexity",
+    "folds",
+    "one_standard_error",
+    "standard_error",
+]
+
+Fold = tuple[Array, Array]
+
+
+class CannotShare(Exception):  # noqa: N818  (not an error: the ordinary road is taken)
+    """Raised by a shared-work path that cannot serve these data; each point is then fitted alone."""
+
+
+SIMPLER: Mapping[str, str] = {
+    "alpha": "larger",
+    "lam": "larger",
+    "C": "smaller",
+    "gamma": "smaller",
+    "n_neighbors": "larger",
+    "ccp_alpha": "larger",
+    "max_depth": "smaller",
+    "max_leaf_nodes": "smaller",
+    "min_samples_leaf": "larger",
+    "min_samples_split": "larger",
+    "n_components": "smaller",
+    "degree": "smaller",
+    "var_smoothing": "larger",
+    "l1_ratio": "larger",
+    "k": "smaller",
+}
+"""Which way a parameter makes the model simpler (smoother, smaller, more constrained), by its usual name."""
+
+
+def folds(
+    X: Any, y: Any, cv: Any = 5, *, classifier: bool = False, groups: Any = None, random_state: Any = None
+) -> list[Fold]:
+    """Training and test rows of each fold, as integer arrays.
+
+    Parameters
+    ----------
+    X, y : array-like
+        The data; only the number of rows (and the labels, for stratified folds) matter.
+    cv : int ≥ 2, scikit-learn splitter, or iterable of (train, test), default=5
+        An integer means folds in the order of the rows, stratified for a classifier, as in scikit-learn.
+    classifier : bool, default=False
+        Whether labels are classes.
+    groups : array-like, default=None
+        Passed to the splitter.
+    random_state : int or None, default=None
+        When given and ``cv`` is an integer, the rows are shuffled first.
+
+    Returns
+    -------
+    list of (train, test)
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in folds(np.zeros((6, 1)), np.zeros(6), cv=3)]
+    [[0, 1], [2, 3], [4, 5]]
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+    labels = np.asarray(y) if classifier and y is not None else np.empty(0)
+    if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
+        raise ValueError("Input y contains NaN or infinity: every row needs a label.")
+    splitter = check_cv(5 if cv is None else cv, y, classifier=classifier)
+    if random_state is not None and isinstance(cv, (int, np.integer)):
+        kind = StratifiedKFold if isinstance(splitter, StratifiedKFold) else KFold
+        splitter = kind(int(cv), shuffle=True, random_state=random_state)
+    split = [(_rows(a), _rows(b)) for a, b in splitter.split(X, y, groups)]
+    if not split:
+        raise ValueError("The splitter gave no folds: ask for at least two.")
+    return split
+
+
+def _rows(index: Any) -> Array:
+    index = np.asarray(index)
+    return np.flatnonzero(index) if index.dtype == bool else index
+
+
+def bootstrap_counts(n: int, rounds: int, random_state: Any = None) -> Array:
+    """How often each row is drawn in each round of drawing n rows with replacement: (rounds, n) integers.
+
+    A row is left out of a round with probability (1 − 1/n)ⁿ → 1/e.
+
+    Examples
+    --------
+    >>> counts = bootstrap_counts(1000, 200, random_state=0)
+    >>> float(np.round((counts == 0).mean(), 3))
+    0.367
+    """
+    rng = np.random.default_rng(random_state)
+    counts = np.empty((rounds, n), dtype=np.int32)
+    for b in range(rounds):
+        counts[b] = np.bincount(rng.integers(n, size=n), minlength=n)
+    return counts
+
+
+def standard_error(scores: Array, axis: int = -1) -> Array:
+    """s/√K over fold scores: the classical standard error behind the one-standard-error rule.
+
+    Examples
+    --------
+    >>> float(standard_error(np.array([1.0, 2.0, 3.0, 4.0])).round(4))
+    0.6455
+    """
+    scores = np.asarray(scores, dtype=float)
+    count = scores.shape[axis]
+    if count < 2:
+        return np.zeros(scores.mean(axis=axis).shape)
+    return np.asarray(np.std(scores, axis=axis, ddof=1) / np.sqrt(count))
+
+
+def complexity(candidates: Sequence[Mapping[str, Any]], simpler: Mapping[str, str] | None = None) -> Array:
+    """One number per grid point, smaller for simpler models: ranks of its parameters, added up.
+
+    Directions come from ``simpler`` (``{"alpha": "larger"}``) or, by a parameter's last name, from `SIMPLER`.
+
+    Examples
+    --------
+    >>> complexity([{"alpha": 0.1}, {"alpha": 10.0}, {"alpha": 1.0}])
+    array([2., 0., 1.])
+    """
+    total = np.zeros(len(candidates))
+    asked = dict(simpler or {})
+    for name in sorted({k for c in candidates for k in c}):
+        values = [c.get(name) for c in candidates]
+        if all(_same(v, values[0]) for v in values):
+            continue
+        way = asked.get(name, SIMPLER.get(name.rsplit("__", 1)[-1]))
+        if way not in ("larger", "smaller"):
+            raise ValueError(
+                f"The one-standard-error rule must know which values of {name!r} are simpler: pass "
+                f"simpler={{{name!r}: 'larger'}} or 'smaller'."
+            )
+        total += _ranks(values, name, way)
+    return total
+
+
+def _ranks(values: Sequence[Any], name: str, way: str) -> Array:
+    # None means "no limit" (max_depth, max_leaf_nodes): the largest value there is.
+    try:
+        numbers = np.array([np.inf if v is None else float(v) for v in values])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The one-standard-error rule needs numbers for {name!r}; got {sorted({str(v) for v in values})}."
+        ) from None
+    ranks: Array = np.unique(numbers, return_inverse=True)[1].astype(float)
+    return ranks.max() - ranks if way == "larger" else ranks
+
+
+def _same(a: Any, b: Any) -> bool:
+    try:
+        return bool(a == b)
+    except ValueError:
+        return a is b
+
+
+def one_standard_error(scores: Array, order: Array) -> int:
+    """Index of the simplest candidate whose mean score is within one standard error of the best.
+
+    Parameters
+    ----------
+    scores : array of shape (n_candidates, n_folds)
+        Greater is better.
+    order : array of shape (n_candidates,)
+        Smaller is simpler (`complexity`); ties go to the better mean, then to the first.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.90, 0.80], [0.88, 0.80], [0.5, 0.4]])
+    >>> one_standard_error(scores, order=np.array([2.0, 1.0, 0.0]))
+    1
+    """
+    scores = np.asarray(scores, dtype=float)
+    means = np.where(np.isnan(scores).any(axis=1), -np.inf, scores.mean(axis=1))
+    best = int(np.argmax(means))
+    good = np.flatnonzero(means >= means[best] - standard_error(scores[best]))
+    if not len(good):
+        return best
+    return int(min(good, key=lambda i: (order[i], -means[i], i)))

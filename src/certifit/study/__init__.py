@@ -1,0 +1,30 @@
+"""The study: from a table to a defended model in one call.
+
+`run` reads a table, finds what its columns are, compares every model that applies by nested cross-validation on
+the same folds, says which differences are real, refits the chosen one on all rows and proves it. With ``out``
+it writes ``report.html``, ``model.certifit`` and ``record.json``.
+"""
+
+from certifit.study._encoder import TableEncoder
+from certifit.study._evaluate import evaluate, raw_features
+from certifit.study._explain import Explanation, explain
+from certifit.study._facts import Facts, examine
+from certifit.study._fit import fit
+from certifit.study._models import TABLE, Candidate
+from certifit.study._run import Listener, Study, run
+
+__all__ = [
+    "TABLE",
+    "Candidate",
+    "Explanation",
+    "Facts",
+    "Listener",
+    "Study",
+    "TableEncoder",
+    "evaluate",
+    "examine",
+    "explain",
+    "fit",
+    "raw_features",
+    "run",
+]

@@ -1,0 +1,162 @@
+"""Features from the columns of a table; everything it learns, it learns from the rows it is fitted on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._types import Array
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a schema's matrix (NaN missing, −1 unknown category) into features without gaps.
+
+    Numbers and dates: gaps take the median, a column tells where they were, and the result is standardised when
+    asked. Categories: one 0/1 column per frequent level, one for "missing"; a level that was not there at the
+    fit, or too rare, is zero everywhere. Columns that do not vary in the training rows are left out.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Columns of the matrix.
+    kinds : tuple of str
+        "number", "date", "boolean" or "category" for each.
+    categories : tuple of tuples of str
+        Levels of each category column (empty for the others).
+    standardize : bool, default=True
+        Centre and scale numbers and dates.
+    reference : bool, default=False
+        Leave out the most frequent level, for models that need independent columns.
+    max_levels : int, default=25
+        At most so many levels of one column get a feature, most frequent first.
+    min_count : int, default=3
+        Levels of fewer training rows get no feature.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [np.nan, 1.0], [3.0, 0.0]])
+    >>> encoder = TableEncoder(("age", "sex"), ("number", "category"), ((), ("f", "m")), False, min_count=1).fit(X)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age is missing', 'sex = f', 'sex = m']
+    >>> encoder.transform(np.array([[np.nan, -1.0]]))
+    array([[2., 1., 0., 0.]])
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...] = (),
+        kinds: tuple[str, ...] = (),
+        categories: tuple[tuple[str, ...], ...] = (),
+        standardize: bool = True,
+        reference: bool = False,
+        max_levels: int = 25,
+        min_count: int = 3,
+    ) -> None:
+        self.names = names
+        self.kinds = kinds
+        self.categories = categories
+        self.standardize = standardize
+        self.reference = reference
+        self.max_levels = max_levels
+        self.min_count = min_count
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Learn medians, scales and levels from the rows X."""
+        X = self._read(X)
+        self.n_features_in_ = X.shape[1]
+        self._plan_numbers(X)
+        self._plan_levels(X)
+        self.feature_names_ = self._name_features()
+        if not self.feature_names_:
+            raise ValueError("No column varies in the training rows: there is nothing to learn from.")
+        return self
+
+    def _read(self, X: Any) -> Array:
+        X = np.asarray(X, dtype=float)
+        if X.ndim != 2 or X.shape[1] != len(self.kinds):
+            raise ValueError(f"Expected a matrix of {len(self.kinds)} columns, got shape {X.shape}.")
+        return X
+
+    def _plan_numbers(self, X: Array) -> None:
+        numeric = np.array([k != "category" for k in self.kinds], dtype=bool)
+        gaps: Array = np.asarray(np.isnan(X).any(axis=0))
+        kept, fills, centres, scales, marked = [], [], [], [], []
+        for j in np.flatnonzero(numeric):
+            x = X[:, j]
+            seen = x[~np.isnan(x)]
+            if not len(seen):
+                continue
+            fill = float(np.median(seen))
+            if gaps[j] and self.kinds[j] == "boolean":
+                fill = round(fill)
+            filled = np.where(np.isnan(x), fill, x)
+            if filled.min() < filled.max():
+                plain = self.kinds[j] == "boolean" or not self.standardize
+                spread = float(filled.std())
+                kept.append(j)
+                fills.append(fill)
+                centres.append(0.0 if plain else float(filled.mean()))
+                scales.append(1.0 if plain or spread == 0.0 else spread)
+            # A mark carried by a handful of rows would only teach those rows by heart.
+            if self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:
+                marked.append(j)
+        self.kept_ = np.array(kept, dtype=np.int64)
+        self.fill_, self.centre_, self.scale_ = np.array(fills), np.array(centres), np.array(scales)
+        self.marked_ = np.array(marked, dtype=np.int64)
+
+    def _plan_levels(self, X: Array) -> None:
+        columns, levels = [], []
+        for j in np.flatnonzero([k == "category" for k in self.kinds]):
+            codes = np.where(np.isnan(X[:, j]), len(self.categories[j]), X[:, j])
+            values, counts = np.unique(codes[codes >= 0], return_counts=True)
+            order = np.lexsort((values, -counts))
+            chosen = [v for v, c in zip(values[order], counts[order]) if c >= self.min_count][: self.max_levels]
+            if len(values) < 2:
+                continue
+            if self.reference and chosen and len(chosen) == len(values):
+                chosen = chosen[1:]
+            chosen.sort()
+            columns += [j] * len(chosen)
+            levels += chosen
+        self.level_column_ = np.array(columns, dtype=np.int64)
+        self.level_ = np.array(levels, dtype=float)
+
+    def _name_features(self) -> list[str]:
+        level_names = []
+        for j, v in zip(self.level_column_, self.level_):
+            known = self.categories[j]
+            missing = int(v) == len(known)
+            level_names.append(f"{self.names[j]} is missing" if missing else f"{self.names[j]} = {known[int(v)]}")
+        return [
+            *(self.names[j] for j in self.kept_),
+            *(f"{self.names[j]} is missing" for j in self.marked_),
+            *level_names,
+        ]
+
+    def transform(self, X: Any) -> Array:
+        """Features of the rows X: no gaps, all numbers."""
+        check_is_fitted(self, "feature_names_")
+        X = self._read(X)
+        out = np.empty((len(X), len(self.feature_names_)))
+        k, m = len(self.kept_), len(self.marked_)
+        part = X[:, self.kept_]
+        out[:, :k] = (np.where(np.isnan(part), self.fill_, part) - self.centre_) / self.scale_
+        out[:, k : k + m] = np.isnan(X[:, self.marked_])
+        for i, (j, v) in enumerate(zip(self.level_column_, self.level_), start=k + m):
+            out[:, i] = np.isnan(X[:, j]) if v == len(self.categories[j]) else X[:, j] == v
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the features, in order."""
+        check_is_fitted(self, "feature_names_")
+        return np.array(self.feature_names_, dtype=object)
+
+    def source_of(self, feature: int) -> int:
+        """Which column of the table a feature comes from."""
+        k, m = len(self.kept_), len(self.marked_)
+        if feature < k:
+            return int(self.kept_[feature])
+        return int(self.marked_[feature - k]) if feature < k + m else int(self.level_column_[feature - k - m])

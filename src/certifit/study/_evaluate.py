@@ -1,0 +1,83 @@
+"""Figures of a saved model on a table that has the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files import Table, TableError, TableModel
+from certifit.study._encoder import TableEncoder
+from certifit.study._facts import Facts
+from certifit.study._judge import answers_of, measure_for, score
+from certifit.study._winner import class_figures
+
+
+def evaluate(model: TableModel, data: Any) -> list[str]:
+    """Lines of figures with 95 % intervals, for people.
+
+    Examples
+    --------
+    >>> from certifit.study import fit
+    >>> x = np.arange(40.0)
+    >>> table = {"x": x % 7, "y": 2 * (x % 7) + 0.1 * np.sin(x)}
+    >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)[1][:8]
+    'R² 1.000'
+    """
+    table = Table.of(data)
+    y, present = model.schema.labels(table)
+    if not present.any():
+        raise TableError("No row of the table has a target.")
+    X, y = model.read(table).X[present], y[present]
+    said = answers_of(model.pipeline, X)
+    lines = [f"{len(y)} rows"]
+    assert model.schema.target is not None
+    if model.schema.target.task != "classification":
+        return lines + _values(y, said.labels)
+    known = np.isin(y, model.classes_)
+    if not known.all():
+        lines.append(f"{int((~known).sum())} rows have a class that was not there at the fit: counted as wrong")
+    labels = np.union1d(model.classes_, y)
+    figures = class_figures(y, said, labels)
+    lines.append(f"accuracy {_share(figures['accuracy'])}")
+    if len(np.unique(y)) == 2 and known.all() and said.scores is not None:
+        lines.append(f"AUC {score(measure_for('classification', y), y, said):.3f}")
+    for row in figures["classes"]:
+        lines.append(f"{row['label']}: recall {_share(row['recall'])}, precision {_share(row['precision'])}")
+    return lines
+
+
+def _share(v: dict[str, Any]) -> str:
+    if v["value"] is None:
+        return "–"
+    return f"{v['value']:.3f} ({v['interval'][0]:.3f} to {v['interval'][1]:.3f})"
+
+
+def _values(y: Array, said: Array) -> list[str]:
+    import scipy.stats
+
+    error = np.abs(y - said)
+    half = (
+        float(scipy.stats.t.ppf(0.975, max(len(y) - 1, 1)) * error.std(ddof=1) / np.sqrt(len(y))) if len(y) > 1 else 0.0
+    )
+    total = float(np.sum((y - y.mean()) ** 2))
+    r2 = 1.0 - float(np.sum((y - said) ** 2)) / total if total > 0 else float("nan")
+    return [
+        f"R² {r2:.3f}",
+        f"mean absolute error {error.mean():.6g} ({error.mean() - half:.6g} to {error.mean() + half:.6g})",
+        f"root mean squared error {np.sqrt(np.mean(error**2)):.6g}",
+    ]
+
+
+def raw_features(facts: Facts) -> Array:
+    """The table as numbers on their own scales: gaps filled, categories as 0/1 columns."""
+    columns = facts.schema.columns
+    encoder = TableEncoder(
+        tuple(c.name for c in columns),
+        tuple(c.kind for c in columns),
+        tuple(c.categories for c in columns),
+        standardize=False,
+        reference=True,
+    )
+    return np.asarray(encoder.fit_transform(facts.X))

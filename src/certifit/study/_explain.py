@@ -1,0 +1,96 @@
+"""Why this prediction: what each column of one row contributes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files import TableModel
+from certifit.study._winner import feature_names
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A prediction, its probabilities (classes), and contributions with the largest first.
+
+    Attributes
+    ----------
+    prediction : str
+    probabilities : list of (label, probability)
+    about : str
+        What the contributions are.
+    contributions : list of (name, value)
+    path : str
+        The way through the tree, for trees.
+    """
+
+    prediction: str
+    probabilities: list[tuple[str, float]]
+    about: str
+    contributions: list[tuple[str, float]]
+    path: str = ""
+
+
+def explain(model: TableModel, X: Array) -> Explanation:
+    """Explain the prediction for one row of a schema's matrix (1, columns).
+
+    Linear models: score = offset + Σ coefficient × feature, term by term. Others: how the prediction (of a number)
+    or the probability of the predicted class would change if a column's cell were missing.
+    """
+    said = model.pipeline.predict(X)[0]
+    probabilities: list[tuple[str, float]] = []
+    if hasattr(model.pipeline, "predict_proba"):
+        p = np.asarray(model.pipeline.predict_proba(X))[0]
+        probabilities = [(str(c), float(v)) for c, v in zip(model.classes_, p)]
+    prediction = f"{said:.6g}" if isinstance(said, (float, np.floating)) else str(said)
+    coef = getattr(model.estimator, "coef_", None)
+    if coef is not None and np.size(coef) == np.shape(coef)[-1]:
+        about, terms = _linear(model, X, np.ravel(np.asarray(coef, dtype=float)))
+    else:
+        about, terms = _one_at_a_time(model, X, said)
+    terms.sort(key=lambda t: -abs(t[1]))
+    return Explanation(prediction, probabilities, about, terms, _path(model, X))
+
+
+def _linear(model: TableModel, X: Array, coef: Array) -> tuple[str, list[tuple[str, float]]]:
+    Z = model.features(X)[0]
+    names = feature_names(model.pipeline)
+    classes = getattr(model.estimator, "classes_", None)
+    towards = "" if classes is None else f" (positive speaks for {classes[-1]})"
+    terms = [(n, float(c * z)) for n, c, z in zip(names, coef, Z) if c * z != 0.0]
+    intercept = float(np.ravel(np.asarray(getattr(model.estimator, "intercept_", 0.0), dtype=float))[0])
+    return f"terms of the score{towards}", [*terms, ("(offset)", intercept)]
+
+
+def _one_at_a_time(model: TableModel, X: Array, said: Any) -> tuple[str, list[tuple[str, float]]]:
+    classes = getattr(model.estimator, "classes_", None)
+    if classes is not None and not hasattr(model.pipeline, "predict_proba"):
+        return "", []
+
+    def value(row: Array) -> float:
+        if classes is None:
+            return float(model.pipeline.predict(row)[0])
+        at = int(np.flatnonzero(np.asarray(classes) == said)[0])
+        return float(model.pipeline.predict_proba(row)[0, at])
+
+    whole, terms = value(X), []
+    for j, column in enumerate(model.schema.columns):
+        row = X.copy()
+        row[0, j] = np.nan
+        change = whole - value(row)
+        if change != 0.0:
+            terms.append((column.name, change))
+    what = "the prediction" if classes is None else f"the probability of {said}"
+    return f"how much each cell adds to {what}, against not knowing it", terms
+
+
+def _path(model: TableModel, X: Array) -> str:
+    tell = getattr(model.estimator, "explain", None)
+    if tell is None:
+        return ""
+    names = feature_names(model.pipeline)
+    return re.sub(r"\bx(\d+)\b", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))

@@ -1,0 +1,221 @@
+"""What the data are: kinds, missing cells, twins, imbalance, columns that give the answer away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files import Column, Schema, Table, TableError, Target, _cells
+from certifit.study._kinds import Found, find_kind
+from certifit.study._leaks import alone
+
+_LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) gives the answer away
+_LEAK_R2 = 0.999
+_FEW_CLASSES = 10
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table ready for comparison, and everything a reader should know about it."""
+
+    table: Table
+    found: tuple[Found, ...]
+    schema: Schema
+    X: Array
+    y: Array
+    twins: Array  # for each row the number of the first row equal to it
+    leaks: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    unlabelled: int = 0
+
+    @property
+    def target(self) -> Target:
+        assert self.schema.target is not None
+        return self.schema.target
+
+    @property
+    def task(self) -> str:
+        return self.target.task
+
+    @property
+    def duplicates(self) -> int:
+        return int(np.sum(self.twins != np.arange(len(self.twins))))
+
+    @property
+    def missing(self) -> int:
+        return int(np.isnan(self.X).sum())
+
+    def shares(self) -> dict[str, int]:
+        """Rows per class."""
+        labels, counts = np.unique(self.y, return_counts=True)
+        return {str(a): int(b) for a, b in zip(labels, counts)}
+
+
+def examine(
+    data: Any,
+    target: str,
+    task: str | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    categories: Sequence[str] = (),
+) -> Facts:
+    """Look at a table and its target and say what they are.
+
+    Parameters
+    ----------
+    data : path, data frame, mapping of columns, or Table
+    target : str
+        The column to predict.
+    task : {"classification", "regression", "counts"}, default=None
+        Found from the target when None.
+    drop, keep, categories : sequences of str
+        Columns to leave out; to use although they look like identifiers or give the answer away; to take as
+        categories although they hold numbers.
+
+    Returns
+    -------
+    Facts
+    """
+    table = Table.of(data)
+    _check_names(table, target, drop, keep, categories)
+    notes = list(table.notes)
+    aim = _target(table, target, task, notes)
+    y, labelled = aim.read(table.column(target))
+    if not labelled.all():
+        lost = int((~labelled).sum())
+        notes.append(f"{lost} row{'s' * (lost > 1)} without a target {'are' if lost > 1 else 'is'} left out")
+        table, y = table.take(np.flatnonzero(labelled)), y[labelled]
+    _refuse_hopeless(y, aim)
+    found = [_look(table, name, drop, keep, categories) for name in table.columns if name != target]
+    for f in found:
+        notes.extend(f.notes)
+    columns = tuple(f.column for f in found if f.column is not None)
+    X = Schema(columns).read(table).X
+    leaks = _find_leaks(columns, X, y, aim, keep)
+    kept = [j for j, c in enumerate(columns) if c.name not in dict(leaks)]
+    if not kept:
+        raise TableError(
+            "No column is left to predict from: " + "; ".join(f"{f.name}: {f.kind}" for f in found[:5]) + "."
+        )
+    dropped = tuple((f.name, f.why) for f in found if f.column is None)
+    dropped += tuple((name, "gives the answer away") for name, _ in leaks)
+    schema = Schema(tuple(columns[j] for j in kept), aim, dropped)
+    X = np.ascontiguousarray(X[:, kept])
+    return Facts(table, tuple(found), schema, X, y, _twins(X, y), leaks, tuple(notes), int((~labelled).sum()))
+
+
+def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
+    for name in (target, *(n for names in lists for n in names)):
+        if name not in table.columns:
+            close = ", ".join(repr(c) for c in table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
+            raise TableError(f"There is no column {name!r}; the table has {close}.")
+    if len(table.columns) < 2:
+        raise TableError("The table has only one column: there is nothing to predict the target from.")
+
+
+def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], categories: Sequence[str]) -> Found:
+    if name in drop:
+        return Found(name, None, "left out as asked")
+    found = find_kind(name, table.column(name), name in categories)
+    if found.column is None and name in keep and found.why.startswith("identifier"):
+        values, bad = _cells.numbers(table.column(name))
+        column = Column(name, "number") if not bad.any() and not np.isnan(values).all() else None
+        return Found(name, column, found.why, found.missing, found.distinct)
+    return found
+
+
+def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Target:
+    """The target's task: as asked, or by what its cells are."""
+    found = find_kind(name, table.column(name), as_category=task == "classification")
+    if found.distinct < 2:
+        kind = "has only one class" if found.distinct == 1 else "is empty"
+        raise TableError(f"The target {name!r} {kind}: there is nothing to learn.")
+    numbers, bad = _cells.numbers(table.column(name), bool(found.column and found.column.comma))
+    numeric = not bad.any() and not _cells.is_dated(table.column(name)) and _no_codes(table.column(name))
+    if task in ("regression", "counts"):
+        if not numeric:
+            raise TableError(f"The target {name!r} holds words, not numbers: use --task classification.")
+        if task == "counts" and (np.nanmin(numbers) < 0 or np.any(numbers % 1 > 0)):
+            raise TableError(f"The target {name!r} is no count (whole numbers from 0): use --task regression.")
+        return Target(name, task, comma=bool(found.column and found.column.comma))  # type: ignore[arg-type]
+    if task == "classification" or not numeric:
+        whole = numeric and not np.any(numbers[~np.isnan(numbers)] % 1)
+        return _classes(table, name, whole)
+    return _numeric_target(table, name, numbers[~np.isnan(numbers)], found, notes)
+
+
+def _no_codes(cells: Any) -> bool:
+    return not _cells.is_text(cells) or _cells.matches(cells, "code")[0] == 0
+
+
+def _numeric_target(table: Table, name: str, values: Array, found: Found, notes: list[str]) -> Target:
+    levels, counts = np.unique(values, return_counts=True)
+    whole = not np.any(values % 1)
+    if whole and (len(levels) == 2 or (len(levels) <= _FEW_CLASSES and counts.min() >= 0.02 * len(values))):
+        if len(levels) > 2:
+            notes.append(
+                f"the target has {len(levels)} different whole numbers: taken as classes (--task counts or "
+                "--task regression to take them as numbers)"
+            )
+        return _classes(table, name, True)
+    comma = bool(found.column and found.column.comma)
+    if whole and levels[0] >= 0 and np.mean(values) < 50 and len(levels) <= 0.5 * len(values):
+        notes.append("the target holds whole numbers from 0: taken as counts (--task regression otherwise)")
+        return Target(name, "counts", comma=comma)
+    return Target(name, "regression", comma=comma)
+
+
+def _classes(table: Table, name: str, whole: bool) -> Target:
+    probe = Target(name, "classification", numeric=whole)
+    labels, present = probe.read(table.column(name))
+    found = np.unique(labels[present])
+    return Target(name, "classification", tuple(str(c) for c in found), whole)
+
+
+def _refuse_hopeless(y: Array, aim: Target) -> None:
+    if len(y) < 10:
+        raise TableError(f"Only {len(y)} rows have a target: a study needs at least 10.")
+    if aim.task != "classification":
+        if np.ptp(y) == 0:
+            raise TableError(f"The target {aim.name!r} is always {y[0]:g}: there is nothing to learn.")
+        return
+    labels, counts = np.unique(y, return_counts=True)
+    if len(labels) < 2:
+        raise TableError(f"The target {aim.name!r} has only one class ({labels[0]}): there is nothing to learn.")
+    if len(labels) > 100 or len(labels) > len(y) / 3:
+        raise TableError(
+            f"The target {aim.name!r} has {len(labels)} classes in {len(y)} rows: is it the right column? "
+            "(--task regression for numbers)"
+        )
+    if counts.min() < 3:
+        raise TableError(
+            f"Class {labels[counts.argmin()]!s} of {aim.name!r} has {counts.min()} row{'s' * int(counts.min() > 1)}: "
+            "every class needs at least 3; remove or merge it."
+        )
+
+
+def _find_leaks(
+    columns: Sequence[Column], X: Array, y: Array, aim: Target, keep: Sequence[str]
+) -> tuple[tuple[str, float], ...]:
+    """Columns that predict the target nearly perfectly all by themselves."""
+    if len(y) < 30:
+        return ()
+    classes = aim.task == "classification"
+    bar = _LEAK if classes else _LEAK_R2
+    if classes and np.unique(y, return_counts=True)[1].max() / len(y) > _LEAK - 0.02:
+        return ()  # one class nearly always: a guess alone would pass the bar
+    scores = [(c.name, alone(X[:, j], y, c.kind == "category", classes)) for j, c in enumerate(columns)]
+    return tuple((name, score) for name, score in scores if score >= bar and name not in keep)
+
+
+def _twins(X: Array, y: Array) -> Array:
+    """For each row the first row with the same cells and target."""
+    code = np.unique(y, return_inverse=True)[1].astype(float)
+    rows = np.ascontiguousarray(np.column_stack([np.nan_to_num(X, nan=np.inf), code]) + 0.0)
+    packed = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse])

@@ -1,0 +1,83 @@
+"""Fit one named model to a table, without a comparison."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from certifit.files import TableError, TableModel
+from certifit.study._compare import Result, make_search
+from certifit.study._facts import examine
+from certifit.study._judge import measure_for
+from certifit.study._run import choose_candidates, plan
+from certifit.study._winner import refit
+
+
+def fit(
+    data: Any,
+    target: str,
+    model: str,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    task: str | None = None,
+    seed: int = 0,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    categories: Sequence[str] = (),
+) -> TableModel:
+    """Fit one model to all rows of a table; parameters that are not given are chosen by cross-validation.
+
+    Parameters
+    ----------
+    data : path, data frame or mapping of columns
+    target : str
+    model : str
+        A name of the study's table, such as "ridge" or "logistic regression".
+    parameters : mapping, default=None
+        Parameters of the model to set, such as ``{"alpha": 1.0}``; nothing is then chosen.
+    task, seed, drop, keep, categories :
+        As in `run`.
+
+    Returns
+    -------
+    TableModel
+
+    Examples
+    --------
+    >>> x = np.arange(20.0)
+    >>> model = fit({"x": x % 7, "y": 2 * (x % 7) + 1}, "y", "ridge", parameters={"alpha": 0.0})
+    >>> model.predict({"x": [3.0]}).round(6)
+    array([7.])
+    """
+    facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
+    chosen, left = choose_candidates(facts, [model])
+    candidate = next((c for c in chosen if c.name == model), None)
+    if candidate is None:
+        raise TableError(f"{model} does not apply here: {dict(left)[model]}.")
+    work = plan(facts, measure_for(facts.task, facts.y), None, seed)
+    if parameters:
+        pipeline = _with_parameters(make_search(candidate, work, len(work.y)), parameters, model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pipeline.fit(work.X, work.y)
+        used = dict(parameters)
+    else:
+        pipeline, used = refit(Result(candidate), work)
+    about = {
+        "name": model,
+        "target": target,
+        "rows": len(facts.y),
+        "data_digest": facts.table.digest,
+        "parameters": used,
+    }
+    return TableModel(pipeline, facts.schema, about)
+
+
+def _with_parameters(search: Any, parameters: Mapping[str, Any], model: str) -> Any:
+    pipeline = getattr(search, "estimator", search)
+    known = pipeline.steps[-1][1].get_params(deep=False)
+    wrong = [p for p in parameters if p not in known]
+    if wrong:
+        raise TableError(f"{model} has no parameter {wrong[0]!r}; it has {', '.join(sorted(known))}.")
+    return pipeline.set_params(**{f"model__{k}": v for k, v in parameters.items()})

@@ -1,0 +1,146 @@
+"""What each column of a table is: number, boolean, category, date; or identifier, free text, constant (not used)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files import Column, _cells
+
+_FEW_WORDS = 0.01  # a column with at most this share of words among numbers is a column of numbers
+_MANY_LEVELS = 0.5  # more levels than this share of the rows: no category
+_ID_NAME = re.compile(r"(?i:(^|[_\W])(id|uuid|guid|index|row|key|nr|no|code)$|^unnamed|^id[_\W])|[a-z]I[dD]$")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A column's kind, or why it is not used; and what a person should know about it."""
+
+    name: str
+    column: Column | None
+    why: str = ""
+    missing: int = 0
+    distinct: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def kind(self) -> str:
+        return self.column.kind if self.column is not None else self.why
+
+
+def find_kind(name: str, cells: Any, as_category: bool = False) -> Found:
+    """Look at all cells of a column and say what it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
+        return Found(name, None, f"cells of type {cells.type} cannot be used")
+    if pa.types.is_null(cells.type):
+        return Found(name, None, "empty", len(cells))
+    words = _cells.stripped(cells)
+    missing = int(words.null_count)
+    present = len(words) - missing
+    distinct = int(pc.count_distinct(words, mode="only_valid").as_py())
+    if present == 0:
+        return Found(name, None, "empty", missing)
+    if distinct == 1:
+        return Found(name, None, f"constant (always {pc.drop_null(words)[0].as_py()!r})", missing, 1)
+    if not as_category:
+        for attempt in (_boolean, _number, _date):
+            found = attempt(name, cells, words, missing, distinct)
+            if found is not None:
+                return found
+    return _category(name, words, missing, distinct, as_category)
+
+
+def _boolean(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+    if distinct > 2:
+        return None
+    _, bad = _cells.booleans(cells)
+    return None if bad.any() else Found(name, Column(name, "boolean"), "", missing, distinct)
+
+
+def _number(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+    if _cells.is_dated(cells):
+        return None
+    text, present, comma = _cells.is_text(cells), len(words) - missing, False
+    if text:
+        zeros, _ = _cells.matches(cells, "code")
+        if zeros:  # 01234 is a code: as a number it would lose its zero
+            return None
+        commas, _ = _cells.matches(cells, "comma")
+        comma = commas >= 0.5 * present
+    values, bad = _cells.numbers(cells, comma)
+    notes: list[str] = []
+    if bad.any():
+        strange = np.unique(np.array(words.filter(_mask(bad)).to_pylist(), dtype=str))
+        blank = set(strange) <= set(_cells.BLANKS)
+        share = bad.sum() / present
+        if not (blank and share < 0.5) and share > _FEW_WORDS:
+            return None
+        shown = ", ".join(repr(str(s)) for s in strange[:3])
+        count = int(bad.sum())
+        notes.append(
+            f"{count} cell{'s' * (count > 1)} of {name!r} {'are' if count > 1 else 'is'} no number ({shown}):"
+            " counted as missing"
+        )
+        missing += count
+    if np.isnan(values).all():
+        return None
+    if _looks_like_identifier(name, values):
+        return Found(name, None, "identifier (counts or names the rows)", missing, distinct)
+    return Found(name, Column(name, "number", comma=comma), "", missing, distinct, tuple(notes))
+
+
+def _mask(bad: Array) -> Any:
+    import pyarrow as pa
+
+    return pa.array(bad)
+
+
+def _looks_like_identifier(name: str, values: Array) -> bool:
+    """Whole numbers, each once, that run on by one, or whose column is called like an identifier."""
+    if np.isnan(values).any() or len(values) < 20 or np.any(values != np.floor(values)):
+        return False
+    ordered = np.sort(values)
+    steps = np.diff(ordered)
+    if not steps.all():
+        return False
+    return bool(np.all(steps == 1) and np.array_equal(ordered, values)) or bool(_ID_NAME.search(name))
+
+
+def _date(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+    if _cells.is_dated(cells):
+        return Found(name, Column(name, "date"), "", missing, distinct)
+    if not _cells.is_text(cells):
+        return None
+    sample = words.drop_null().slice(0, 50)
+    for pattern in _cells.DATES:
+        if _cells.days(sample, pattern)[1].any():
+            continue
+        _, bad = _cells.days(cells, pattern)
+        if bad.mean() <= _FEW_WORDS:
+            notes = [f"{int(bad.sum())} cells of {name!r} are no dates: counted as missing"] if bad.any() else []
+            if pattern == "%m/%d/%Y" and not _cells.days(cells, "%d/%m/%Y")[1].any():
+                notes.append(f"the dates of {name!r} could be month/day or day/month: read as month/day")
+            return Found(
+                name, Column(name, "date", pattern=pattern), "", missing + int(bad.sum()), distinct, tuple(notes)
+            )
+    return None
+
+
+def _category(name: str, words: Any, missing: int, distinct: int, asked: bool) -> Found:
+    import pyarrow.compute as pc
+
+    present = len(words) - missing
+    if not asked and present >= 20 and distinct > _MANY_LEVELS * present:
+        spaced = pc.mean(pc.match_substring_regex(words, r"\S\s+\S+\s+\S").cast("float64")).as_py() or 0.0
+        if spaced > 0.3 or (pc.mean(pc.utf8_length(words)).as_py() or 0.0) > 40:
+            return Found(name, None, "free text", missing, distinct)
+        return Found(name, None, "identifier (nearly every row has its own value)", missing, distinct)
+    categories = tuple(sorted(pc.unique(words.drop_null()).to_pylist()))
+    return Found(name, Column(name, "category", categories), "", missing, distinct)

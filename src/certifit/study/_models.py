@@ -1,0 +1,259 @@
+"""The candidates of a study: one table, simplest first.
+
+A row is resolved when it is asked for; a family that is not installed simply does not appear. ``path`` names
+the steps after the table encoder, ``grid`` the parameters to choose by inner cross-validation (of the last
+step, or ``step__parameter``), ``encoder`` how the model wants its features, ``limits`` what it can bear.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+CLASSES, VALUES, COUNTS = "classification", "regression", "counts"
+_ANY_VALUE = (VALUES, COUNTS)
+_POWERS = tuple(float(v) for v in np.logspace(-3, 3, 7))
+_SHRINK = tuple(float(v) for v in np.logspace(-3, 4, 15))
+_PRUNE = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03)
+_NEIGHBOURS = (1, 3, 5, 7, 11, 15, 21, 31, 51)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Beyond these a candidate is left out, and the study says so."""
+
+    rows: int = 10**9
+    features: int = 10**9
+    classes: int = 10**9
+    cells: int = 10**11  # rows × features
+    positive: bool = False  # the target must be > 0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One row of the table."""
+
+    name: str
+    tasks: tuple[str, ...]
+    path: tuple[str, ...]
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    encoder: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = Limits()
+    adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
+
+    def available(self) -> bool:
+        """Whether every step can be imported."""
+        try:
+            return all(_find(p) is not None for p in self.path)
+        except (ImportError, AttributeError):
+            return False
+
+    def steps(self, seed: int) -> list[tuple[str, Any]]:
+        """Named, unfitted steps; the last is called "model"."""
+        made = []
+        for k, path in enumerate(self.path):
+            cls = _find(path)
+            settings = dict(self.settings.get(path.split(":")[1], {}))
+            if "random_state" in cls().get_params(deep=False):
+                settings.setdefault("random_state", seed)
+            name = "model" if k == len(self.path) - 1 else path.split(":")[1].lower()
+            made.append((name, cls(**settings)))
+        return made
+
+    def parameters(self, rows: int, features: int) -> dict[str, tuple[Any, ...]]:
+        """The grid in a pipeline's words, cut to what so many rows and features allow."""
+        grid = {k if "__" in k else f"model__{k}": tuple(v) for k, v in self.grid.items()}
+        return self.adapt(grid, rows, features) if self.adapt else grid
+
+
+def _find(path: str) -> Any:
+    module, name = path.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _few_neighbours(grid: dict[str, tuple[Any, ...]], rows: int, features: int) -> dict[str, tuple[Any, ...]]:
+    values = tuple(v for v in grid["model__n_neighbors"] if v <= rows // 3) or (1,)
+    return grid | {"model__n_neighbors": values}
+
+
+def _few_components(grid: dict[str, tuple[Any, ...]], rows: int, features: int) -> dict[str, tuple[Any, ...]]:
+    most = min(rows - 1, features)
+    values = tuple(v for v in grid["pca__n_components"] if v < most) or (1,)
+    return grid | {"pca__n_components": values}
+
+
+_C = {"C": _POWERS}
+_ALPHA = {"alpha": _SHRINK}
+_RAW = {"standardize": False}
+_FULL_RANK = {"reference": True}
+
+TABLE: tuple[Candidate, ...] = (
+    Candidate(
+        "baseline", (CLASSES,), ("sklearn.dummy:DummyClassifier",), settings={"DummyClassifier": {"strategy": "prior"}}
+    ),
+    Candidate("baseline", _ANY_VALUE, ("sklearn.dummy:DummyRegressor",)),
+    # -- linear ------------------------------------------------------------------------------------
+    Candidate(
+        "least squares",
+        _ANY_VALUE,
+        ("certifit.linear_model:LinearRegression",),
+        encoder=_FULL_RANK,
+        limits=Limits(features=2_000),
+    ),
+    Candidate("ridge", _ANY_VALUE, ("certifit.linear_model:Ridge",), _ALPHA),
+    Candidate(
+        "lasso",
+        _ANY_VALUE,
+        ("certifit.linear_model:Lasso",),
+        {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))},
+    ),
+    Candidate(
+        "elastic net",
+        _ANY_VALUE,
+        ("certifit.linear_model:ElasticNet",),
+        {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 6)), "l1_ratio": (0.2, 0.5, 0.8)},
+    ),
+    Candidate("logistic regression", (CLASSES,), ("certifit.linear_model:LogisticRegression",), _C),
+    Candidate(
+        "Poisson regression",
+        (COUNTS,),
+        ("certifit.glm:GLM",),
+        {"alpha": (0.0001, 0.001, 0.01, 0.1, 1.0)},
+        {"GLM": {"family": "poisson"}},
+    ),
+    Candidate(
+        "gamma regression",
+        (VALUES,),
+        ("certifit.glm:GLM",),
+        {"alpha": (0.0001, 0.001, 0.01, 0.1, 1.0)},
+        {"GLM": {"family": "gamma", "link": "log"}},
+        limits=Limits(positive=True),
+    ),
+    Candidate("linear SVM", (CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
+    Candidate("perceptron", (CLASSES,), ("certifit.linear_model:Perceptron",)),
+    Candidate("averaged perceptron", (CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
+    # -- counting, growing, remembering ---------------------------------------------------------------
+    Candidate(
+        "naive Bayes", (CLASSES,), ("certifit.naive_bayes:GaussianNB",), {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)}
+    ),
+    Candidate(
+        "decision tree", (CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW
+    ),
+    Candidate(
+        "decision tree",
+        _ANY_VALUE,
+        ("certifit.tree:DecisionTreeRegressor",),
+        {"max_leaf_nodes": (2, 4, 8, 16, 32, 64)},
+        encoder=_RAW,
+    ),
+    Candidate(
+        "nearest neighbours",
+        (CLASSES,),
+        ("certifit.neighbors:KNeighborsClassifier",),
+        {"n_neighbors": _NEIGHBOURS},
+        limits=Limits(rows=200_000),
+        adapt=_few_neighbours,
+    ),
+    Candidate(
+        "nearest neighbours",
+        _ANY_VALUE,
+        ("certifit.neighbors:KNeighborsRegressor",),
+        {"n_neighbors": _NEIGHBOURS},
+        limits=Limits(rows=200_000),
+        adapt=_few_neighbours,
+    ),
+    # -- more features, fewer features, kernels ---------------------------------------------------------
+    Candidate(
+        "logistic regression on principal components",
+        (CLASSES,),
+        ("certifit.decomposition:PCA", "certifit.linear_model:LogisticRegression"),
+        {"pca__n_components": (2, 5, 10, 20), "C": (0.1, 10.0)},
+        limits=Limits(features=2_000),
+        adapt=_few_components,
+    ),
+    Candidate(
+        "least squares on principal components",
+        _ANY_VALUE,
+        ("certifit.decomposition:PCA", "certifit.linear_model:LinearRegression"),
+        {"pca__n_components": (1, 2, 3, 5, 8, 12, 20)},
+        limits=Limits(features=2_000),
+        adapt=_few_components,
+    ),
+    Candidate(
+        "logistic regression with squares and products",
+        (CLASSES,),
+        ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:LogisticRegression"),
+        {"C": (0.001, 0.01, 0.1, 1.0, 10.0)},
+        {"PolynomialBasis": {"degree": 2, "include_one": False}},
+        limits=Limits(features=40, cells=2_000_000, classes=10),
+    ),
+    Candidate(
+        "ridge with squares and products",
+        _ANY_VALUE,
+        ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:Ridge"),
+        _ALPHA,
+        {"PolynomialBasis": {"degree": 2, "include_one": False}},
+        limits=Limits(features=40, cells=5_000_000),
+    ),
+    Candidate(
+        "SVM with Gaussian kernel",
+        (CLASSES,),
+        ("certifit.svm:SVC",),
+        {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.001, 0.01, 0.1)},
+        limits=Limits(rows=5_000, classes=20),
+    ),
+    Candidate(
+        "kernel ridge",
+        _ANY_VALUE,
+        ("certifit.kernel_ridge:KernelRidge",),
+        {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
+        {"KernelRidge": {"kernel": "rbf"}},
+        limits=Limits(rows=3_000),
+    ),
+)
+
+
+def candidates(
+    task: str, rows: int, features: int, classes: int, positive: bool, asked: tuple[str, ...] | None = None
+) -> tuple[list[Candidate], list[tuple[str, str]]]:
+    """Candidates for a task, and those left out with the reason.
+
+    Examples
+    --------
+    >>> found, _ = candidates("regression", 100, 3, 0, False, ("ridge",))
+    >>> [c.name for c in found]
+    ['baseline', 'ridge']
+    """
+    known = [c for c in TABLE if task in c.tasks and c.available()]
+    if asked is not None:
+        names = {c.name for c in known}
+        wrong = [a for a in asked if a not in names]
+        if wrong:
+            raise ValueError(f"There is no model {wrong[0]!r} for this task; there are: {', '.join(sorted(names))}.")
+        known = [c for c in known if c.name in asked or c.name == "baseline"]
+    chosen, left = [], []
+    for c in known:
+        why = "; ".join(_objections(c.limits, rows, features, classes, positive))
+        if why:
+            left.append((c.name, why))
+        else:
+            chosen.append(c)
+    return chosen, left
+
+
+def _objections(limits: Limits, rows: int, features: int, classes: int, positive: bool) -> Iterator[str]:
+    if rows > limits.rows:
+        yield f"{rows} rows are too many for it (at most {limits.rows})"
+    if features > limits.features:
+        yield f"{features} features are too many for it (at most {limits.features})"
+    if rows * features > limits.cells:
+        yield f"{rows} × {features} cells are too many for it"
+    if classes > limits.classes:
+        yield f"{classes} classes are too many for it (at most {limits.classes})"
+    if limits.positive and not positive:
+        yield "the target is not always positive"

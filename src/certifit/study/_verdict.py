@@ -1,0 +1,185 @@
+"""Which model, and which differences are real.
+
+Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
+scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). The choice is the
+simplest candidate within one such standard error of the best. Intervals of differences to the chosen one hold all
+together with 95 % (Bonferroni); a difference is called real when its interval leaves out zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from certifit._types import Array
+from certifit.certificates.evaluation import corrected_limits
+from certifit.study._compare import Fold, Result
+from certifit.study._judge import Measure
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One candidate in the comparison."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    difference: float  # winner − this one, mean over folds
+    half: float  # half the interval of that difference, wide enough for all differences to hold together
+    p_value: float  # times the number of comparisons
+    real: bool
+    seconds: float
+    scores: Array
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The chosen candidate and how the others stand to it (best mean first)."""
+
+    winner: Result
+    standings: tuple[Standing, ...]
+    rule: str
+    beats_baseline: bool
+
+    def of(self, name: str) -> Standing:
+        return next(s for s in self.standings if s.name == name)
+
+
+def corrected(values: Array, held_out: float, level: float = 0.95) -> tuple[float, float, float]:
+    """Mean, half-width of its interval and standard error, corrected for overlapping folds.
+
+    Parameters
+    ----------
+    values : one per fold
+    held_out : test rows per training row
+
+    Examples
+    --------
+    >>> mean, half, se = corrected(np.array([0.8, 0.9, 0.85, 0.95]), 1 / 3)
+    >>> round(mean, 3), round(half, 3), round(se, 4)
+    (0.875, 0.157, 0.0493)
+    """
+    low, high, error = corrected_limits(values, held_out, level)
+    return float(np.mean(values)), (high - low) / 2.0, error
+
+
+def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -> Verdict:
+    """Choose, and say how every other candidate stands to the choice."""
+    complete = [r for r in results if r.complete(len(folds)) and np.all(np.isfinite(r.scores))]
+    if not complete:
+        errors = "; ".join(f"{r.name}: {r.error}" for r in results if r.error)
+        raise RuntimeError(f"No model could be compared: {errors or 'the time budget was too short'}.")
+    held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
+    baseline = next((r for r in complete if r.name == "baseline"), None)
+    able = [r for r in complete if r is not baseline and (baseline is None or _beats(r, baseline, held_out))]
+    if not able:
+        rule = "nothing is really better than predicting without looking at the columns"
+        return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
+    best = max(able, key=lambda r: float(r.scores.mean()))
+    winner = best
+    for r in able:  # in the order of the table: simplest first
+        gap, _, se = corrected(best.scores - r.scores, held_out)
+        if r is best or gap <= se:
+            winner = r
+            break
+    rule = "the best mean score" if winner is best else "the simplest within one standard error of the best"
+    return Verdict(winner, _standings(complete, winner, held_out), rule, True)
+
+
+def _beats(r: Result, baseline: Result, held_out: float) -> bool:
+    gain, half, _ = corrected(r.scores - baseline.scores, held_out)
+    return bool(gain - half > 0.0)
+
+
+def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> tuple[Standing, ...]:
+    rivals = [r for r in complete if r is not winner]
+    level = 1.0 - 0.05 / max(len(rivals), 1)
+    raw = {}
+    for r in rivals:
+        gap, half, se = corrected(winner.scores - r.scores, held_out, level)
+        p = 2.0 * scipy.stats.t.sf(abs(gap) / se, len(r.scores) - 1) if se > 0 else float(gap == 0.0)
+        raw[r.name] = (gap, half, min(1.0, len(rivals) * float(p)))
+    found = []
+    for r in complete:
+        mean, half, _ = corrected(r.scores, held_out)
+        gap, width, p = raw.get(r.name, (0.0, 0.0, 1.0))
+        found.append(
+            Standing(
+                r.name,
+                mean,
+                mean - half,
+                min(mean + half, 1.0),  # no score goes beyond 1
+                gap,
+                width,
+                p,
+                p < 0.05,
+                r.seconds,
+                r.scores,
+            )
+        )
+    return tuple(sorted(found, key=lambda s: -s.mean))
+
+
+def in_words(verdict: Verdict, measure: Measure) -> str:
+    """The verdict in one paragraph."""
+    chosen = verdict.of(verdict.winner.name)
+    if len(verdict.standings) == 1 and chosen.name == "baseline":
+        return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
+    if not verdict.beats_baseline:
+        return (
+            f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do "
+            "not predict the target, or there are too few rows to tell."
+        )
+    text = (
+        f"{_capital(chosen.name)}, {measure.name} {_number(chosen.mean)} "
+        f"({_number(chosen.low)} to {_number(chosen.high)}, 95 %), is {verdict.rule}."
+    )
+    worse = [s for s in verdict.standings if s.real and s.difference > 0 and s.name != "baseline"]
+    better = [s for s in verdict.standings if s.real and s.difference < 0]
+    same = [s for s in verdict.standings if not s.real and s.name not in (chosen.name, "baseline")]
+    if better:
+        text += f" Really better on these folds: {_listed(better)}."
+    if same:
+        text += f" Not distinguishable from it: {_listed(same)}."
+    if worse:
+        text += f" Really worse: {_listed(worse)}."
+    base = next((s for s in verdict.standings if s.name == "baseline"), None)
+    if base is not None:
+        text += f" The baseline reaches {_number(base.mean)}."
+    return text
+
+
+def _listed(standings: Sequence[Standing]) -> str:
+    shown = [f"{s.name} ({-s.difference:+.3f} ± {s.half:.3f})" for s in standings]
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def _number(v: float) -> str:
+    return f"{v:.3f}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def to_record(verdict: Verdict) -> list[dict[str, Any]]:
+    """The comparison as JSON holds it."""
+    return [
+        {
+            "name": s.name,
+            "mean": s.mean,
+            "interval": [s.low, s.high],
+            "winner_minus_this": s.difference,
+            "half_width": s.half,
+            "p_adjusted": s.p_value,
+            "real": s.real,
+            "seconds": round(s.seconds, 3),
+            "fold_scores": [float(v) for v in s.scores],
+        }
+        for s in verdict.standings
+    ]

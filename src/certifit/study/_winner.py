@@ -1,0 +1,260 @@
+"""The chosen model: refitted on all rows, looked into, proved."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit import metrics
+from certifit._types import Array
+from certifit.files import certificates_of
+from certifit.study._compare import Result, Work, make_search
+from certifit.study._judge import Answers, answers_of, score
+
+_POINTS = 1_500  # of a scatter plot
+_STEPS = 200  # of a ROC curve
+_SIZES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+_SEPARABILITY_CELLS = 500_000
+
+
+def refit(result: Result, work: Work) -> tuple[Any, dict[str, Any]]:
+    """The candidate's search on all rows: the fitted pipeline and the chosen parameters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make_search(result.candidate, work, len(work.y)).fit(work.X, work.y)
+    chosen = getattr(model, "best_params_", {})
+    return getattr(model, "best_estimator_", model), {k.split("__")[-1]: v for k, v in chosen.items()}
+
+
+def held_out_answers(result: Result, work: Work) -> Answers:
+    """What the candidate said about every row when it had not seen it."""
+    pieces = [result.pieces[k].answers for k in range(len(work.folds))]
+    said = [p for p in pieces if p is not None]
+
+    def gather(parts: Sequence[Array | None]) -> Array | None:
+        if any(p is None for p in parts):
+            return None
+        whole: list[Array] = [p for p in parts if p is not None]
+        if len({p.shape[1:] for p in whole}) > 1:
+            return None  # a class was absent from some training fold
+        out = np.empty((len(work.y), *whole[0].shape[1:]), dtype=np.result_type(*whole))
+        for (_, test), part in zip(work.folds, whole):
+            out[test] = part
+        return out
+
+    labels = gather([s.labels for s in said])
+    assert labels is not None
+    return Answers(labels, gather([s.scores for s in said]), gather([s.probabilities for s in said]))
+
+
+# -- figures of held-out answers --------------------------------------------------------------------
+def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
+    """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two."""
+    index = {str(c): k for k, c in enumerate(labels)}
+    matrix = np.zeros((len(labels), len(labels)), dtype=int)
+    np.add.at(matrix, ([index[str(v)] for v in y], [index[str(v)] for v in said.labels]), 1)
+    rows = []
+    for k, c in enumerate(labels):
+        rows.append(
+            {
+                "label": str(c),
+                "rows": int(matrix[k].sum()),
+                "recall": share(int(matrix[k, k]), int(matrix[k].sum())),
+                "precision": share(int(matrix[k, k]), int(matrix[:, k].sum())),
+            }
+        )
+    out: dict[str, Any] = {
+        "labels": [str(c) for c in labels],
+        "matrix": matrix.tolist(),
+        "classes": rows,
+        "accuracy": share(int(np.trace(matrix)), len(y)),
+    }
+    if len(labels) == 2 and said.scores is not None:
+        out["roc"] = _roc(y == labels[1], said.scores)
+        out["roc"]["positive"] = str(labels[1])
+    return out
+
+
+def share(hits: int, total: int) -> dict[str, Any]:
+    """A share with its exact (Clopper-Pearson) 95 % interval."""
+    if total == 0:
+        return {"value": None, "interval": [0.0, 1.0], "of": 0}
+    figure = metrics.share(hits, total)
+    limits = figure.interval(0.95)
+    return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
+
+
+def _roc(positive: Array, scores: Array) -> dict[str, Any]:
+    curve = metrics.roc(positive, scores)
+    keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
+    limits = curve.interval(0.95)
+    return {
+        "fpr": [round(float(v), 5) for v in curve.fpr[keep]],
+        "tpr": [round(float(v), 5) for v in curve.tpr[keep]],
+        "pooled_auc": float(curve.auc),
+        "interval": [limits.low, limits.high],
+    }
+
+
+def value_figures(y: Array, said: Answers, seed: int) -> dict[str, Any]:
+    """Errors in the target's units, and points of predicted against true values."""
+    residual = y - said.labels
+    rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:_POINTS])
+    return {
+        "rmse": float(np.sqrt(np.mean(residual**2))),
+        "mae": float(np.mean(np.abs(residual))),
+        "spread": float(np.std(y)),
+        "within": [float(v) for v in np.quantile(residual, [0.05, 0.95])],
+        "true": [float(f"{v:.6g}") for v in y[rows]],
+        "predicted": [float(f"{v:.6g}") for v in said.labels[rows]],
+    }
+
+
+# -- learning curve -----------------------------------------------------------------------------------
+def learning_curve(pipeline: Any, work: Work, deadline: float) -> list[dict[str, Any]]:
+    """Score on training and held-out rows for growing training sets, parameters as chosen."""
+    from sklearn.base import clone
+
+    points = []
+    folds = work.folds[: min(5, len(work.folds))]
+    rng = np.random.default_rng(work.seed)
+    orders = [rng.permutation(train) for train, _ in folds]
+    for part in _SIZES:
+        scores: list[tuple[float, float]] = []
+        size = round(part * min(len(o) for o in orders))
+        for order, (_, test) in zip(orders, folds):
+            rows = order[:size]
+            if time.monotonic() > deadline or not _enough(work, rows):
+                continue
+            scores.append(_learn(clone(pipeline), work, rows, test))
+        if len(scores) == len(folds):
+            train, held = np.mean(scores, axis=0)
+            if np.isfinite(train) and np.isfinite(held):
+                spread = float(np.std([s[1] for s in scores], ddof=1)) if len(scores) > 1 else 0.0
+                points.append({"rows": int(size), "train": float(train), "held_out": float(held), "spread": spread})
+    return points
+
+
+def _enough(work: Work, rows: Array) -> bool:
+    if work.measure.name == "R²":
+        return len(rows) >= 5
+    return len(np.unique(work.y[rows])) == len(np.unique(work.y)) and len(rows) >= 5
+
+
+def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, float]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(work.X[rows], work.y[rows])
+            inside = score(work.measure, work.y[rows], answers_of(model, work.X[rows]))
+            return inside, score(work.measure, work.y[test], answers_of(model, work.X[test]))
+    except ValueError:  # too few rows for this model (k-NN with more neighbours than rows)
+        return float("nan"), float("nan")
+
+
+# -- what the model looks at ----------------------------------------------------------------------------
+def inside(pipeline: Any, work: Work) -> dict[str, Any]:
+    """Coefficients, the tree, or how much each column matters."""
+    model = pipeline.steps[-1][1]
+    names = feature_names(pipeline)
+    coef = getattr(model, "coef_", None)
+    if coef is not None and not callable(coef):
+        table = np.atleast_2d(np.asarray(coef, dtype=float))
+        if table.shape[1] == len(names):
+            return {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
+    text = _tree_text(model, names)
+    if text:
+        return {"kind": "tree", "text": text} | _importance(pipeline, work)
+    return {"kind": "importance"} | _importance(pipeline, work)
+
+
+def _rows(model: Any, table: Array) -> list[str]:
+    if len(table) == 1:
+        return [""]
+    return [str(c) for c in getattr(model, "classes_", range(len(table)))][: len(table)]
+
+
+def _lists(table: Array) -> list[list[float]]:
+    return [[float(v) for v in row] for row in table]
+
+
+def feature_names(pipeline: Any) -> list[str]:
+    """Names of what the last step sees."""
+    encoder = pipeline.steps[0][1]
+    names = [str(n) for n in encoder.get_feature_names_out()]
+    for name, step in pipeline.steps[1:-1]:
+        try:
+            names = [str(n) for n in step.get_feature_names_out(names)]
+        except (AttributeError, TypeError, ValueError):
+            names = [f"{name} {j + 1}" for j in range(pipeline.steps[-1][1].n_features_in_)]
+    return names
+
+
+def _tree_text(model: Any, names: list[str]) -> str:
+    if not type(model).__name__.startswith("DecisionTree"):
+        return ""
+    from certifit.tree import export_text
+
+    return str(export_text(model, feature_names=names))
+
+
+def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
+    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to)."""
+    rng = np.random.default_rng(work.seed)
+    rows = rng.permutation(len(work.y))[:2_000]
+    X, y = work.X[rows], work.y[rows]
+    whole = score(work.measure, y, answers_of(pipeline, X))
+    lost = []
+    for j in range(X.shape[1]):
+        drops = []
+        for _ in range(3):
+            Z = X.copy()
+            Z[:, j] = rng.permutation(Z[:, j])
+            drops.append(whole - score(work.measure, y, answers_of(pipeline, Z)))
+        lost.append(float(np.mean(drops)))
+    return {"columns": list(work.schema.names), "importance": lost}
+
+
+# -- proofs ------------------------------------------------------------------------------------------------
+def proofs(pipeline: Any, work: Work) -> dict[str, Any]:
+    """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
+    Z = pipeline[:-1].transform(work.X)
+    model = pipeline.steps[-1][1]
+    out: dict[str, Any] = {"certificates": [_told(c) for c in certificates_of(pipeline)]}
+    certain = _certain(model, Z)
+    if certain is not None:
+        out["certain"] = certain
+    if work.measure.name != "R²" and Z.size <= _SEPARABILITY_CELLS:
+        told = _separability(Z, work.y)
+        if told:
+            out["separability"] = told
+    return out
+
+
+def _told(certificate: Any) -> dict[str, Any]:
+    record = certificate.to_dict()
+    del record["evidence"]  # in the model file; here the words and figures
+    return record | {"text": str(certificate)}
+
+
+def _certain(model: Any, Z: Array) -> dict[str, int] | None:
+    if not hasattr(model, "certain"):
+        return None
+    try:
+        mask = np.asarray(model.certain(Z))
+    except (AttributeError, NotImplementedError, ValueError):
+        return None
+    return {"labels": int(mask.sum()), "of": len(mask)}
+
+
+def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
+    from certifit.separability import separability
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = separability(Z, y)
+    return {"verdict": str(found.verdict), "text": str(found), "holds": bool(getattr(found, "holds", True))}

@@ -1,0 +1,22 @@
+"""Decision trees: exact greedy growing, pruning chosen for the user, and trees one can read.
+
+The names are scikit-learn's; every fit carries a certificate that at each node no other allowed question
+gains more, and after pruning that no other pruning costs less.
+"""
+
+from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
+from certifit.tree._export import Explanation, export_text
+from certifit.tree._information import entropy, gini, information_content, information_gain
+from certifit.tree._plot import plot_tree
+
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "Explanation",
+    "entropy",
+    "export_text",
+    "gini",
+    "information_content",
+    "information_gain",
+    "plot_tree",
+]

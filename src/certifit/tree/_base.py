@@ -1,0 +1,351 @@
+"""What the two tree estimators share: reading the table, growing, pruning, the walks, the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from certifit import certificates
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Data
+from certifit.tree import _columns
+from certifit.tree._export import Explanation, explain_row
+from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
+from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
+from certifit.tree._target import Target
+
+_GROWING = (
+    "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
+    "max_features", "max_leaf_nodes", "min_impurity_decrease",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A training set as read: numbers, what the columns are, target, and what was given."""
+
+    X: Array
+    columns: _columns.Columns
+    target: Target
+    given: Data
+    classes: Array | None = None
+    class_weight: Array | None = None
+
+
+class DecisionTree(Certified, BaseEstimator):
+    """Base of the tree estimators (see `DecisionTreeClassifier` and `DecisionTreeRegressor`)."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "splitter": [StrOptions({"best"})],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+        ],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+        "pruning": [StrOptions({"cv", "reduced-error"}), None],
+        "cv": ["cv_object"],
+        "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    }
+
+    def _read_X(self, X: Any, reset: bool) -> tuple[Array, _columns.Columns]:
+        """X as floats (codes for categories, NaN for missing), checked like any scikit-learn estimator's."""
+        special = _columns.is_frame(X) or not (
+            self.categorical_features is None or isinstance(self.categorical_features, str)
+        )
+        if reset and special:
+            validate_data(self, X, skip_check_array=True)
+            names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
+            columns = _columns.learn(X, self.categorical_features, names)
+        elif reset:
+            checked = self._check_numbers(X, reset=True)
+            booleans = getattr(X, "dtype", None) == np.dtype(bool)
+            return checked, _columns.plain(None, checked.shape[1], booleans)
+        else:
+            columns = self.columns_
+        if not any(c is not None for c in columns.categories):
+            return self._check_numbers(X, reset), columns
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        checked = check_array(
+            columns.encode(X), dtype=np.float64, ensure_all_finite="allow-nan", estimator=self, input_name="X"
+        )
+        return checked, columns
+
+    def _check_numbers(self, X: Any, reset: bool) -> Array:
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+
+    def _read_weights(self, X: Array, sample_weight: Any) -> Array | None:
+        if sample_weight is None:
+            return None
+        w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not w.sum() > 0:
+            raise ValueError("Every sample weight is zero: there is nothing to learn from.")
+        return w
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> _Table:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        numbers, columns = self._read_X(X, reset=True)
+        check_consistent_length(numbers, y)
+        weight = self._read_weights(numbers, sample_weight)
+        target, classes, class_weight = self._read_y(y, weight)
+        if not target.total > 0:
+            raise ValueError("Every row has weight zero: there is nothing to learn from.")
+        return _Table(numbers, columns, target, Data(X, y, weight), classes, class_weight)
+
+    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow a tree, prune it as asked, and keep what proves it.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers with NaN for missing values; categorical, text and boolean columns in a data frame.
+        y : array-like of shape (n_samples,)
+            Labels, or values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights ≥ 0; weight k equals k copies (``min_samples_*`` count rows), weight 0 leaves a row out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        if self.pruning is not None and self.ccp_alpha > 0:
+            raise ValueError("pruning chooses how far to prune: leave ccp_alpha at 0, or pruning at None.")
+        table = self._read(X, y, sample_weight)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        grown, asks, choice, held = self._grow(table, seed)
+        self.columns_ = table.columns
+        self.tree_ = grown.tree.pruned(asks)
+        self.max_features_ = grown.settings.max_features
+        self.ccp_alpha_ = choice.alpha if choice is not None else float(self.ccp_alpha)
+        self.pruning_choice_ = choice
+        self._name_classes(table)
+        evidence = _evidence(table, grown, asks, self.ccp_alpha_, held)
+        given = table.given
+        self._promise_certificates(
+            lambda: (certificates.issue("tree", Data.of(given.X, given.y, given.sample_weight), evidence()),)
+        )
+        return self
+
+    def _name_classes(self, table: _Table) -> None:
+        self.n_outputs_ = 1
+
+    def _settings(self, target: Target, d: int, seed: int) -> Settings:
+        params = {name: getattr(self, name) for name in _GROWING}
+        return resolve(params, target.n, d, target.total, seed)
+
+    def _grow(self, table: _Table, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
+        """The grown tree, which nodes keep their question, how α was chosen, and the rows held back."""
+        X, target, d = table.X, table.target, table.X.shape[1]
+        rows, held = np.arange(target.n), None
+        if self.pruning == "reduced-error":
+            rows, held = self._hold_back(target, seed)
+        if target.weight is not None:
+            rows = rows[target.weight[rows] > 0]
+            if not len(rows):
+                raise ValueError("Every row to grow from has weight zero: there is nothing to learn from.")
+        if len(rows) < target.n:
+            X, target = X[rows], target.rows(rows)
+        columns = sort_columns(X, table.columns.sizes)
+        settings = self._settings(target, d, seed)
+        if self.pruning == "cv":
+            grown = grow(columns.rows(np.arange(target.n)), target, settings)
+            labels = target.codes if target.codes is not None else target.y
+            folds = check_cv(self.cv, labels, classifier=is_classifier(self))
+            choice = choose_by_cv(
+                X, columns, target, lambda part: self._settings(part, d, seed),
+                sequence_of(grown.tree), folds.split(X, labels),
+            )  # fmt: skip
+            return grown, prune(grown, choice.alpha)[1], choice, None
+        grown = grow(columns, target, settings)
+        if held is not None:
+            return grown, reduced_error(grown.tree, table.X[held], table.target.rows(held)), None, held
+        return grown, prune(grown, self.ccp_alpha)[1], None, None
+
+    def _hold_back(self, target: Target, seed: int) -> tuple[Array, Array]:
+        """Rows to grow from and rows to validate on."""
+        share = self.validation_fraction
+        if target.n < 2:
+            raise ValueError("pruning='reduced-error' holds rows back: it needs more than n_samples=1.")
+        rows = np.arange(target.n)
+        if target.codes is not None and np.bincount(target.codes).min() >= 2:
+            split = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
+            try:
+                train, test = next(split.split(rows, target.codes))
+                return np.sort(train), np.sort(test)
+            except ValueError:  # too few rows to give every class its share: draw without strata
+                pass
+        train, test = train_test_split(rows, test_size=share, random_state=seed)
+        return np.sort(train), np.sort(test)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """The α at which the pruned tree changes, and the total leaf impurity from there on.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            Training data, as in `fit`.
+
+        Returns
+        -------
+        Bunch
+            ``ccp_alphas`` (rising, each once), ``impurities``, and ``n_leaves`` of each tree.
+        """
+        self._validate_params()
+        table = self._read(X, y, sample_weight)
+        rows = np.arange(table.target.n)
+        if table.target.weight is not None:
+            rows = rows[table.target.weight > 0]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        target = table.target.rows(rows)
+        columns = sort_columns(table.X[rows], table.columns.sizes)
+        sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)
+        return Bunch(ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves)
+
+    def apply(self, X: Any) -> Array:
+        """The number of the leaf in which each row ends.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "tree_")
+        return self.tree_.apply(self._read_X(X, reset=False)[0])
+
+    def decision_path(self, X: Any) -> Any:
+        """The nodes that each row passes, as a sparse matrix of ones (rows × nodes).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+        """
+        check_is_fitted(self, "tree_")
+        return self.tree_.decision_path(self._read_X(X, reset=False)[0])
+
+    def explain(self, x: Any) -> Explanation:
+        """The questions on the way of one row to its prediction, and the answers.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,), or one row as a table
+            The row.
+
+        Returns
+        -------
+        Explanation
+            ``questions``, ``prediction``; prints as numbered steps.
+        """
+        check_is_fitted(self, "tree_")
+        table = x if _columns.is_frame(x) or np.ndim(x) == 2 else np.asarray(x, dtype=object).reshape(1, -1)
+        if not _columns.is_frame(table) and hasattr(self, "feature_names_in_"):
+            values = self.columns_.encode(table)
+            if values.shape[1] != self.n_features_in_:
+                raise ValueError(f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}.")
+        else:
+            values = self._read_X(table, reset=False)[0]
+        if len(values) != 1:
+            raise ValueError(f"explain takes one row; got {len(values)}.")
+        return explain_row(self, values[0])
+
+    def get_depth(self) -> int:
+        """Depth of the tree: the most questions on any way to a leaf."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each column in the total impurity decrease."""
+        check_is_fitted(self, "tree_")
+        return self.tree_.compute_feature_importances()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _evidence(table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None) -> Any:
+    """All that a re-check needs besides the data (made when the certificate is first read)."""
+    t, s = grown.tree, grown.settings
+
+    def make() -> dict[str, Any]:
+        grouped = np.flatnonzero(t.group >= 0)
+        sets = np.zeros((max(1, len(grouped)), max(1, int(table.columns.sizes.max(initial=0)))), dtype=bool)
+        for node in grouped:
+            sets[t.group[node], t.left_categories(int(node))] = True
+        classes = table.classes
+        if classes is not None and classes.dtype.kind not in "biuf":
+            classes = np.array([str(c) for c in classes], dtype=object)
+        return {
+            "criterion": s.criterion,
+            "left": t.children_left,
+            "right": t.children_right,
+            "feature": t.feature,
+            "threshold": np.where(t.group >= 0, 0.0, t.threshold),
+            "missing_left": t.missing_go_to_left,
+            "group": t.group,
+            "sets": sets,
+            "value": t.value[:, 0, :],
+            "asks": asks,
+            "alpha": float(alpha),
+            "max_depth": s.max_depth,
+            "min_samples_split": s.min_samples_split,
+            "min_samples_leaf": s.min_samples_leaf,
+            "min_weight_leaf": float(s.min_weight_leaf),
+            "min_impurity_decrease": float(s.min_impurity_decrease),
+            "max_leaf_nodes": s.max_leaf_nodes,
+            "drawn": grown.drawn,
+            "classes": None if classes is None else classes.tolist(),
+            "class_weight": table.class_weight,
+            "categories": [None if c is None else list(c) for c in table.columns.categories],
+            "validation": held,
+        }
+
+    return make

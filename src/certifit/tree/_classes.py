@@ -1,0 +1,309 @@
+"""The tree estimators, with scikit-learn's names."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from certifit._types import Array
+from certifit.tree._base import DecisionTree, _Table
+from certifit.tree._target import Target
+
+
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+    """A classification tree: at each node the question with the largest information gain.
+
+    The gain of a question is H(node) − Σ over its two answers of (share of the weight × H(answer)), where H
+    is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure,
+    or until a limit below is met; pruning may then be chosen for you.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
+    splitter : {"best"}, default="best"
+        Always the best question.
+    max_depth : int ≥ 1, default=None
+        Most questions on the way to a leaf; None: no limit.
+    min_samples_split : int ≥ 2 or float in (0, 1], default=2
+        Fewest rows (or share of them) that a node needs to ask.
+    min_samples_leaf : int ≥ 1 or float in (0, 1), default=1
+        Fewest rows of a leaf.
+    min_weight_fraction_leaf : float in [0, 0.5], default=0.0
+        Least share of the total weight of a leaf.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        How many columns, drawn at random, a node looks at; None: all.
+    random_state : int, RandomState or None, default=None
+        For ``max_features``, the rows held back and nothing else: with all columns the tree is determined
+        by the data (ties go to the first column and the lowest threshold).
+    max_leaf_nodes : int ≥ 2, default=None
+        Grow the leaf with the largest gain first, up to so many leaves.
+    min_impurity_decrease : float ≥ 0, default=0.0
+        Stop early: ask only if impurity decrease × share of the weight is at least this.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class.
+    ccp_alpha : float ≥ 0, default=0.0
+        Penalty per leaf in cost-complexity pruning.
+    pruning : {None, "cv", "reduced-error"}, default=None
+        "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
+        ``pruning_choice_``); "reduced-error" prunes on a share of rows held back.
+    cv : int, splitter or iterable, default=10
+        Folds for ``pruning="cv"``.
+    validation_fraction : float in (0, 1), default=0.25
+        Share of rows held back for ``pruning="reduced-error"``.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns to be asked about by groups of categories: those that a data frame says are (text,
+        categories), or a mask, column numbers or names.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree, with scikit-learn's array names.
+    classes_, n_classes_, n_features_in_, feature_names_in_, n_outputs_, max_features_, feature_importances_
+        As in scikit-learn.
+    ccp_alpha_ : float
+        The α in use.
+    pruning_choice_ : Choice or None
+        With ``pruning="cv"``: each candidate α with its cross-validated error and standard error.
+    columns_ : Columns
+        What each column is.
+
+    Notes
+    -----
+    Values stay double precision (scikit-learn rounds X to single), so neighbouring values never merge.
+    Missing values go to the side that gains more; a node that saw none sends them to its larger child, and
+    so with categories it never saw. The grouping of categories is the best of all for two classes; for more
+    classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
+    each class's share.
+
+    Not in certifit: ``splitter="random"``, ``monotonic_cst``, several outputs, sparse X, ``check_input``.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone (1984), Classification and Regression Trees. Quinlan (1986, 1987). Fisher
+    (1958), On grouping for maximum homogeneity.
+
+    Examples
+    --------
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> tree = DecisionTreeClassifier(criterion="entropy").fit(X, ["no", "yes", "yes", "no"])
+    >>> tree.score(X, ["no", "yes", "yes", "no"])
+    1.0
+    >>> tree.certificate_.holds
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DecisionTree._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy", "log_loss"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        pruning: str | None = None,
+        cv: Any = 10,
+        validation_fraction: float = 0.25,
+        categorical_features: Any = "from_dtype",
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.cv = cv
+        self.validation_fraction = validation_fraction
+        self.categorical_features = categorical_features
+
+    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            check_array(y, ensure_2d=False, input_name="y")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        factor = None
+        if self.class_weight is not None:
+            factor = compute_class_weight(self.class_weight, classes=classes, y=y)
+            weight = factor[codes] if weight is None else weight * factor[codes]
+        return Target(codes, len(classes), None, weight), classes, factor
+
+    def _name_classes(self, table: _Table) -> None:
+        super()._name_classes(table)
+        self.classes_ = table.classes
+        self.n_classes_ = len(table.classes)  # type: ignore[arg-type]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class shares of each row's leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self, "tree_")
+        return self.tree_.predict(self._read_X(X, reset=False)[0])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most frequent class of each row's leaf (the first of them on a tie).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_)[np.argmax(proba, axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
+
+
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+    """A regression tree: at each node the question after which the leaves' values fit best.
+
+    The gain of a question is the fall of the squared error Σ w (y − mean)² (or of the absolute error
+    Σ w |y − median|) as a share of the total weight.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "absolute_error"}, default="squared_error"
+        What is reduced; leaves predict the mean or the median.
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
+random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, pruning, cv, validation_fraction, \
+categorical_features :
+        As in `DecisionTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_, n_features_in_, feature_names_in_, n_outputs_, max_features_, feature_importances_, ccp_alpha_, \
+pruning_choice_, columns_ :
+        As in `DecisionTreeClassifier`.
+
+    Notes
+    -----
+    The grouping of categories is the best of all for the squared error (cuts in the order of their means);
+    for the absolute error the same order is used as a heuristic. ``pruning="reduced-error"`` compares
+    squared errors.
+
+    Not in certifit: criteria "friedman_mse" and "poisson", ``splitter="random"``, ``monotonic_cst``, several
+    outputs, sparse X, ``check_input``.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone (1984), Classification and Regression Trees.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(-1, 1)
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit(X, [1, 1, 1, 5, 5, 6])
+    >>> tree.predict([[1.0], [4.0]]).round(3).tolist()
+    [1.0, 5.333]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DecisionTree._parameter_constraints,
+        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        pruning: str | None = None,
+        cv: Any = 10,
+        validation_fraction: float = 0.25,
+        categorical_features: Any = "from_dtype",
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.cv = cv
+        self.validation_fraction = validation_fraction
+        self.categorical_features = categorical_features
+
+    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+        y = column_or_1d(y, warn=True)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        return Target(None, 0, y, weight), None, None
+
+    def predict(self, X: Any) -> Array:
+        """The mean (or median) of the training values in each row's leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "tree_")
+        return self.tree_.predict(self._read_X(X, reset=False)[0])[:, 0]

@@ -1,0 +1,212 @@
+"""Reading a tree: as text, and as the questions on the way of one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._types import Array
+
+
+def _word(v: Any) -> str:
+    return f"{v:g}" if isinstance(v, float) else str(v)
+
+
+def column_name(model: Any, j: int, feature_names: Any = None) -> str:
+    """The name of a column: as given, as fitted, or x[j]."""
+    return str(feature_names[j]) if feature_names is not None else model.columns_.name(j)
+
+
+def question(model: Any, node: int, feature_names: Any = None, decimals: int = 4) -> tuple[str, str]:
+    """What a node asks, as (condition for going left, condition for going right)."""
+    tree, columns = model.tree_, model.columns_
+    j = int(tree.feature[node])
+    name = column_name(model, j, feature_names)
+    if tree.group[node] >= 0:
+        words = [_word(c) for c in columns.categories[j]]
+        left = set(tree.left_categories(node).tolist())
+        sides = [[w for k, w in enumerate(words) if (k in left) == side] for side in (True, False)]
+        return _among(name, *sides), _among(name, *sides[::-1])
+    if np.isinf(tree.threshold[node]):
+        return f"{name} is known", f"{name} is missing"
+    if columns.kinds[j] == "boolean":
+        return f"not {name}", f"{name}"
+    threshold = np.format_float_positional(tree.threshold[node], decimals, unique=True, fractional=False, trim="-")
+    return f"{name} <= {threshold}", f"{name} > {threshold}"
+
+
+def _among(name: str, words: list[str], others: list[str]) -> str:
+    """Membership in words, told by the shorter of the two lists."""
+    if len(words) <= max(len(others), 1) and words:
+        return f"{name} = {words[0]}" if len(words) == 1 else f"{name} in {{{', '.join(words)}}}"
+    return f"{name} != {others[0]}" if len(others) == 1 else f"{name} not in {{{', '.join(others)}}}"
+
+
+def answer(model: Any, node: int, class_names: Any = None, decimals: int = 4) -> str:
+    """What a leaf predicts, in words."""
+    value = model.tree_.value[node, 0]
+    if not is_classifier(model):
+        return f"{value[0]:.{decimals}g}"
+    names = model.classes_ if class_names is None else class_names
+    return str(names[int(np.argmax(value))])
+
+
+def export_text(
+    decision_tree: Any,
+    *,
+    feature_names: Any = None,
+    class_names: Any = None,
+    max_depth: int = 10,
+    spacing: int = 3,
+    decimals: int = 4,
+    show_weights: bool = False,
+) -> str:
+    """A tree as indented text, one line per question side and leaf.
+
+    Parameters
+    ----------
+    decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree.
+    feature_names, class_names : array-like of str, default=None
+        Names to use instead of those seen in `fit`.
+    max_depth : int ≥ 0, default=10
+        Deeper parts are cut off with their size.
+    spacing : int ≥ 1, default=3
+        Width of one step of indentation.
+    decimals : int ≥ 1, default=4
+        Significant digits of thresholds and values.
+    show_weights : bool, default=False
+        Add rows and class shares (or the error) to each leaf.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from certifit.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
+    >>> print(export_text(tree, feature_names=["rain"]))
+    |-- rain <= 3
+    |   |-- no
+    |-- rain > 3
+    |   |-- yes
+    """
+    check_is_fitted(decision_tree, "tree_")
+    tree = decision_tree.tree_
+    if feature_names is not None and len(feature_names) != tree.n_features:
+        raise ValueError(f"feature_names names {len(feature_names)} columns; the tree has {tree.n_features}.")
+    if class_names is not None and is_classifier(decision_tree) and len(class_names) != tree.n_classes:
+        raise ValueError(f"class_names names {len(class_names)} classes; the tree has {tree.n_classes}.")
+    lines: list[str] = []
+    bar, dash = "|" + " " * spacing, "|" + "-" * max(1, spacing - 1) + " "
+    stack: list[tuple[int, int, str]] = [(0, 0, "")]
+    while stack:
+        node, depth, condition = stack.pop()
+        if condition:
+            lines.append(bar * (depth - 1) + dash + condition)
+        if tree.children_left[node] < 0:
+            text = answer(decision_tree, node, class_names, decimals)
+            lines.append(bar * depth + dash + text + (_weights(decision_tree, node, decimals) if show_weights else ""))
+        elif depth >= max_depth:
+            below = _size_below(tree, node)
+            lines.append(bar * depth + dash + f"... {below} more questions")
+        else:
+            left, right = question(decision_tree, node, feature_names, decimals)
+            stack.append((int(tree.children_right[node]), depth + 1, right))
+            stack.append((int(tree.children_left[node]), depth + 1, left))
+    return "\n".join(lines)
+
+
+def _weights(model: Any, node: int, decimals: int) -> str:
+    tree = model.tree_
+    rows = int(tree.n_node_samples[node])
+    if not is_classifier(model):
+        return f"   ({rows} rows, error {tree.impurity[node]:.{decimals}g})"
+    shares = ", ".join(f"{v:.3g}" for v in tree.value[node, 0])
+    return f"   ({rows} rows, shares {shares})"
+
+
+def _size_below(tree: Any, node: int) -> int:
+    count, stack = 0, [node]
+    while stack:
+        t = stack.pop()
+        if tree.children_left[t] >= 0:
+            count += 1
+            stack += [int(tree.children_left[t]), int(tree.children_right[t])]
+    return count
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a tree predicts what it predicts for one row.
+
+    Attributes
+    ----------
+    nodes : tuple of int
+        The nodes on the way, root first.
+    questions : tuple of str
+        What was true of the row at each node but the last.
+    values : tuple of str
+        The row's own value at each question.
+    shares : tuple of str
+        What the tree would have said at each node, had it stopped there.
+    prediction : object
+        The predicted class or value.
+    support : int
+        Training rows in the leaf.
+    """
+
+    nodes: tuple[int, ...]
+    questions: tuple[str, ...]
+    values: tuple[str, ...]
+    shares: tuple[str, ...]
+    prediction: Any
+    support: int
+
+    def __str__(self) -> str:
+        lines = [f"before any question: {self.shares[0]}"]
+        for i, (asked, value, share) in enumerate(zip(self.questions, self.values, self.shares[1:]), start=1):
+            lines.append(f"{i}. {asked}  (it is {value}): {share}")
+        lines.append(f"so: {_word(self.prediction)}, from {self.support} training rows")
+        return "\n".join(lines)
+
+
+def explain_row(model: Any, row: Array) -> Explanation:
+    """The way of one coded row through a fitted tree."""
+    tree = model.tree_
+    nodes = [int(v) for v in np.sort(tree.decision_path(row[None, :]).indices)]
+    asked, values = [], []
+    for node, child in pairwise(nodes):
+        left, right = question(model, node)
+        asked.append(left if child == tree.children_left[node] else right)
+        values.append(_value(model, int(tree.feature[node]), row))
+    leaf = nodes[-1]
+    value = tree.value[leaf, 0]
+    prediction = model.classes_[int(np.argmax(value))] if is_classifier(model) else float(value[0])
+    if isinstance(prediction, np.generic):
+        prediction = prediction.item()
+    shares = tuple(_share(model, v) for v in nodes)
+    return Explanation(tuple(nodes), tuple(asked), tuple(values), shares, prediction, int(tree.n_node_samples[leaf]))
+
+
+def _value(model: Any, j: int, row: Array) -> str:
+    if np.isnan(row[j]):
+        return "missing"
+    known = model.columns_.categories[j]
+    if known is not None:
+        return _word(known[int(row[j])])
+    return str(bool(row[j])) if model.columns_.kinds[j] == "boolean" else f"{row[j]:g}"
+
+
+def _share(model: Any, node: int) -> str:
+    value = model.tree_.value[node, 0]
+    if not is_classifier(model):
+        return f"{value[0]:.4g}"
+    best = int(np.argmax(value))
+    return f"{model.classes_[best]} {100 * value[best]:.0f} %"

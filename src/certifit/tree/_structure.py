@@ -1,0 +1,202 @@
+"""A fitted tree as arrays over its nodes: the questions, and what each node holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array
+from certifit.loops.tree_walking import Questions, add_up, apply, paths
+
+_ROWS_PER_THREAD = 50_000  # fewer rows than this are not worth a second thread
+
+
+def workers() -> int:
+    """How many threads to use: the cores this process may use, or NUMBA_NUM_THREADS."""
+    from numba import config
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(int(vars(config)["NUMBA_NUM_THREADS"]), cores))  # asking Numba itself starts its threads
+
+
+def by_rows(work: Callable[[int, int], None], n: int) -> None:
+    """Call work(first, last) on pieces of n rows, in threads when that pays (loops hold no lock)."""
+    threads = min(workers(), max(1, n // _ROWS_PER_THREAD))
+    if threads == 1:
+        work(0, n)
+        return
+    ends = np.linspace(0, n, threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, ends[:-1], ends[1:]))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The nodes of a tree, children after their parent, with scikit-learn's names.
+
+    Attributes
+    ----------
+    children_left, children_right : int array
+        −1 in a leaf.
+    feature, threshold : arrays
+        Column asked about (−2 in a leaf) and threshold: x ≤ threshold goes left. ``inf`` asks whether the
+        value is known at all; NaN marks a categorical question, whose left-going categories are
+        ``left_categories``.
+    missing_go_to_left : uint8 array
+        Where a missing value (or a category never seen in the node) goes.
+    impurity, n_node_samples, weighted_n_node_samples, value : arrays
+        What the node holds; ``value`` has shape (nodes, 1, classes) with class shares, or (nodes, 1, 1).
+    group, bits : arrays
+        Row of ``bits`` with the categories that go left (−1: numeric question).
+    """
+
+    n_features: int
+    n_classes: int
+    children_left: Array
+    children_right: Array
+    feature: Array
+    threshold: Array
+    missing_go_to_left: Array
+    group: Array
+    bits: Array
+    impurity: Array
+    n_node_samples: Array
+    weighted_n_node_samples: Array
+    value: Array
+    n_outputs: int = 1
+
+    @property
+    def node_count(self) -> int:
+        return len(self.children_left)
+
+    @property
+    def is_leaf(self) -> Array:
+        return self.children_left < 0
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.is_leaf))
+
+    @property
+    def parent(self) -> Array:
+        """Parent of each node, −1 for the root."""
+        out = np.full(self.node_count, -1)
+        inner = np.flatnonzero(~self.is_leaf)
+        out[self.children_left[inner]] = inner
+        out[self.children_right[inner]] = inner
+        return out
+
+    @property
+    def depths(self) -> Array:
+        """Depth of each node; the root has depth 0."""
+        out = np.zeros(self.node_count, dtype=np.int64)
+        level = np.array([0])
+        depth = 0
+        while len(level):
+            out[level] = depth
+            level = level[~self.is_leaf[level]]
+            level = np.concatenate([self.children_left[level], self.children_right[level]])
+            depth += 1
+        return out
+
+    @property
+    def max_depth(self) -> int:
+        return int(self.depths.max())
+
+    @property
+    def questions(self) -> Questions:
+        """The arrays that decide which way a row goes, for the loops."""
+        return Questions(
+            self.children_left,
+            self.children_right,
+            self.feature,
+            self.threshold,
+            self.missing_go_to_left,
+            self.group,
+            self.bits,
+        )
+
+    def left_categories(self, node: int) -> Array:
+        """Codes of the categories that go left at a categorical question."""
+        row = self.bits[self.group[node]]
+        places = np.arange(64 * len(row))
+        return np.flatnonzero((row[places >> 6] >> (places & 63)) & 1)
+
+    def apply(self, X: Array) -> Array:
+        """The leaf of each row."""
+        out = np.empty(len(X), dtype=np.int64)
+        q = self.questions
+        by_rows(lambda a, b: apply(X[a:b], q, out[a:b]), len(X))
+        return out
+
+    def predict(self, X: Array) -> Array:
+        """``value`` of each row's leaf, shape (rows, classes or 1)."""
+        return self.value[self.apply(X), 0, :]
+
+    def decision_path(self, X: Array) -> scipy.sparse.csr_matrix:
+        """Which nodes each row passes, as a sparse matrix of ones."""
+        starts = np.zeros(len(X) + 1, dtype=np.int64)
+        paths(X, self.questions, starts, np.zeros(0, dtype=np.int64))
+        nodes = np.zeros(starts[-1], dtype=np.int64)
+        paths(X, self.questions, starts, nodes)
+        ones = np.ones(len(nodes), dtype=np.intp)
+        return scipy.sparse.csr_matrix((ones, nodes, starts), shape=(len(X), self.node_count))
+
+    def compute_feature_importances(self, normalize: bool = True) -> Array:
+        """Total impurity decrease per column, as shares of their sum."""
+        inner = np.flatnonzero(~self.is_leaf)
+        mass = self.weighted_n_node_samples * self.impurity
+        fall = mass[inner] - mass[self.children_left[inner]] - mass[self.children_right[inner]]
+        out = np.bincount(self.feature[inner], np.maximum(fall, 0.0), minlength=self.n_features)
+        out = out / self.weighted_n_node_samples[0]
+        total = out.sum()
+        return out / total if normalize and total > 0 else out
+
+    def pruned(self, asks: Array) -> Tree:
+        """The tree in which only the nodes marked in ``asks`` still ask their question."""
+        asks = asks & ~self.is_leaf
+        kept = np.zeros(self.node_count, dtype=bool)
+        kept[0] = True
+        # Children come after their parent, so one level at a time settles who is still there.
+        level = np.array([0])
+        while len(level):
+            level = level[asks[level]]
+            level = np.concatenate([self.children_left[level], self.children_right[level]])
+            kept[level] = True
+        place = np.cumsum(kept) - 1
+        inner = asks[kept]
+        nodes = np.flatnonzero(kept)
+
+        def child(of: Array) -> Array:
+            return np.where(inner, place[of[nodes]], -1)
+
+        return Tree(
+            n_features=self.n_features,
+            n_classes=self.n_classes,
+            children_left=child(self.children_left),
+            children_right=child(self.children_right),
+            feature=np.where(inner, self.feature[nodes], -2),
+            threshold=np.where(inner, self.threshold[nodes], -2.0),
+            missing_go_to_left=np.where(inner, self.missing_go_to_left[nodes], 0).astype(np.uint8),
+            group=np.where(inner, self.group[nodes], -1),
+            bits=self.bits,
+            impurity=self.impurity[nodes],
+            n_node_samples=self.n_node_samples[nodes],
+            weighted_n_node_samples=self.weighted_n_node_samples[nodes],
+            value=self.value[nodes],
+        )
+
+
+def sums_per_node(parent: Array, leaf_of: Array, columns: list[Any]) -> Array:
+    """Σ of each column over the rows of each node (None stands for ones)."""
+    out = np.empty((len(parent), len(columns)))
+    for k, column in enumerate(columns):
+        out[:, k] = np.bincount(leaf_of, column, minlength=len(parent))
+    add_up(parent, out)
+    return out

@@ -1,0 +1,108 @@
+"""Naive Bayes certificates hold for honest fits and refuse everything else."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from certifit.certificates import Certificate
+from certifit.certificates._data import digest_evidence
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
+
+MODELS = [
+    GaussianNB(),
+    GaussianNB(var_smoothing=0.1, priors=[0.2, 0.3, 0.5]),
+    BernoulliNB(alpha=0.5, binarize=1.0),
+    MultinomialNB(alpha=np.array([1.0, 0.5, 2.0]), fit_prior=False),
+    CategoricalNB(min_categories=5, class_prior=[0.2, 0.3, 0.5]),
+    MixedNB(categorical=[2]),
+    MixedNB(categorical=[0, 1, 2]),
+]
+KEYS = ["theta", "var", "feature_log_prob"]
+
+
+def data(seed=0, n=90):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    X[:4] = np.arange(4)[:, None]
+    return X, rng.permutation(np.arange(n) % 3), rng.integers(0, 3, n).astype(float)
+
+
+def resealed(certificate, **evidence):
+    changed = {**certificate.evidence, **evidence}
+    return certificate.tampered(evidence=changed, digests={**certificate.digests, "evidence": digest_evidence(changed)})
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_honest_certificates_hold(model):
+    X, y, w = data()
+    for weight in (None, w):
+        for rigor in ("float", "exact"):
+            c = model.fit(X, y, sample_weight=weight).certificate_
+            assert c.holds, c
+            assert c.verify(X, y, weight, rigor=rigor).holds, c.verify(X, y, weight, rigor=rigor)
+        back = Certificate.from_dict(c.to_dict())
+        assert back.verify(X, y, weight).holds
+    assert pickle.loads(pickle.dumps(model)).certificate_.holds
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_tampering_is_refused(model):
+    X, y, _ = data()
+    c = model.fit(X, y).certificate_
+    for key in KEYS:
+        if key in c.evidence and np.asarray(c.evidence[key]).size:
+            wrong = np.array(c.evidence[key])
+            wrong.flat[0] += 1e-5
+            assert not resealed(c, **{key: wrong}).verify(X, y).holds
+    shares = np.array(c.evidence["class_prior"])
+    if c.evidence["prior_rule"] != "given":
+        assert not resealed(c, class_prior=shares[::-1] + 0.01).verify(X, y).holds
+    other = X.copy()
+    other[0, 0] += 1
+    outcome = c.verify(other, y)
+    assert not outcome.holds
+    assert not outcome.same_data
+    assert not c.verify(X, np.roll(y, 1)).holds
+    for name, value in c.figures.items():
+        if isinstance(value, float) and value > 0:
+            assert not c.tampered(figures={**c.figures, name: value / 2}).verify(X, y).holds
+    assert not c.tampered(claim="All is well.").verify(X, y).holds
+
+
+def test_wrong_estimates_are_refused_when_issued():
+    X, y, _ = data()
+    model = GaussianNB().fit(X, y)
+    model.theta_ = model.theta_ + 1e-4
+    assert not model.certify(X, y).holds
+    counts = MultinomialNB().fit(X, y)
+    counts.feature_log_prob_ = counts.feature_log_prob_[::-1]
+    assert not counts.certify(X, y).holds
+
+
+def test_large_offsets_are_certified():
+    rng = np.random.default_rng(0)
+    X, y = 1e8 + rng.normal(size=(10_000, 3)), rng.integers(0, 2, 10_000)
+    c = GaussianNB().fit(X, y).certificate_
+    assert c.holds, c
+    assert c.variance_error < 1e-10
+    assert "10000 rows" in str(c)
+
+
+def test_word_labels_and_unknown_ones():
+    X, y, _ = data()
+    words = np.array(["a", "b", "c"])[y]
+    c = CategoricalNB().fit(X, words).certificate_
+    assert c.verify(X, words).holds
+    assert not resealed(c, classes=np.array(["a", "b", "z"])).verify(X, words).holds
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB])
+def test_zero_counts_without_smoothing(make):
+    X, y = np.array([[2, 0, 1], [0, 1, 1], [1, 1, 0], [3, 0, 0]]), [0, 1, 1, 0]
+    c = make(alpha=0.0).fit(X, y).certificate_
+    assert c.holds, str(c)
+    assert c.verify(X, y, rigor="exact").holds
+    logs = np.array(c.evidence["feature_log_prob"])
+    logs[np.isfinite(logs)] = -np.inf
+    assert not resealed(c, feature_log_prob=logs).verify(X, y).holds

@@ -1,0 +1,210 @@
+"""The command line: what it says, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from certifit.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with words, holes and a date, and a study of it."""
+    where = tmp_path_factory.mktemp("cli")
+    rng = np.random.default_rng(0)
+    lines = ["id,age,sex,seen,zip,dose"]
+    for i in range(90):
+        age, sex = rng.normal(50, 10), rng.choice(["f", "m"])
+        dose = 2 * age + (5 if sex == "m" else 0) + rng.normal()
+        shown = "" if i % 20 == 0 else f"{age:.3f}"
+        lines.append(f"P{i:03d},{shown},{sex},2024-0{1 + i % 9}-01,0{100 + i % 3},{dose:.4f}")
+    (where / "t.csv").write_text("\n".join(lines) + "\n")
+    options = ["--models", "least squares", "--folds", "3", "--workers", "1"]
+    assert main(["study", str(where / "t.csv"), "--target", "dose", "--out", str(where / "out"), *options]) == 0
+    return where
+
+
+def test_study_says_what_it_did(folder, capsys):
+    code = main(
+        [
+            "study",
+            str(folder / "t.csv"),
+            "--target",
+            "dose",
+            "--out",
+            str(folder / "again"),
+            "--models",
+            "least squares",
+        ]
+        + ["--folds", "3", "--workers", "1"]
+    )
+    said = " ".join(capsys.readouterr().out.split())
+    assert code == 0
+    assert "90 rows, 4 columns (2 categories, 1 number, 1 date), 5 missing cells" in said
+    assert "'id' is not used: identifier" in said
+    assert "verdict Least squares" in said
+    assert "proof Within" in said
+    assert "record.json" in said
+
+
+def test_help_is_quick_and_teaches():
+    start = time.monotonic()
+    told = subprocess.run([sys.executable, "-m", "certifit", "--help"], capture_output=True, text=True, check=True)
+    quick = time.monotonic() - start
+    assert "certifit study patients.csv --target disease" in told.stdout
+    assert all(f" {c} " in told.stdout for c in ("study", "predict", "verify", "explain"))
+    assert quick < 8  # half a second alone; the bound allows for a busy machine
+    code = "import sys; from certifit.cli import main; main(['--help']); print([m for m in ('sklearn', 'numpy', 'numba') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == "[]"
+
+
+def test_predict_writes_every_digit(folder, capsys):
+    out = folder / "p.csv"
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "t.csv"), "--out", str(out)]) == 0
+    import certifit as cf
+
+    lines = out.read_text().splitlines()
+    assert lines[0] == "prediction"
+    expected = cf.load(folder / "out" / "model.certifit").predict(folder / "t.csv")
+    assert [float(v) for v in lines[1:]] == expected.tolist()
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "t.csv")]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_predict_states_what_did_not_fit(folder, capsys):
+    (folder / "new.csv").write_text("sex,age,zip,seen,extra\nx,50,0100,2024-01-01,1\nf,old,0101,,2\n")
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "new.csv")]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 3
+    assert "1 cell of 'sex' holds a category that was not there" in told.err
+    assert "1 cell of 'age' could not be read: counted as missing" in told.err
+    assert "not used: extra" in told.err
+    (folder / "short.csv").write_text("sex,zip\nf,0100\n")
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "short.csv")]) == 1
+    assert "lacks 2 columns the model was fitted on: 'age', 'seen'" in capsys.readouterr().err
+
+
+def test_verify_accepts_and_refuses_after_one_changed_number(folder, capsys):
+    model = str(folder / "out" / "model.certifit")
+    assert main(["verify", model, str(folder / "t.csv")]) == 0
+    assert capsys.readouterr().out.startswith("every claim holds")
+    text = (folder / "t.csv").read_text()
+    cell = text.splitlines()[5].split(",")[1]
+    (folder / "changed.csv").write_text(text.replace(cell, cell[:-1] + str((int(cell[-1]) + 1) % 10), 1))
+    assert main(["verify", model, str(folder / "changed.csv")]) == 1
+    assert "other data" in capsys.readouterr().out
+    whole = (folder / "out" / "model.certifit").read_bytes()
+    (folder / "cut.certifit").write_bytes(whole[:-100])
+    assert main(["verify", str(folder / "cut.certifit"), str(folder / "t.csv")]) == 1
+    assert "DOES NOT HOLD" in capsys.readouterr().out
+
+
+def test_evaluate_show_certify_and_explain(folder, capsys):
+    model, table = str(folder / "out" / "model.certifit"), str(folder / "t.csv")
+    assert main(["evaluate", model, table]) == 0
+    assert "R² 0.9" in capsys.readouterr().out
+    assert main(["show", model]) == 0
+    shown = capsys.readouterr().out
+    assert "zip (category: 0100, 0101, 0102)" in shown
+    assert "id is not used: identifier" in shown
+    assert main(["certify", model, table]) == 0
+    assert "best possible fit" in capsys.readouterr().out
+    assert main(["explain", model, f"{table}:2"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("dose: ")
+    terms = [line.split() for line in told.splitlines()[2:]]
+    total = sum(float(t[-1]) for t in terms)
+    assert abs(total - float(told.split()[1])) < 0.1
+    assert main(["explain", model, "age=50,sex=f"]) == 0
+
+
+def test_fit_one_model(folder, capsys):
+    out = folder / "one.certifit"
+    table = str(folder / "t.csv")
+    assert main(["fit", table, "--target", "dose", "--model", "ridge", "--set", "alpha=2.5", "--out", str(out)]) == 0
+    assert "ridge with alpha = 2.5, fitted to 90 rows" in capsys.readouterr().out
+    assert main(["verify", str(out), table]) == 0
+
+
+def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
+    import skops.io
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 2))
+    y = X @ [1.0, -2.0] + rng.normal(size=50)
+    rows = "\n".join(f"{a!r},{b!r},{c!r}" for a, b, c in zip(X[:, 0].tolist(), X[:, 1].tolist(), y.tolist()))
+    (folder / "xy.csv").write_text(f"a,b,y\n{rows}\n")
+    skops.io.dump(Ridge(alpha=1.0).fit(X, y), folder / "theirs.skops")
+    assert main(["certify", str(folder / "theirs.skops"), str(folder / "xy.csv"), "--target", "y"]) == 0
+    assert "Ridge" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nonsense"], 2, "Unknown command"),
+        (["study", "no.csv"], 2, "There is no file no.csv"),
+        (["study", "example:nothing"], 2, "no bundled table"),
+        (["study", "example:iris", "--folds", "x"], 2, "--folds"),
+        (["study", "example:iris", "--folds", "1"], 2, "--folds must be 2 or more"),
+        (["study", "example:iris", "--time-budget", "-1"], 2, "--time-budget"),
+        (["study", "example:iris", "--target", "colour"], 2, "no column 'colour'"),
+        (["study", "example:diabetes", "--models", "magic"], 1, "There is no model 'magic'"),
+        (["predict", "no.certifit", "no.csv"], 2, "There is no file no.certifit"),
+        (["verify", "no.certifit", "example:iris"], 2, "There is no file"),
+        (["predict"], 2, "MODEL"),
+    ],
+)
+def test_errors_are_one_sentence_and_have_their_code(arguments, code, words, capsys):
+    assert main(arguments) == code
+    told = capsys.readouterr().err.strip()
+    assert words.lower() in told.lower()
+    assert len(told.splitlines()) == 1
+
+
+def test_a_table_without_a_target_option(folder, capsys):
+    assert main(["study", str(folder / "t.csv")]) == 2
+    assert "--target COLUMN (the last columns are: id, age, sex, seen, zip, dose)" in capsys.readouterr().err
+    (folder / "one.csv").write_text("x,y\n" + "\n".join(f"{i},same" for i in range(30)) + "\n")
+    assert main(["study", str(folder / "one.csv"), "--target", "y"]) == 1
+    assert "only one class" in capsys.readouterr().err
+
+
+KILLED = """
+import sys
+from certifit.files import Table
+from certifit.study import run
+table = {"x": list(range(40)), "y": [v * 2.0 + v % 3 for v in range(40)]}
+study = run({"x": [v % 13 for v in range(40)], "y": table["y"]}, "y", models=["least squares"], folds=2)
+print("ready", flush=True)
+while True:
+    study.write(sys.argv[1])
+    print("written", flush=True)
+"""
+
+
+def test_killed_while_writing_every_file_is_whole(tmp_path):
+    """SIGKILL at any moment: each file is a complete version, old or new."""
+    child = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"ready\n"
+    assert child.stdout.readline() == b"written\n"
+    time.sleep(0.37)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    import certifit as cf
+
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")
+    assert cf.load(tmp_path / "model.certifit").schema.target.name == "y"
+    assert set(record["digests"]) == {"report.html", "model.certifit"}

@@ -1,0 +1,77 @@
+"""Every estimator that certifit exports can be saved, and comes back answering bit for bit the same."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from certifit.files import certificates_of, from_bytes, to_bytes
+from certifit.files._allowed import _FAMILIES, _PARTS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+TARGETS = {
+    "positive values": np.abs(X @ [1.0, 2.0, 3.0]) + 0.1,
+    "two classes": np.where(X[:, 0] + 0.3 * RNG.normal(size=60) > 0, "a", "b"),
+    "separable": np.where(X[:, 0] > 0, "a", "b"),
+    "three classes": np.array(["a", "b", "c"])[RNG.integers(0, 3, 60)],
+}
+
+
+def estimators():
+    for family in _FAMILIES:
+        try:
+            module = importlib.import_module(f"certifit.{family}")
+        except ModuleNotFoundError:
+            continue
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and not inspect.isabstract(thing):
+                yield pytest.param(thing, id=name)
+
+
+def fitted(cls):
+    """The estimator on every kind of target that it accepts."""
+    rows = np.abs(X).round() if "Multinomial" in cls.__name__ or "Categorical" in cls.__name__ else X
+    for y in TARGETS.values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                yield cls().fit(rows, y), rows
+            except (TypeError, ValueError):
+                continue
+
+
+def answers(model, rows):
+    for method in ("predict", "predict_proba", "decision_function", "transform"):
+        if hasattr(model, method):
+            yield method, np.asarray(getattr(model, method)(rows))
+
+
+@pytest.mark.parametrize("cls", list(estimators()))
+def test_round_trip(cls):
+    models = list(fitted(cls))
+    if not models:
+        pytest.skip(f"{cls.__name__} needs arguments of its own")
+    for model, rows in models:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            again = from_bytes(to_bytes(model))
+            for (method, before), (_, after) in zip(
+                answers(model, rows.copy()), answers(again, rows.copy()), strict=True
+            ):
+                assert before.tobytes() == after.tobytes(), method
+            assert [c.to_dict() for c in certificates_of(again)] == [c.to_dict() for c in certificates_of(model)]
+
+
+def test_the_list_names_what_exists():
+    for path in _PARTS:
+        module, name = path.rsplit(".", 1)
+        family = module.split(".")[1]
+        if importlib.util.find_spec(f"certifit.{family}") is not None:
+            assert inspect.isclass(getattr(importlib.import_module(module), name))

@@ -1,0 +1,93 @@
+"""Compiled moments and scores against a few lines of NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certifit.loops import moments
+
+
+def plain(X, code, weight, K):
+    total = np.bincount(code, weights=weight, minlength=K)
+    mean = np.stack([np.average(X[code == c], axis=0, weights=weight[code == c]) for c in range(K)])
+    scatter = np.stack([(weight[code == c, None] * (X[code == c] - mean[c]) ** 2).sum(axis=0) for c in range(K)])
+    return total, mean, scatter
+
+
+def run(X, code, weight, K):
+    out = np.zeros(K), np.zeros((K, X.shape[1])), np.zeros((K, X.shape[1]))
+    moments.class_moments(X, code, weight, *out)
+    return out
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1e3, -1e8]), st.booleans())
+def test_class_moments_are_those_of_numpy(seed, shift, weighted):
+    rng = np.random.default_rng(seed)
+    n, d, K = int(rng.integers(6, 6000)), int(rng.integers(1, 5)), 3
+    X = shift + rng.normal(size=(n, d))
+    code = rng.permutation(np.arange(n) % K)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
+    got = run(X, code, weight if weighted else np.zeros(0), K)
+    long = plain(X.astype(np.longdouble), code, weight, K)
+    for a, b in zip(got, long):
+        np.testing.assert_allclose(a, b.astype(float), rtol=1e-12, atol=1e-14)
+
+
+def test_columns_far_from_zero_keep_their_variance():
+    rng = np.random.default_rng(0)
+    X = 1e8 + rng.normal(size=(50_000, 2))
+    total, _, scatter = run(X, np.zeros(len(X), dtype=np.int64), np.zeros(0), 1)
+    exact = X.astype(np.longdouble).var(axis=0).astype(float)
+    np.testing.assert_allclose(scatter[0] / total[0], exact, rtol=1e-13)
+
+
+def test_a_first_row_far_away_costs_few_digits():
+    X = np.concatenate([[1e6], np.random.default_rng(1).normal(size=5000)])[:, None]
+    total, _, scatter = run(X, np.zeros(len(X), dtype=np.int64), np.zeros(0), 1)
+    exact = float(X.astype(np.longdouble).var())
+    assert scatter[0, 0] / total[0] == pytest.approx(exact, rel=1e-11)
+
+
+def test_nan_is_not_swallowed():
+    X = np.array([[1.0, 2.0], [np.nan, 3.0], [2.0, 5.0]])
+    _, mean, scatter = run(X, np.zeros(3, dtype=np.int64), np.zeros(0), 1)
+    assert not np.isfinite(mean[0, 0])
+    assert not np.isfinite(scatter[0, 0])
+    assert np.isfinite(scatter[0, 1])
+
+
+def test_missing_cells_are_skipped():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 3))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    code = rng.integers(0, 2, 200)
+    total, mean, scatter = np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3))
+    moments.class_moments_missing(X, code, np.zeros(0), total, mean, scatter)
+    for c in range(2):
+        part = X[code == c]
+        np.testing.assert_allclose(total[c], (~np.isnan(part)).sum(axis=0))
+        np.testing.assert_allclose(mean[c], np.nanmean(part, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(scatter[c] / total[c], np.nanvar(part, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_and_labels(dtype):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 4)).astype(dtype)
+    mean, half, constant = rng.normal(size=(3, 4)), rng.random((3, 4)), rng.normal(size=3)
+    out, labels = np.zeros((50, 3)), np.zeros(50, dtype=np.int64)
+    moments.gaussian_scores(X, mean, half, constant, out)
+    want = constant - (half * (X[:, None, :].astype(float) - mean) ** 2).sum(axis=2)
+    np.testing.assert_allclose(out, want, rtol=1e-12)
+    assert moments.gaussian_labels(X, mean, half, constant, labels) == 0
+    assert labels.tolist() == want.argmax(axis=1).tolist()
+    X[0, 0] = np.nan
+    assert moments.gaussian_labels(X, mean, half, constant, labels) == 1
+
+
+def test_category_counts():
+    X = np.array([[0, 1], [1, -1], [1, 0]])
+    out = np.zeros((2, 4))
+    moments.category_counts(X, np.array([0, 0, 1]), np.array([1.0, 2.0, 3.0]), np.array([0, 2]), out)
+    assert out.tolist() == [[1.0, 2.0, 0.0, 1.0], [0.0, 3.0, 3.0, 0.0]]

@@ -1,0 +1,9 @@
+"""scikit-learn's estimator contract for every naive Bayes model."""
+
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
+from tests.contract import contract
+
+
+@contract([GaussianNB(), BernoulliNB(), MultinomialNB(), CategoricalNB(), MixedNB()])
+def test_contract(estimator, check):
+    check(estimator)

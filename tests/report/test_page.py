@@ -1,0 +1,193 @@
+"""The report: one file, nothing fetched, everything there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from certifit.report import render
+from certifit.study import run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    table = {"<b>x</b>": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y & z": X @ [2.0, -1.0, 0.0] + rng.normal(size=90)}
+    return run(table, "y & z", models=["least squares"], folds=3).record
+
+
+@pytest.fixture(scope="module")
+def classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    table = {
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "c": X[:, 2],
+        "y": np.where(X[:, 0] + 0.5 * rng.normal(size=90) > 0, "up", "down"),
+    }
+    return run(table, "y", models=["logistic regression"], folds=3).record
+
+
+class Page(HTMLParser):
+    """Tags, their balance, and every address."""
+
+    VOID = frozenset(("meta", "br", "img", "path", "use", "rect", "circle", "link", "input"))
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.addresses, self.ids, self.wrong = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "action", "data"):
+                self.addresses.append(value)
+            if name == "id":
+                self.ids.append(value)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag in self.VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.mark.parametrize("kind", ["regression", "classes"])
+def test_one_sound_file_that_asks_for_nothing(kind, request):
+    text = render(request.getfixturevalue(kind))
+    page = Page(text)
+    assert page.wrong == []
+    assert page.open == []
+    assert "script" not in page.seen
+    assert "link" not in page.seen
+    assert "img" not in page.seen
+    assert all(a.startswith("#") for a in page.addresses)
+    outside = set(re.findall(r"https?://[^\s\"'<)]+", text)) - {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert outside == set()
+    assert "@import" not in text
+    assert "url(http" not in text
+    assert len(page.ids) == len(set(page.ids))
+    for address in page.addresses:
+        assert address[1:] in page.ids
+
+
+def test_every_part_is_there(regression, classes):
+    parts = (
+        "What the data are",
+        "The comparison",
+        "What is proved",
+        "On rows it had not seen",
+        "What would change",
+        "do it again",
+    )
+    for record, drawings in ((regression, 6), (classes, 4)):
+        text = render(record)
+        assert all(p in text for p in parts)
+        assert text.count("<svg ") == drawings
+        assert record["verdict"]["text"][:40] in text
+        assert "✓ proved" in text
+    assert "Confusion" in render(classes)
+
+
+def test_names_from_the_table_are_text_not_markup(regression):
+    text = render(regression)
+    assert "<b>x</b>" not in text
+    assert "&lt;b&gt;x&lt;/b&gt;" in text
+    assert "Predicting y &amp; z" in text
+
+
+def test_pictures_follow_the_page_colours(regression):
+    svg = re.search(r"<svg .*?</svg>", render(regression), re.DOTALL).group()
+    assert "var(--ink)" in svg
+    assert "var(--accent)" in svg
+    assert not re.search(r"#(?!000000|ffffff)[0-9a-f]{6}", re.sub(r'(href="#|url\(#|id=")[^")]*', "", svg))
+
+
+def test_the_page_can_be_made_again_from_the_record(regression):
+    import json
+
+    assert render(json.loads(json.dumps(regression))) == render(regression)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (apt-get install chromium)")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_in_a_browser_nothing_leaves_and_nothing_overflows(tmp_path, regression, classes, width):
+    """Headless Chromium lays the page out: no error, no request, no sideways scrolling, every picture has a size."""
+    for name, record in (("regression", regression), ("classes", classes)):
+        page = tmp_path / f"{name}.html"
+        # The probe is put in by the test; the page itself runs nothing (its policy forbids it).
+        text = render(record).replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';")
+        probe = (
+            "<script>addEventListener('load', () => { const d = document.documentElement; const s = [...document.querySelectorAll('svg')];"
+            "document.title = JSON.stringify({wide: d.scrollWidth - d.clientWidth, drawn: s.filter(v => v.getBoundingClientRect().width > 200"
+            " && v.getBoundingClientRect().height > 60).length, all: s.length,"
+            " requests: performance.getEntriesByType('resource').length}); })</script></body>"
+        )
+        page.write_text(text.replace("</body>", probe))
+        # Chromium's own window is never narrower than 500 pixels: a frame gives the page the width of a phone.
+        frame = tmp_path / f"{name}-frame.html"
+        frame.write_text(
+            f"<iframe src='{page.as_uri()}' width='{width}' height='4000'></iframe>"
+            if width < 500
+            else f"<meta http-equiv='refresh' content='0;url={page.as_uri()}'>"
+        )
+        told = subprocess.run(
+            [
+                CHROMIUM,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-sync",
+                "--enable-logging=stderr",
+            ]
+            + ["--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files"]
+            + [
+                f"--user-data-dir={tmp_path / 'profile'}",
+                f"--window-size={max(width, 500)},4000",
+                "--virtual-time-budget=4000",
+            ]
+            + ["--dump-dom", page.as_uri() if width >= 500 else _framed(frame, page)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        found = re.search(r"\{&quot;wide.*?\}|\{\"wide.*?\}", told.stdout)
+        assert found, told.stdout[-500:] + told.stderr[-500:]
+        import json
+
+        seen = json.loads(found.group().replace("&quot;", '"'))
+        assert seen["wide"] <= 0
+        assert seen["drawn"] == seen["all"] > 3
+        assert seen["requests"] == 0
+        assert "CONSOLE" not in told.stderr
+
+
+def _framed(frame, page):
+    """A page whose title repeats that of the framed page once it is known."""
+    frame.write_text(
+        f"<iframe id='f' src='{page.as_uri()}' width='390' height='4000'></iframe><script>"
+        "document.getElementById('f').addEventListener('load', () => setTimeout(() =>"
+        " document.title = document.getElementById('f').contentDocument.title, 500))</script>"
+    )
+    return frame.as_uri()

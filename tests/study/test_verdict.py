@@ -1,0 +1,90 @@
+"""Choosing, and calling differences real."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from certifit.study._compare import Piece, Result, outer_folds
+from certifit.study._judge import AUC
+from certifit.study._models import Candidate, candidates
+from certifit.study._verdict import decide, in_words
+
+
+def result(name, scores):
+    candidate = Candidate(name, ("classification",), ())
+    return Result(candidate, {k: Piece(None, float(s), {}, 0.1) for k, s in enumerate(scores)})
+
+
+FOLDS = [(np.arange(90), np.arange(90, 100))] * 10
+RNG = np.random.default_rng(0)
+NOISE = 0.01 * RNG.normal(size=10)
+
+
+def test_the_simplest_within_one_standard_error_is_chosen():
+    verdict = decide(
+        [result("baseline", [0.5] * 10), result("simple", 0.90 + NOISE), result("best", 0.901 + NOISE[::-1])],
+        FOLDS,
+        AUC,
+    )
+    assert verdict.winner.name == "simple"
+    assert "simplest" in verdict.rule
+
+
+def test_a_real_difference_is_called_real_and_the_better_model_is_chosen():
+    verdict = decide(
+        [result("baseline", [0.5] * 10), result("simple", 0.80 + NOISE), result("best", 0.90 + NOISE[::-1])], FOLDS, AUC
+    )
+    assert verdict.winner.name == "best"
+    assert verdict.of("simple").real
+    assert "Really worse: simple" in in_words(verdict, AUC)
+
+
+def test_nothing_better_than_the_baseline():
+    verdict = decide([result("baseline", [0.5] * 10), result("noise", 0.5 + 10 * NOISE)], FOLDS, AUC)
+    assert verdict.winner.name == "baseline"
+    assert "No model is really better" in in_words(verdict, AUC)
+
+
+def test_incomplete_candidates_are_not_ranked_and_none_at_all_is_an_error():
+    half = result("half", [0.9] * 5)
+    verdict = decide([result("baseline", 0.5 + 0 * NOISE), result("whole", 0.8 + NOISE), half], FOLDS, AUC)
+    assert {s.name for s in verdict.standings} == {"baseline", "whole"}
+    with pytest.raises(RuntimeError, match="No model could be compared"):
+        decide([half], FOLDS, AUC)
+
+
+@pytest.mark.slow
+def test_equal_models_are_rarely_called_different():
+    """Two candidates whose difference is noise around zero: called real in at most about 5 % of studies."""
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(400):
+        a, b = rng.normal(0.8, 0.02, 10), rng.normal(0.8, 0.02, 10)
+        verdict = decide([result("baseline", 0.5 + 0 * a), result("a", a), result("b", b)], FOLDS, AUC)
+        wrong += any(s.real for s in verdict.standings if s.name in ("a", "b"))
+    assert wrong <= scipy.stats.binom.ppf(0.999, 400, 0.05)
+
+
+def test_folds_never_part_twins_and_keep_shares():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    twins = np.arange(200)
+    twins[100:150] = rng.integers(0, 50, 50)
+    y[100:150] = y[twins[100:150]]
+    seen = np.zeros(200, dtype=int)
+    for train, test in outer_folds(y, twins, True, 5, 0):
+        assert not set(twins[train]) & set(twins[test])
+        seen[test] += 1
+        assert abs(y[train].mean() - y.mean()) < 0.1
+    assert seen.tolist() == [1] * 200
+
+
+def test_unknown_models_and_limits():
+    with pytest.raises(ValueError, match="There is no model 'magic'"):
+        candidates("regression", 100, 5, 0, False, ("magic",))
+    chosen, left = candidates("regression", 100, 5_000, 0, False, ("least squares",))
+    assert [c.name for c in chosen] == ["baseline"]
+    assert left[0][0] == "least squares"
+    assert "features are too many" in left[0][1]

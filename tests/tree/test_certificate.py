@@ -1,0 +1,166 @@
+"""The certificate: it holds on every kind of fit, and refuses whatever was changed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.tree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates._data import digest_evidence
+from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+
+def table(seed=0, n=120):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    frame["few"] = rng.choice(["x", "y", "z", None], n)
+    frame["many"] = rng.integers(0, 25, n).astype(str)
+    frame = frame.mask(rng.random(frame.shape) < 0.05)
+    score = frame["a"].fillna(0) + (frame["few"] == "x") + rng.normal(size=n) * 0.5
+    weight = rng.random(n) * (rng.random(n) > 0.1)
+    return frame, np.digitize(score, [0, 1]), score.to_numpy(), weight
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"max_depth": 3},
+        {"min_samples_leaf": 9, "min_weight_fraction_leaf": 0.1},
+        {"max_leaf_nodes": 7},
+        {"min_impurity_decrease": 0.01},
+        {"max_features": 2, "random_state": 0},
+        {"ccp_alpha": 0.01},
+        {"pruning": "cv", "cv": 4},
+        {"pruning": "reduced-error", "random_state": 1},
+    ],
+)
+@pytest.mark.parametrize("criterion", ["gini", "log_loss", "squared_error", "absolute_error"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_holds_and_verifies(criterion, params, weighted):
+    X, labels, score, w = table()
+    weight = w if weighted else None
+    if criterion in ("gini", "log_loss"):
+        model, y = (
+            DecisionTreeClassifier(criterion=criterion, **params),
+            np.array(["no", "may", "yes"])[labels],
+        )
+    else:
+        model, y = DecisionTreeRegressor(criterion=criterion, **params), score
+    certificate = model.fit(X, y, sample_weight=weight).certificate_
+    assert certificate.holds, certificate.failures
+    assert certificate.verify(X, y, sample_weight=weight).holds
+    assert certificate.leaves == model.get_n_leaves()
+    again = Certificate.from_dict(json.loads(json.dumps(certificate.to_dict())))
+    assert again.verify(X, y, sample_weight=weight).holds
+    assert str(again) == str(certificate)
+
+
+@given(st.integers(0, 100_000), st.booleans())
+def test_it_holds_on_random_small_tables(seed, gaps):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 7, size=(int(rng.integers(1, 25)), 2)).astype(float)
+    if gaps:
+        X[rng.random(X.shape) < 0.3] = np.nan
+    y = rng.integers(0, 3, len(X))
+    assert DecisionTreeClassifier(criterion="entropy").fit(X, y).certificate_.holds
+    assert DecisionTreeRegressor(ccp_alpha=0.05).fit(X, y + rng.normal(size=len(X))).certificate_.holds
+
+
+def refit(certificate, **changes):
+    """The certificate with other evidence and the digest that belongs to it."""
+    evidence = {**certificate.evidence, **changes}
+    digests = {**certificate.digests, "evidence": digest_evidence(evidence)}
+    return certificate.tampered(evidence=evidence, digests=digests)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, labels, _, _ = table()
+    X = X[["a", "b", "c"]].fillna(0.0).to_numpy()
+    return X, labels, DecisionTreeClassifier(ccp_alpha=0.02).fit(X, labels).certificate_
+
+
+def test_a_worse_question_is_refused(fitted):
+    X, y, certificate = fitted
+    threshold = certificate.evidence["threshold"].copy()
+    threshold[0] += 0.3
+    outcome = refit(certificate, threshold=threshold).verify(X, y)
+    assert outcome.same_data
+    assert not outcome.holds
+    feature = certificate.evidence["feature"].copy()
+    feature[0] = (feature[0] + 1) % 3
+    assert not refit(certificate, feature=feature).verify(X, y).holds
+
+
+def test_other_values_prunings_rules_and_figures_are_refused(fitted):
+    X, y, certificate = fitted
+    evidence = certificate.evidence
+    value = evidence["value"].copy()
+    value[0] = value[0][::-1]
+    assert not refit(certificate, value=value).verify(X, y).holds
+    asks = evidence["asks"].copy()
+    asks[0] = False
+    assert not refit(certificate, asks=asks).verify(X, y).holds
+    asks = evidence["left"] >= 0
+    assert not refit(certificate, asks=asks).verify(X, y).holds
+    assert not refit(certificate, alpha=0.5).verify(X, y).holds
+    assert not refit(certificate, max_depth=2).verify(X, y).holds
+    assert not refit(certificate, min_samples_leaf=5).verify(X, y).holds
+    assert not refit(certificate, criterion="entropy").verify(X, y).holds
+    assert not refit(certificate, left=evidence["right"]).verify(X, y).holds
+    for name, wrong in (("leaves", 2), ("shortfall", -1.0), ("impurity", 0.0), ("compared", 1)):
+        figures = {**certificate.figures, name: wrong}
+        assert not certificate.tampered(figures=figures).verify(X, y).holds
+    assert not certificate.tampered(claim="The best tree of all.").verify(X, y).holds
+    assert not certificate.tampered(evidence={**evidence, "alpha": 0.0}).verify(X, y).holds
+
+
+def test_other_data_are_told_apart_from_a_false_claim(fitted):
+    X, y, certificate = fitted
+    other = X.copy()
+    other[0, 0] += 1.0
+    outcome = certificate.verify(other, y)
+    assert not outcome.same_data
+    assert "other data" in outcome.reason
+    assert not certificate.verify(X, y, sample_weight=np.ones(len(y))).same_data
+
+
+def test_a_leaf_that_could_have_asked_is_refused():
+    X, y = np.arange(8.0)[:, None], [0, 0, 0, 0, 1, 1, 2, 2]
+    certificate = DecisionTreeClassifier(max_depth=1).fit(X, y).certificate_
+    assert certificate.holds
+    assert not refit(certificate, max_depth=5).verify(X, y).holds
+
+
+def test_a_foreign_tree_is_judged_by_the_same_proof():
+    """Scikit-learn's own tree passes where it is greedy-optimal; a random one does not."""
+    X, labels, _, _ = table()
+    X = X[["a", "b", "c"]].fillna(0.0).to_numpy().astype(np.float32).astype(float)
+    ours = DecisionTreeClassifier(min_samples_leaf=6).fit(X, labels).certificate_
+    for splitter, holds in (("best", True), ("random", False)):
+        t = sklearn.tree.DecisionTreeClassifier(min_samples_leaf=6, splitter=splitter, random_state=0)
+        t = t.fit(X, labels).tree_
+        evidence = {
+            **ours.evidence,
+            "left": t.children_left, "right": t.children_right, "feature": t.feature,
+            "threshold": t.threshold,
+            "missing_left": np.zeros(t.node_count), "group": np.full(t.node_count, -1),
+            "value": t.value[:, 0], "asks": t.children_left >= 0,
+        }  # fmt: skip
+        assert issue("tree", Data.of(X, labels), evidence).holds == holds
+
+
+def test_the_heuristic_is_owned_up_to():
+    X, labels, _, _ = table()
+    claim = DecisionTreeClassifier().fit(X, labels).certificate_
+    assert claim.heuristic
+    assert "too many to compare" in claim.claim
+    two = DecisionTreeClassifier().fit(X, labels > 0).certificate_
+    assert not two.heuristic
