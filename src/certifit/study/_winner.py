@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from certifit import metrics
 from certifit._types import Array
 from certifit.files import certificates_of
