@@ -182,7 +182,7 @@ def test_schema_states_what_it_does_with_unseen_missing_and_unreadable():
     assert reading.unseen == {"c": 1}
     assert reading.unreadable == {"x": 1, "d": 1}
     assert reading.ignored == ("more",)
-    with pytest.raises(TableError, match="lacks 2 columns .*'c', 'd'"):
+    with pytest.raises(TableError, match=r"lacks 2 columns .*'c', 'd'"):
         schema.read(Table.of({"x": [1]}))
     assert Schema.from_dict(schema.to_dict()) == schema
 

@@ -11,7 +11,10 @@ from certifit.certificates import (
     counts,
     duality,
     evaluation,
+    kernel_margin,
+    kernel_ridge,
     least_squares,
+    linear_svm,
     local,
     neighbors,
     perceptron,
@@ -19,11 +22,13 @@ from certifit.certificates import (
     softmax,
     spectrum,
     stationary,
+    svm,
     tree,
 )
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
+from certifit.certificates.definiteness import mercer
 
 __all__ = [
     "Ball",
@@ -40,9 +45,13 @@ __all__ = [
     "evaluation",
     "gamma",
     "issue",
+    "kernel_margin",
+    "kernel_ridge",
     "kinds",
     "least_squares",
+    "linear_svm",
     "local",
+    "mercer",
     "neighbors",
     "perceptron",
     "rationals",
@@ -50,6 +59,7 @@ __all__ = [
     "softmax",
     "spectrum",
     "stationary",
+    "svm",
     "to_float",
     "tree",
 ]

@@ -40,10 +40,12 @@ class Softmax(Loss):
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
-        shifted = z - z.max(axis=1, keepdims=True)
+        # One shift serves all rows unless scores are far apart: a maximum per row is slow for few classes.
+        top, bottom = z.max(), z.min()
+        shifted = z - (top if top - bottom < 500.0 else z.max(axis=1, keepdims=True))
         own = np.take_along_axis(shifted, np.asarray(y)[:, None], axis=1)[:, 0]
         p = np.exp(shifted, out=shifted)
-        total = p.sum(axis=1)
+        total = p @ np.ones(p.shape[1])
         p /= total[:, None]
         value = np.log(total) - own
         p[np.arange(len(p)), y] -= 1.0

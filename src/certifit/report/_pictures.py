@@ -121,11 +121,24 @@ def _comparison(axes: Any, record: Record) -> None:
         if row["name"] == winner:
             label.set_color(_ACCENT)
             label.set_fontweight("bold")
-    low = min(r["interval"][0] for r in rows)
-    axes.set_xlim(left=max(low, min(r["mean"] for r in rows) - 0.25) - 0.02)
+    _frame_scores(axes, rows)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"{record['measure']['name']} on held-out rows")
+
+
+def _frame_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Leave out of sight what would squeeze the rest together: its place is told by an arrow."""
+    lows = sorted((r["interval"][0] for r in rows if r["name"] != "baseline"), reverse=True)
+    high = max(r["interval"][1] for r in rows)
+    if not lows:
+        return
+    room = max(high - lows[len(lows) // 2], 0.02)  # the better half decides the scale
+    left = max(lows[-1], high - 4.0 * room) - 0.15 * room
+    axes.set_xlim(left, high + 0.1 * room)
+    for k, row in enumerate(rows):
+        if row["mean"] < left:
+            axes.annotate(f"◂ {row['mean']:.3f}", (left, k), xytext=(4, 0), textcoords="offset points", va="center")
 
 
 def _short(name: str, most: int = 24) -> str:

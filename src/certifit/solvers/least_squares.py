@@ -30,6 +30,7 @@ from certifit.solvers._solution import Solution
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
+_CLEAN = 1e-2  # above it the solution of the normal equations is as good as a refined one
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
 _WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
 _SMALL = 1 << 16  # entries of X up to which least squares always gets all its digits
@@ -169,14 +170,16 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
         rhs = m.cross[:, t] - m.gram @ task.prior[t]
         W[t] = task.prior[t] + factors[a].solve(rhs / D) / D
     b = m.target_mean - W @ m.mean
-    for _ in range(2):  # true residuals wash out what forming the Gram matrix lost
-        G = task.half_gradient(W, task.residual(W, b))
-        G = G - np.outer(m.mean, (G_sum := _column_sums(task, W, b)))
+    # True residuals wash out what forming the Gram matrix lost (a well-conditioned one loses nothing).
+    for _ in range(2 if worst < _CLEAN else 0):
+        R = task.residual(W, b)
+        sums = _column_sums(task, R)
+        G = task.half_gradient(W, R) - np.outer(m.mean, sums)
         step = np.empty_like(W)
         for t, a in enumerate(task.alpha):
             step[t] = factors[a].solve(G[:, t] / D) / D
         W = W + step
-        b = b + (G_sum / m.total - step @ m.mean if task.fit_intercept else 0.0)
+        b = b + (sums / m.total - step @ m.mean if task.fit_intercept else 0.0)
         if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
             break
     stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
@@ -185,11 +188,10 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
     return W, b, stats
 
 
-def _column_sums(task: _Task, W: Array, b: Array) -> Array:
+def _column_sums(task: _Task, R: Array) -> Array:
     """Σ s r of each target (zero without an offset)."""
     if not task.fit_intercept:
-        return np.zeros(len(W))
-    R = task.residual(W, b)
+        return np.zeros(R.shape[1])
     return R.sum(axis=0) if task.weights is None else task.weights @ R
 
 

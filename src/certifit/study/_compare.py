@@ -1,7 +1,8 @@
 """Nested cross-validation of all candidates on the same folds, within a time budget.
 
-The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` on
-the training rows followed by answers for the held-out rows. The first fold of every candidate runs first, which
+The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` (which
+shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
+The first fold of every candidate runs first, which
 tells what the others will cost; then cheap candidates are completed before dear ones. What the budget does not
 allow is left, and said.
 """
@@ -20,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from certifit._types import Array
 from certifit.files import Schema
+from certifit.model_selection import Search
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, Measure, answers_of, score
 from certifit.study._models import Candidate
@@ -109,16 +111,7 @@ def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
         return pipeline
     kind = StratifiedKFold if work.measure.name != "R²" else KFold
     cv = kind(work.inner, shuffle=True, random_state=work.seed + 1)
-    return search_class()(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
-
-
-def search_class() -> Any:
-    """certifit's Search (work shared across folds and grid points)."""
-    try:
-        from certifit.model_selection import Search
-    except ImportError:
-        from sklearn.model_selection import GridSearchCV as Search
-    return Search
+    return Search(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
 
 
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
@@ -172,11 +165,17 @@ def _order(results: Sequence[Result], folds: int) -> Iterator[tuple[int, int]]:
 
 
 def _hopeless(result: Result, folds: int, deadline: float, workers: int) -> bool:
-    """Whether the first fold's time says that the others cannot be done in time."""
-    if 0 not in result.pieces:
+    """Whether the folds done so far say that the others cannot be done in time.
+
+    The quickest counts: the first fold also pays for compiling loops, so one fold alone condemns nothing unless it
+    took longer than all the time that is left.
+    """
+    if not result.pieces:
         return False
+    quickest = min(p.seconds for p in result.pieces.values())
     left = folds - len(result.pieces)
-    return time.monotonic() + result.pieces[0].seconds * max(left / workers, 1.0) > deadline
+    needed = quickest * (max(left / workers, 1.0) if len(result.pieces) > 1 else 1.0)
+    return time.monotonic() + needed > deadline
 
 
 def _here(results: list[Result], work: Work, deadline: float, workers: int) -> Iterator[tuple[int, int, Piece]]:

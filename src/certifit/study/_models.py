@@ -189,7 +189,7 @@ TABLE: tuple[Candidate, ...] = (
         (CLASSES,),
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:LogisticRegression"),
         {"C": (0.001, 0.01, 0.1, 1.0, 10.0)},
-        {"PolynomialBasis": {"order": 2}},
+        {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=2_000_000, classes=10),
     ),
     Candidate(
@@ -197,7 +197,7 @@ TABLE: tuple[Candidate, ...] = (
         _ANY_VALUE,
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:Ridge"),
         _ALPHA,
-        {"PolynomialBasis": {"order": 2}},
+        {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=5_000_000),
     ),
     Candidate(

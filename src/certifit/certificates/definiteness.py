@@ -1,0 +1,160 @@
+"""Mercer or not: positive semi-definiteness by construction, by a Cholesky factor, or refuted by a vector.
+
+By construction: the kernel is rebuilt from its record and its proof tree read. By computation, K being the Gram
+matrix on the given points, known to within R entry by entry: for any real L, the least eigenvalue of K is at least
+−τ − ‖K + τI − LLᵀ‖∞ − ‖R‖∞, whatever way L was found; a Cholesky factor makes the middle term tiny. A vector with
+vᵀKv < 0 beyond rounding refutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates._ball import Ball, dot
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Certificate, Check, Kind, Proof, equal, issue, lower, register, upper
+from certifit.certificates.gram import BALLS
+from certifit.kernels import Kernel, rebuild, rows
+
+_ROUNDING = 1e-9  # a least eigenvalue above minus this share of the largest entry counts as not negative
+
+
+def _gram(data: Data, evidence: Mapping[str, Any]) -> Ball:
+    if "gram" in evidence:
+        K = Ball(evidence["gram"])
+    elif "kernel" in evidence:
+        K = rebuild(evidence["kernel"]).gram(data.X, data.X, BALLS)
+    else:
+        K = Ball(data.X)
+    if len(K.shape) != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"a Gram matrix is square, not {K.shape}")
+    return K
+
+
+def _least(K: Ball, shift: float) -> float:
+    """A proved lower bound of the least eigenvalue, or −inf."""
+    n = len(K.mid)
+    half = 0.5 * (K.mid + K.mid.T)
+    skew = np.abs(K.mid - K.mid.T)  # the symmetric part has the same vᵀKv; its rounding is covered below
+    shifted = half + shift * np.eye(n)
+    try:
+        L = np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        return -np.inf
+    rest = Ball(half) + Ball(shift * np.eye(n)) - dot(L, L.T)
+    spread = np.abs(rest.mid) + np.broadcast_to(rest.rad, rest.mid.shape) + skew * 2.0**-52
+    spread = spread + np.broadcast_to(K.rad, K.mid.shape) + np.broadcast_to(K.rad, K.mid.shape).T
+    worst = float(spread.sum(axis=1).max()) * (1.0 + 4.0 * n * 2.0**-53)
+    return -(shift + worst) * (1.0 + 2.0**-50)
+
+
+class _Definiteness(Kind):
+    theorem: ClassVar[str] = "Mercer: a kernel is an inner product exactly when its Gram matrices are semi-definite"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        method = evidence["method"]
+        if method == "construction":
+            proof = rebuild(evidence["kernel"]).proof
+            figures = {"verdict": equal("mercer"), "method": equal(method), "least_eigenvalue": lower(0.0)}
+            text = "" if proof is None else proof.statement
+            return Proof(figures, (Check("the kernel is built from Mercer kernels", proof is not None, text),))
+        K = _gram(data, evidence)
+        if method == "vector":
+            v = np.asarray(evidence["vector"], dtype=float)
+            ratio = dot(v, dot(K, v)) / Ball(v).square().sum()
+            figures = {"verdict": equal("not mercer"), "method": equal(method), "least_eigenvalue": upper(ratio)}
+            negative = bool(ratio.upper < 0)
+            return Proof(figures, (Check("vᵀKv < 0 beyond rounding", negative, f"{float(ratio.upper):.3g}"),))
+        least = _least(K, float(evidence["shift"]))
+        size = float(np.abs(K.mid).max(initial=0.0))
+        good = method == "cholesky" and least >= -_ROUNDING * size
+        verdict = "mercer" if good else "undecided"
+        figures = {"verdict": equal(verdict), "method": equal(method), "least_eigenvalue": lower(least)}
+        return Proof(figures, (Check("no eigenvalue is negative beyond rounding", good, f"least ≥ {least:.3g}"),))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        verdict, least = figures["verdict"], figures["least_eigenvalue"]
+        if figures["method"] == "construction":
+            return "This kernel is Mercer on any points: it is built from Mercer kernels by steps that keep it so."
+        if verdict == "mercer":
+            return f"On these points the Gram matrix is positive semi-definite: no eigenvalue is below {least:.2g}."
+        if verdict == "not mercer":
+            return f"This is not a Mercer kernel: the vector in the evidence makes vᵀKv negative ({least:.2g} ‖v‖²)."
+        return "Undecided: rounding hides the sign of the least eigenvalue."
+
+
+@register
+class Definiteness(_Definiteness):
+    """A Gram matrix, or a kernel given by a formula."""
+
+    name: ClassVar[str] = "mercer"
+
+
+@register
+class GivenDefiniteness(_Definiteness):
+    """A kernel that is a piece of the user's code: its values are part of the evidence."""
+
+    name: ClassVar[str] = "mercer-gram"
+    assumes: ClassVar[tuple[str, ...]] = ("the kernel values in the evidence are those of the kernel",)
+
+
+def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
+    """Is this kernel (or Gram matrix) positive semi-definite? Proved, refuted, or undecided.
+
+    Parameters
+    ----------
+    K_or_kernel : square array, or Kernel
+    X : array or sparse matrix, default=None
+        The points, for a kernel. A kernel that is Mercer by construction needs none.
+
+    Returns
+    -------
+    Certificate
+        ``verdict`` is "mercer", "not mercer" or "undecided"; ``least_eigenvalue`` bounds the least eigenvalue.
+
+    Examples
+    --------
+    >>> from certifit import kernels
+    >>> kernels.mercer(kernels.Linear() + kernels.RBF(), [[0.0], [1.0]]).verdict
+    'mercer'
+    >>> kernels.mercer(np.array([[1.0, 2.0], [2.0, 1.0]])).least_eigenvalue.__round__(6)
+    -1.0
+    """
+    evidence: dict[str, Any] = {}
+    kind = "mercer"
+    if isinstance(K_or_kernel, Kernel):
+        record = K_or_kernel.record()
+        data = Data.of(np.zeros((0, 0)) if X is None else X)
+        if record is not None:
+            evidence["kernel"] = record
+            if K_or_kernel.proof is not None:
+                return issue(kind, data, evidence | {"method": "construction"})
+        if X is None:
+            raise ValueError("This kernel carries no proof of being Mercer: give points X on which to look.")
+        if record is None:
+            kind, evidence["gram"] = "mercer-gram", K_or_kernel(rows(X))
+    else:
+        data = Data.of(K_or_kernel)
+    K = _gram(data, evidence)
+    if not np.all(np.isfinite(K.mid)):
+        raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be said about it.")
+    return issue(kind, data, evidence | _search(K))
+
+
+def _search(K: Ball) -> dict[str, Any]:
+    """A vector that refutes, else a shift that makes Cholesky's method go through."""
+    values, vectors = np.linalg.eigh(0.5 * (K.mid + K.mid.T))
+    v: Array = vectors[:, 0]
+    if float((dot(v, dot(K, v))).upper) < 0 and values[0] < 0:
+        return {"method": "vector", "vector": v}
+    size, n = float(np.abs(K.mid).max(initial=0.0)), len(v)
+    shift = max(0.0, -2.0 * float(values[0])) + 4.0 * n * 2.0**-53 * max(size, float(np.abs(values).max(initial=0.0)))
+    while shift <= _ROUNDING * size:
+        if _least(K, shift) >= -_ROUNDING * size:
+            return {"method": "cholesky", "shift": shift}
+        shift *= 4.0
+    return {"method": "none", "shift": _ROUNDING * size}

@@ -1,0 +1,164 @@
+"""Gram matrices with rounding bounds, and what kernel certificates share: scores, radii, best offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array, Matrix
+from certifit.certificates._ball import Ball, ball, dot, gamma, rationals
+from certifit.certificates._data import Data, Rigor
+from certifit.kernels import Arithmetic, Kernel, rebuild
+from certifit.kernels import Linear as LinearKernel
+
+_CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
+
+
+def is_exact(X: Any) -> bool:
+    """Whether an array holds exact rationals."""
+    return bool(np.dtype(getattr(X, "dtype", float)).hasobject)
+
+
+class BallArithmetic(Arithmetic):
+    """Inner products of rows (taken as exact) with their rounding bounds."""
+
+    def products(self, X: Matrix, Z: Matrix) -> Ball:
+        return dot(X, (Z.toarray() if scipy.sparse.issparse(Z) else Z).T)
+
+    def squares(self, X: Matrix) -> Ball:
+        return self.matched(X, X)
+
+    def matched(self, X: Matrix, Z: Matrix) -> Ball:
+        if is_exact(X):
+            return (Ball(X) * Ball(Z)).sum(axis=1)
+        plain, size = super().matched(X, Z), super().matched(abs(X), abs(Z))
+        return Ball(plain, size * gamma(X.shape[1] + 4) + X.shape[1] * 2.0**-1070)
+
+    def exact(self, values: Array) -> Ball:
+        return Ball(values)
+
+
+BALLS = BallArithmetic()
+
+
+class GramSource:
+    """Where the kernel values of a certificate come from: the data, or (a function of the user's) the evidence."""
+
+    def __init__(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float") -> None:
+        self.given: Array | None = None
+        self.kernel: Kernel | None = None
+        if "gram" in evidence:
+            self.given = np.asarray(evidence["gram"])
+        elif evidence["kernel"] == ["precomputed"]:
+            self.given = np.asarray(data.X)
+        else:
+            self.kernel = rebuild(evidence["kernel"])
+        n = data.X.shape[0]
+        if self.given is not None and self.given.shape != (n, n):
+            raise ValueError(f"a Gram matrix of {n} rows is square, not {self.given.shape}")
+        exact = rigor == "exact"
+        self.X = rationals(data.X) if exact and self.kernel is not None else data.X
+        if exact and self.given is not None:
+            self.given = rationals(self.given)
+        self.n = n
+
+    @property
+    def mercer(self) -> bool:
+        """Whether positive semi-definiteness holds by construction."""
+        return self.kernel is not None and self.kernel.proof is not None
+
+    def scores(self, support: Array, coef: Array, rows: Array | None = None) -> Ball:
+        """K[rows][:, support] @ coef for a matrix of coefficients (one column a machine)."""
+        rows = np.arange(self.n) if rows is None else rows
+        if self.given is not None:
+            return _by_chunks(len(rows), len(support), lambda i, j: self._cut(rows[i], support[j]), coef)
+        assert self.kernel is not None
+        return new_scores(self.kernel, self.X[rows], self.X[support], coef)
+
+    def _cut(self, i: Array, j: Array) -> Ball:
+        assert self.given is not None
+        return Ball(self.given[np.ix_(i, j)])
+
+    def radii(self, centre: Array | None = None) -> Ball:
+        """‖φ(xᵢ) − φ(c)‖ for every row (c = 0 in feature space unless the kernel is linear)."""
+        if self.given is not None:
+            return np.sqrt(Ball(np.diagonal(self.given)))
+        assert self.kernel is not None
+        return radii(self.kernel, self.X, centre)
+
+
+def _by_chunks(rows: int, columns: int, block: Any, coef: Array) -> Ball:
+    width = max(1, min(columns, 1024))
+    height = max(1, _CHUNK // width)
+    parts = []
+    for r in range(0, rows, height):
+        i = np.arange(r, min(rows, r + height))
+        total: Any = None
+        for c in range(0, columns, width):
+            j = np.arange(c, min(columns, c + width))
+            part = dot(block(i, j), coef[j])
+            total = part if total is None else total + part
+        parts.append(total if total is not None else Ball(np.zeros((len(i), coef.shape[1]))))
+    if not parts:
+        return Ball(np.zeros((0, coef.shape[1])))
+    rad = [np.broadcast_to(p.rad, p.mid.shape) for p in parts]
+    return Ball(np.concatenate([p.mid for p in parts]), np.concatenate(rad))
+
+
+def new_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array) -> Ball:
+    """Σⱼ coefⱼ k(x, vectorⱼ) for rows of X, with rounding bounds."""
+    return _by_chunks(X.shape[0], vectors.shape[0], lambda i, j: kernel.gram(X[i], vectors[j], BALLS), coef)
+
+
+def radii(kernel: Kernel, X: Matrix, centre: Array | None = None) -> Ball:
+    """Distances in feature space from a centre: the rows' mean for the linear kernel, zero otherwise."""
+    if isinstance(kernel, LinearKernel) and centre is not None and not scipy.sparse.issparse(X):
+        return np.sqrt((ball(X) - ball(centre)).square().sum(axis=1))
+    return np.sqrt(kernel.diagonal(X, BALLS))
+
+
+def centre_of(kernel: Kernel | None, X: Matrix) -> Array | None:
+    """The centre that `radii` uses: any would do, the mean is a good one."""
+    if not isinstance(kernel, LinearKernel) or scipy.sparse.issparse(X) or is_exact(X):
+        return None
+    return np.asarray(X.mean(axis=0))
+
+
+def hinge_offsets(scores: Ball, y: Array, cost: Array) -> tuple[float, float]:
+    """An interval that surely contains every b minimising Σ costᵢ max(0, 1 − yᵢ(scoreᵢ + b)).
+
+    The slope in b rises by costᵢ where b passes yᵢ − scoreᵢ. Moving all these points down moves the minimisers
+    down, so the lower ends of the scores' balls bound them on one side and the upper ends on the other. A slope
+    that is zero to rounding counts as zero, which only widens the interval.
+    """
+    slack = 4.0 * gamma(len(y) + 2) * float(np.sum(cost))
+    start = -float(np.sum(cost[y > 0]))
+    ends = []
+    for points, limit in ((y - scores.upper, -slack), (y - scores.lower, slack)):
+        order = np.argsort(points, kind="stable")
+        slope = start + np.cumsum(cost[order])
+        k = int(np.searchsorted(slope, limit, side="left" if limit < 0 else "right"))
+        if k >= len(order):
+            return -np.inf, np.inf
+        ends.append(float(points[order[k]]))
+    return min(ends), max(ends)
+
+
+def stable_sign(scores: Ball, offsets: tuple[float, float], reach: Array) -> tuple[Array, Array]:
+    """Which scores are surely positive, and which surely negative, when they may move by ``reach``."""
+    low = scores.lower + offsets[0] - reach
+    high = scores.upper + offsets[1] + reach
+    slack = 8 * 2.0**-53 * (np.abs(scores.mid) + np.max(np.abs(offsets)) + reach)
+    return np.asarray(low - slack > 0), np.asarray(high + slack < 0)
+
+
+def codes_of(labels: Any, classes: Any) -> Array:
+    """Index of every label in the list of classes; −1 for a label that is not in it."""
+    labels = np.asarray(labels)
+    codes = np.full(len(labels), -1)
+    for k, c in enumerate(list(classes)):
+        codes[labels == c] = k
+    return codes

@@ -1,0 +1,222 @@
+"""Hard margin in feature space, its absence, and the kernel perceptron's mistakes.
+
+With w = Σ βⱼφ(xⱼ), Σβ = 0 and A = Σ₊β: γ_lo = minᵢ yᵢ(w·φ(xᵢ) + b)/‖w‖ is reached by (w, b); no hyperplane has a
+margin above γ_hi = ½‖Σ₊(β/A)φ − Σ₋(|β|/A)φ‖ = ‖w‖/2A, half the distance of two points of the classes' hulls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates._ball import Ball, ball
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates.gram import GramSource, codes_of, new_scores, radii, stable_sign
+from certifit.kernels import Kernel
+
+_NEGLIGIBLE = 1e-7  # a margin below this share of the radius drowns in the rounding of the Gram matrix
+
+
+class _Hulls:
+    """Scores, norm and masses of an expansion over support vectors."""
+
+    def __init__(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> None:
+        self.source = GramSource(data, evidence, rigor)
+        codes = codes_of(data.y, evidence["classes"])
+        self.support = np.asarray(evidence["support"], dtype=int)
+        self.beta = np.asarray(evidence["dual_coef"], dtype=float).ravel()
+        if len(evidence["classes"]) != 2 or np.any(codes < 0) or len(np.unique(self.support)) != len(self.support):
+            raise ValueError("two classes and distinct support vectors are needed")
+        self.y = np.where(codes == 1, 1.0, -1.0)
+        own = self.y[self.support] * self.beta
+        self.sound = bool(np.all(own >= 0) and np.all(np.isfinite(own)) and math.fsum(self.beta) == 0.0 and own.any())
+        self.scores = self.source.scores(self.support, self.beta[:, None])[:, 0]
+        b = ball(self.beta, like=self.scores)
+        self.square = (b * self.scores[self.support]).sum()
+        self.norm = np.sqrt(self.square.maximum(0.0))
+        self.mass = 0.5 * abs(b).sum()
+        self.widest = 0.5 * self.norm / self.mass
+
+
+class _HardMargin(Kind):
+    theorem: ClassVar[str] = "duality of largest margin and nearest points of the hulls"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        h = _Hulls(data, evidence, rigor)
+        margin = (h.scores + ball(float(evidence["intercept"][0]), like=h.scores)) * h.y
+        functional = _least(margin)
+        reached = functional / h.norm
+        off = np.abs(margin[h.support] - 1.0)
+        figures = {
+            "value": lower(reached),
+            "bound": upper(h.widest),
+            "gap": upper(h.widest - reached),
+            "relative_gap": upper((h.widest - reached) / h.widest),
+            "primal": about(0.5 * h.square),
+            "dual": about(2.0 * h.mass - 0.5 * h.square),
+            "support_vectors": equal(int(np.count_nonzero(h.beta))),
+            "off_hyperplanes": upper(off.max()),
+        }
+        checks = (
+            Check("the multipliers are not negative and balance", h.sound),
+            Check(
+                "every row is on its side", bool(functional.lower > 0), f"least margin {float(functional.lower):.3g}"
+            ),
+            Check("the gap is a finite number", bool(np.isfinite(figures["gap"].stated))),
+            self._convex(h.source),
+        )
+        return Proof(figures, checks)
+
+    def _convex(self, source: GramSource) -> Check:
+        return Check("the kernel is Mercer", source.mercer)
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        return (
+            f"The margin {figures['value']:.6g} is within {figures['relative_gap']:.2g} (relatively) of the largest "
+            f"possible; {figures['support_vectors']} support vectors lie on H⁺ and H⁻ to "
+            f"{figures['off_hyperplanes']:.2g}."
+        )
+
+
+def certain_sides(kernel: Kernel, data: Data, evidence: Mapping[str, Any], X: Any, vectors: Any) -> Array:
+    """Rows of X on provably the same side of the hyperplane of largest margin.
+
+    With least margin m the hyperplane w/m is feasible, and ‖w/m − w*‖² ≤ ‖w/m‖² − 1/γ_hi²; the best offset for w,
+    midway between the classes, moves by at most that times the largest ‖φ(xᵢ)‖.
+    """
+    h = _Hulls(data, evidence, "float")
+    margin = (h.scores + float(evidence["intercept"][0])) * h.y
+    least = _least(margin)
+    w = h.norm / least
+    rho = float(np.sqrt(np.maximum(w.square() - 1.0 / h.widest.square(), 0.0)).upper)
+    plus, minus = _least(h.scores[h.y > 0]), -_least(-h.scores[h.y < 0])
+    middle = -0.5 * (plus + minus)
+    reach = rho * (radii(kernel, X).upper + float(h.source.radii().upper.max()))
+    scores = new_scores(kernel, X, vectors, h.beta[:, None])[:, 0]
+    unit = scores / least
+    offset = middle / least
+    yes, no = stable_sign(unit, (float(offset.lower), float(offset.upper)), reach)
+    now = scores.mid + float(evidence["intercept"][0]) > 0
+    return np.asarray((yes & now) | (no & ~now))
+
+
+def _least(margin: Ball) -> Ball:
+    return -((-margin).max())
+
+
+@register
+class HardMargin(_HardMargin):
+    """Largest margin with a kernel that is Mercer by construction."""
+
+    name: ClassVar[str] = "hard-margin"
+
+
+@register
+class GramHardMargin(_HardMargin):
+    """Largest margin on given kernel values."""
+
+    name: ClassVar[str] = "hard-margin-gram"
+    assumes: ClassVar[tuple[str, ...]] = ("the given kernel values come from a Mercer kernel",)
+
+    def _convex(self, source: GramSource) -> Check:
+        return Check("kernel values are given", source.given is not None)
+
+
+@register
+class NoMargin(Kind):
+    """No hyperplane in feature space separates the classes, or none by more than a bound that is rounding."""
+
+    name: ClassVar[str] = "no-margin"
+    theorem: ClassVar[str] = "hulls of the classes that meet cannot be separated"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        if "twins" in evidence:
+            i, j = (int(k) for k in evidence["twins"])
+            codes = codes_of(data.y, evidence["classes"])
+            same = _same_row(data.X, i, j) and codes[i] != codes[j] and min(i, j) >= 0
+            figures = {"bound": upper(0.0), "rows": equal([i, j])}
+            return Proof(figures, (Check("two equal rows have unlike labels", bool(same), f"rows {i} and {j}"),))
+        h = _Hulls(data, evidence, rigor)
+        radius = float(h.source.radii().upper.max())
+        share = float(h.widest.upper) / radius if radius > 0 else 0.0
+        figures = {"bound": upper(h.widest), "radius": about(radius)}
+        checks = (
+            Check("the multipliers are not negative and balance", h.sound),
+            Check("the hulls meet to rounding", share <= _NEGLIGIBLE, f"{share:.2g} of the radius"),
+        )
+        return Proof(figures, checks)
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if "rows" in figures:
+            i, j = figures["rows"]
+            return f"No hyperplane separates the classes: rows {i} and {j} are the same point with unlike labels."
+        return (
+            f"No hyperplane separates the classes by a margin above {figures['bound']:.2g}, which is rounding beside "
+            f"the data's radius {figures['radius']:.3g}: a mixture of rows of one class is a mixture of the other's."
+        )
+
+
+def _same_row(X: Any, i: int, j: int) -> bool:
+    a, b = X[i], X[j]
+    if hasattr(a, "toarray"):
+        a, b = a.toarray(), b.toarray()
+    return bool(np.array_equal(a, b))
+
+
+@register
+class KernelMistakes(Kind):
+    """The kernel perceptron started at zero: mistakes made against (R/γ)²."""
+
+    name: ClassVar[str] = "kernel-perceptron"
+    theorem: ClassVar[str] = "Novikoff: at most (R/γ)² mistakes"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        source = GramSource(data, evidence, rigor)
+        codes = codes_of(data.y, evidence["classes"])
+        counts = np.atleast_2d(np.asarray(evidence["mistakes"], dtype=float))
+        extra = 1.0 if evidence["fit_intercept"] else 0.0
+        square_radius = (source.radii().square() + extra).max()
+        positive = [1] if len(evidence["classes"]) == 2 else range(len(evidence["classes"]))
+        made, separated = 0.0, True
+        bounds: list[Ball] = []
+        for k, row in zip(positive, counts):
+            y = np.where(codes == k, 1.0, -1.0)
+            gamma_square, apart = self._margin(source, y, row, extra)
+            made += float(row.sum())
+            separated = separated and apart
+            bounds.append(square_radius / gamma_square if apart else Ball(np.inf))
+        total = bounds[0]
+        for more in bounds[1:]:
+            total = total + more
+        sane = bool(np.all(codes >= 0) and np.all(counts >= 0) and np.all(counts == np.round(counts)))
+        bound = upper(total) if separated else equal(math.inf)
+        checks = [Check("mistakes are counts", sane)]
+        if separated:
+            checks.append(Check("no more mistakes than the bound", made <= bound.stated, f"{made:.0f}"))
+        figures = {"value": equal(int(made)), "bound": bound, "separated": equal(bool(separated))}
+        return Proof(figures, tuple(checks))
+
+    def _margin(self, source: GramSource, y: Array, counts: Array, extra: float) -> tuple[Ball, bool]:
+        """γ² of the final separator in the padded feature space, and whether it separates."""
+        used = np.flatnonzero(counts)
+        beta = (counts * y)[used]
+        b = ball(beta)
+        scores = source.scores(used, beta[:, None])[:, 0] + extra * b.sum()
+        square = (b * scores[used]).sum()
+        least = _least(scores * y)
+        if not (bool(least.lower > 0) and bool(square.lower > 0)):
+            return Ball(0.0), False
+        return least.square() / square, True
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        if figures["separated"]:
+            return (
+                f"{figures['value']} mistakes were made, and no more than {figures['bound']:.4g} could have been: "
+                "the classes are separated."
+            )
+        return f"{figures['value']} mistakes were made and the classes are not separated yet: no bound holds."

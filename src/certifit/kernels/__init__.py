@@ -1,0 +1,60 @@
+"""Mercer kernels: k(x, z) as an inner product of features, their algebra, and blocks of their Gram matrices.
+
+``Linear``, ``Polynomial``, ``RBF`` (by γ) and ``Gaussian`` (by the notes' σ), ``Sigmoid`` (not Mercer),
+``FeatureMap``, ``Function`` and ``Precomputed``; ``k1 + k2``, ``k1 * k2``, ``2.0 * k`` and ``k.normalized()``.
+Each kernel has ``proof``: why it is Mercer, or None. ``mercer(K_or_kernel, X)`` proves or refutes it on points.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from certifit.kernels._base import Arithmetic, Kernel, Normalized, Product, Proof, Scaled, Sum, rows
+from certifit.kernels._blocks import Blocks, blocks
+from certifit.kernels._choice import NAMES, choose, scale_gamma
+from certifit.kernels._kernels import (
+    RBF,
+    FeatureMap,
+    Function,
+    Gaussian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    rebuild,
+)
+
+__all__ = [
+    "Arithmetic",
+    "Blocks",
+    "FeatureMap",
+    "Function",
+    "Gaussian",
+    "Kernel",
+    "Linear",
+    "NAMES",
+    "Normalized",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Proof",
+    "RBF",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "blocks",
+    "choose",
+    "mercer",
+    "rebuild",
+    "rows",
+    "scale_gamma",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The question "is this Mercer?" is answered with a certificate, and certificates stand on kernels: the public
+    # name lives here, the answer there.
+    if name == "mercer":
+        return importlib.import_module("certifit.certificates").mercer
+    raise AttributeError(f"module 'certifit.kernels' has no attribute {name!r}")

@@ -1,0 +1,250 @@
+"""What every kernel can be asked, and the algebra that keeps kernels Mercer.
+
+A kernel is a function k(x, z). It is *Mercer* when every Gram matrix K = (k(xᵢ, xⱼ)) is symmetric positive
+semi-definite, that is, when k is an inner product of feature vectors. A kernel that has this by construction
+carries the reason as `Kernel.proof`, a tree; sums, products and positive multiples build on the trees of their
+parts.
+
+The formulas are written with NumPy's ufuncs on inner products and squared norms, which the caller supplies
+through an `Arithmetic`: with plain arrays they give the Gram matrix, with the error-bounded numbers of
+`certifit.certificates` they give the Gram matrix and a bound on its rounding error.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array, Matrix
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why a kernel is Mercer: a statement that rests on the statements below it.
+
+    Examples
+    --------
+    >>> print(Proof("a sum of Mercer kernels", (Proof("an inner product"),)))
+    a sum of Mercer kernels
+      an inner product
+    """
+
+    statement: str
+    parts: tuple[Proof, ...] = ()
+
+    def __str__(self) -> str:
+        below = "\n".join(str(p) for p in self.parts)
+        return self.statement + "".join(f"\n  {line}" for line in below.splitlines())
+
+
+class Arithmetic:
+    """Inner products and squared norms in plain floating point."""
+
+    def products(self, X: Matrix, Z: Matrix) -> Any:
+        """The inner products of rows of X with rows of Z."""
+        G = X @ Z.T
+        return G.toarray() if scipy.sparse.issparse(G) else G
+
+    def squares(self, X: Matrix) -> Any:
+        """The squared norms of the rows of X."""
+        if scipy.sparse.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", X, X)
+
+    def matched(self, X: Matrix, Z: Matrix) -> Any:
+        """The inner products of row i of X with row i of Z."""
+        if scipy.sparse.issparse(X):
+            return np.asarray(X.multiply(Z).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", X, Z)
+
+    def exact(self, values: Array) -> Any:
+        """Numbers that are what they are (features, or values of a user's function)."""
+        return values
+
+
+PLAIN = Arithmetic()
+
+
+class Kernel(ABC):
+    """A kernel; ``kernel(X, Z)`` is the Gram matrix of the rows of X with those of Z."""
+
+    @property
+    @abstractmethod
+    def proof(self) -> Proof | None:
+        """Why this kernel is Mercer, or None when there is no proof by construction."""
+
+    @abstractmethod
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        """The Gram matrix of the rows of X with those of Z, in the given arithmetic."""
+
+    @abstractmethod
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        """k(x, x) for the rows of X."""
+
+    @abstractmethod
+    def record(self) -> list[Any] | None:
+        """Name and numbers that rebuild the kernel (see `rebuild`), or None when code is part of it."""
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        X = rows(X)
+        K: Array = self.gram(X, X if Z is None else rows(Z))
+        return K
+
+    def __add__(self, other: Any) -> Kernel:
+        return Sum(self, _kernel(other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def normalized(self) -> Kernel:
+        """The kernel of the feature vectors scaled to length one: k(x, z) / √(k(x, x) k(z, z))."""
+        return Normalized(self)
+
+
+def rows(X: Any) -> Matrix:
+    """Rows as float64, dense or CSR."""
+    if scipy.sparse.issparse(X):
+        return X.tocsr().astype(float)
+    X = np.asarray(X, dtype=float)
+    return X[:, None] if X.ndim == 1 else X
+
+
+def _kernel(k: Any) -> Kernel:
+    if not isinstance(k, Kernel):
+        raise TypeError(f"A kernel was expected, not {type(k).__name__}: wrap a function in kernels.Function.")
+    return k
+
+
+def _joined(statement: str, *parts: Kernel) -> Proof | None:
+    proofs = tuple(p.proof for p in parts)
+    known = tuple(p for p in proofs if p is not None)
+    return Proof(statement, known) if len(known) == len(parts) else None
+
+
+def _records(name: str, *parts: Kernel, number: float | None = None) -> list[Any] | None:
+    inner = [p.record() for p in parts]
+    if any(r is None for r in inner):
+        return None
+    return [name, *([] if number is None else [number]), *inner]
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """k₁ + k₂: the feature vectors side by side.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear, Polynomial
+    >>> float((Linear() + Polynomial(degree=2))([[1.0]], [[2.0]])[0, 0])
+    11.0
+    """
+
+    first: Kernel
+    second: Kernel
+
+    @property
+    def proof(self) -> Proof | None:
+        return _joined("the sum of two Mercer kernels: vᵀ(K₁ + K₂)v = vᵀK₁v + vᵀK₂v ≥ 0", self.first, self.second)
+
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.first.gram(X, Z, arithmetic) + self.second.gram(X, Z, arithmetic)
+
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.first.diagonal(X, arithmetic) + self.second.diagonal(X, arithmetic)
+
+    def record(self) -> list[Any] | None:
+        return _records("sum", self.first, self.second)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """k₁ k₂: all products of a feature of one with a feature of the other.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> float((Linear() * Linear())([[1.0, 2.0]], [[3.0, 4.0]])[0, 0])
+    121.0
+    """
+
+    first: Kernel
+    second: Kernel
+
+    @property
+    def proof(self) -> Proof | None:
+        return _joined("the product of two Mercer kernels: Schur's theorem", self.first, self.second)
+
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.first.gram(X, Z, arithmetic) * self.second.gram(X, Z, arithmetic)
+
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.first.diagonal(X, arithmetic) * self.second.diagonal(X, arithmetic)
+
+    def record(self) -> list[Any] | None:
+        return _records("product", self.first, self.second)
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """c k for a number c; Mercer when c ≥ 0.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> (-1.0 * Linear()).proof is None
+    True
+    """
+
+    factor: float
+    inner: Kernel
+
+    @property
+    def proof(self) -> Proof | None:
+        return _joined("a multiple ≥ 0 of a Mercer kernel", self.inner) if self.factor >= 0 else None
+
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.factor * self.inner.gram(X, Z, arithmetic)
+
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return self.factor * self.inner.diagonal(X, arithmetic)
+
+    def record(self) -> list[Any] | None:
+        return _records("scaled", self.inner, number=self.factor)
+
+
+@dataclass(frozen=True)
+class Normalized(Kernel):
+    """k(x, z) / √(k(x, x) k(z, z)); needs k(x, x) > 0.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> float(Linear().normalized()([[3.0, 0.0]], [[1.0, 1.0]])[0, 0].round(6))
+    0.707107
+    """
+
+    inner: Kernel
+
+    @property
+    def proof(self) -> Proof | None:
+        return _joined("a Mercer kernel normalised: f(x) k(x, z) f(z) with f = k(x, x)^−½", self.inner)
+
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        left = np.sqrt(self.inner.diagonal(X, arithmetic)).reshape(-1, 1)
+        right = np.sqrt(self.inner.diagonal(Z, arithmetic)).reshape(1, -1)
+        return self.inner.gram(X, Z, arithmetic) / (left * right)
+
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+        return arithmetic.exact(np.ones(X.shape[0]))
+
+    def record(self) -> list[Any] | None:
+        return _records("normalized", self.inner)

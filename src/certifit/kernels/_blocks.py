@@ -1,0 +1,219 @@
+"""Blocks of a Gram matrix, fast, for solvers that touch a part of it at a time.
+
+Kernels of inner products come as one matrix product of padded factors followed by one function applied in place:
+for the radial kernel the exponent −γ‖x‖² − γ‖z‖² + 2γ xᵀz is itself the inner product of
+(√2γ x, −γ‖x‖², 1) and (√2γ z, 1, −γ‖z‖²). Buffers are reused: fresh memory for every block would cost as much as
+the exponentials.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array, Matrix
+from certifit.kernels._base import Kernel, rows
+from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
+
+_CHUNK = 1 << 22  # entries of one buffer: 16 MB in single precision
+_pool: list[ThreadPoolExecutor] = []
+
+
+def _halves(function: Any, K: Array) -> None:
+    """Apply a function in place, the two halves of a large block side by side; the values do not depend on it."""
+    if K.size < 1 << 18:
+        function(K)
+        return
+    if not _pool:
+        _pool.append(ThreadPoolExecutor(1))
+    middle = len(K) // 2
+    other = _pool[0].submit(function, K[:middle])
+    function(K[middle:])
+    other.result()
+
+
+class Blocks(ABC):
+    """A Gram matrix of n points, by blocks."""
+
+    n: int
+    dtype: Any
+
+    @abstractmethod
+    def block(self, i: Array, j: Array) -> Array:
+        """K[i][:, j] as a fresh array."""
+
+    @abstractmethod
+    def take(self, i: Array) -> Blocks:
+        """The Gram matrix of some of the points."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """K[k, k] for every point."""
+
+    @abstractmethod
+    def combine(self, i: Array, weights: Array) -> Array:
+        """Σₖ weightsₖ K[iₖ, :] in double precision."""
+
+
+class FactorBlocks(Blocks):
+    """Kernels of the form function(left @ right.T), the function in place."""
+
+    def __init__(self, left: Array, right: Array, function: Any, diagonal: Array) -> None:
+        self.left, self.right, self.function, self._diagonal = left, right, function, diagonal
+        self.n, self.dtype = len(left), left.dtype
+        self._buffer: Array | None = None
+
+    def take(self, i: Array) -> FactorBlocks:
+        return FactorBlocks(self.left[i], self.right[i], self.function, self._diagonal[i])
+
+    def diagonal(self) -> Array:
+        return self._diagonal
+
+    def block(self, i: Array, j: Array) -> Array:
+        K = np.dot(self.left[i], self.right[j].T)
+        if self.function is not None:
+            _halves(self.function, K)
+        return K
+
+    def combine(self, i: Array, weights: Array) -> Array:
+        total = np.zeros(self.n)
+        step = max(1, min(len(i), _CHUNK // max(1, self.n)))
+        if self._buffer is None or len(self._buffer) < step:
+            self._buffer = np.empty((step, self.n), self.dtype)
+        w = weights.astype(self.dtype)
+        for k in range(0, len(i), step):
+            part = i[k : k + step]
+            K = self._buffer[: len(part)]
+            np.dot(self.left[part], self.right.T, out=K)
+            if self.function is not None:
+                _halves(self.function, K)
+            total += w[k : k + step] @ K
+        return total
+
+
+class MatrixBlocks(Blocks):
+    """A Gram matrix that is there in full."""
+
+    def __init__(self, K: Array) -> None:
+        self.K, self.n, self.dtype = K, len(K), K.dtype
+
+    def block(self, i: Array, j: Array) -> Array:
+        return self.K[np.ix_(i, j)]
+
+    def take(self, i: Array) -> Blocks:
+        return MatrixBlocks(self.K[np.ix_(i, i)])
+
+    def diagonal(self) -> Array:
+        return np.diagonal(self.K).astype(float)
+
+    def combine(self, i: Array, weights: Array) -> Array:
+        return np.asarray(weights.astype(self.dtype) @ self.K[i], dtype=float)
+
+
+class KernelBlocks(Blocks):
+    """Any kernel on any rows; whole rows are kept, the least recently used given up, under a memory limit."""
+
+    def __init__(self, kernel: Kernel, X: Matrix, dtype: Any, memory: float) -> None:
+        self.kernel, self.X, self.n, self.dtype = kernel, X, X.shape[0], dtype
+        self.memory = memory
+        self.room = max(2, int(memory / (self.n * np.dtype(dtype).itemsize)))
+        self._kept: OrderedDict[int, Array] = OrderedDict()
+
+    def take(self, i: Array) -> Blocks:
+        return KernelBlocks(self.kernel, self.X[i], self.dtype, self.memory)
+
+    def diagonal(self) -> Array:
+        return np.asarray(self.kernel.diagonal(self.X), dtype=float)
+
+    def _rows(self, i: Array) -> Array:
+        missing = np.array([k for k in i if k not in self._kept], dtype=int)
+        fresh = {}
+        if len(missing):
+            K = np.asarray(self.kernel.gram(self.X[missing], self.X), dtype=self.dtype)
+            fresh = {int(k): K[r] for r, k in enumerate(missing)}
+        out = np.empty((len(i), self.n), self.dtype)
+        for r, k in enumerate(i):
+            out[r] = fresh[k] if k in fresh else self._kept[k]
+        for k in map(int, i):
+            if k in self._kept:
+                self._kept.move_to_end(k)
+            else:
+                self._kept[k] = fresh[k].copy()
+        while len(self._kept) > self.room:
+            self._kept.popitem(last=False)
+        return out
+
+    def block(self, i: Array, j: Array) -> Array:
+        # Rows at hand are cut; for the rest only the block is computed, unless whole rows would be asked soon.
+        return np.asarray(self.kernel.gram(self.X[i], self.X[j]), dtype=self.dtype)
+
+    def combine(self, i: Array, weights: Array) -> Array:
+        total = np.zeros(self.n)
+        step = max(1, min(self.room, _CHUNK // max(1, self.n)))
+        for k in range(0, len(i), step):
+            total += weights[k : k + step].astype(self.dtype) @ self._rows(i[k : k + step])
+        return total
+
+
+def _exp(K: Array) -> None:
+    np.exp(K, out=K)
+
+
+def _tanh(K: Array) -> None:
+    np.tanh(K, out=K)
+
+
+def _power(degree: int) -> Any:
+    def function(K: Array) -> None:
+        base = K.copy()
+        for bit in bin(degree)[3:]:
+            np.multiply(K, K, out=K)
+            if bit == "1":
+                np.multiply(K, base, out=K)
+
+    return function
+
+
+def _padded(X: Array, scale: float, left: Any, right: Any, dtype: Any) -> tuple[Array, Array]:
+    n, d = X.shape
+    A, B = np.empty((n, d + 2), dtype), np.empty((n, d + 2), dtype)
+    root = np.sqrt(abs(scale))
+    A[:, :d] = X * root
+    B[:, :d] = A[:, :d] if scale >= 0 else -A[:, :d]
+    A[:, d], A[:, d + 1] = left, 1.0
+    B[:, d], B[:, d + 1] = 1.0, right
+    return A, B
+
+
+def blocks(kernel: Kernel, X: Any, dtype: Any = np.float64, memory: float = 2e8) -> Blocks:
+    """The Gram matrix of X by blocks; ``memory`` (bytes) limits what is kept of kernels that are slow to compute.
+
+    Examples
+    --------
+    >>> b = blocks(RBF(gamma=0.5), np.array([[0.0], [2.0]]))
+    >>> b.combine(np.array([0]), np.array([1.0])).round(6).tolist()
+    [1.0, 0.135335]
+    """
+    if isinstance(kernel, Precomputed):
+        return MatrixBlocks(np.ascontiguousarray(X, dtype=dtype))
+    X = rows(X)
+    if scipy.sparse.issparse(X) or not isinstance(kernel, (Linear, Polynomial, RBF, Sigmoid)):
+        # What fits is computed once; a user's function is called once in any case, as scikit-learn does.
+        if isinstance(kernel, Function) or X.shape[0] ** 2 * np.dtype(dtype).itemsize <= memory:
+            return MatrixBlocks(np.asarray(kernel.gram(X, X), dtype=dtype))
+        return KernelBlocks(kernel, X, dtype, memory)
+    diagonal = np.asarray(kernel.diagonal(X), dtype=float)
+    if isinstance(kernel, RBF):
+        X = X - X.mean(axis=0)  # distances stay, cancellation shrinks
+        square = -kernel.gamma * np.einsum("ij,ij->i", X, X)
+        return FactorBlocks(*_padded(X, 2.0 * kernel.gamma, square, square, dtype), _exp, diagonal)
+    if isinstance(kernel, Linear):
+        A = np.ascontiguousarray(X, dtype=dtype)
+        return FactorBlocks(A, A, None, diagonal)
+    function = _tanh if isinstance(kernel, Sigmoid) else _power(int(kernel.degree))
+    return FactorBlocks(*_padded(X, kernel.gamma, kernel.offset, 0.0, dtype), function, diagonal)

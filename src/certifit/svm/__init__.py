@@ -1,0 +1,19 @@
+"""Support vector machines: hard margin, soft margin, linear, stochastic; and the kernel perceptron."""
+
+from certifit.svm._evidence import evidence_of, machine_evidence
+from certifit.svm._hard import HardMarginSVC
+from certifit.svm._linear import LinearSVC, linear_evidence_of
+from certifit.svm._pegasos import PegasosSVC
+from certifit.svm._perceptron import KernelPerceptron
+from certifit.svm._svc import SVC
+
+__all__ = [
+    "HardMarginSVC",
+    "KernelPerceptron",
+    "LinearSVC",
+    "PegasosSVC",
+    "SVC",
+    "evidence_of",
+    "linear_evidence_of",
+    "machine_evidence",
+]

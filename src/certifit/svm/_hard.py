@@ -1,0 +1,272 @@
+"""The largest-margin machine: hard margin, any kernel, refusing with the proof what cannot be separated."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning, NotSeparableError
+from certifit._types import Array, Matrix
+from certifit.certificates import Data, issue
+from certifit.certificates.kernel_margin import certain_sides
+from certifit.kernels import NAMES, Kernel, Precomputed, blocks, choose
+from certifit.solvers.hulls import Hulls, nearest_hulls
+from certifit.svm._evidence import machine_evidence
+from certifit.svm._labels import Labelled, labelled
+
+
+class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
+    r"""The hyperplane of largest margin between two classes, linear or in a kernel's feature space.
+
+    .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 \quad\text{subject to}\quad y_i(w^\top\varphi(x_i) + b) \ge 1
+
+    Its dual maximises :math:`\sum\alpha_i - \tfrac12\lVert\sum\alpha_i y_i\varphi(x_i)\rVert^2` over α ≥ 0 with
+    Σαᵢyᵢ = 0. Data that no hyperplane separates are refused, with the proof.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="linear"
+    degree : int ≥ 1, default=3
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+    coef0 : float, default=0.0
+    tol : float > 0, default=1e-6
+        The margin found is within this share of the largest.
+    max_iter : int ≥ 1, default=1_000_000
+        Steps of the nearest-points solver.
+    trace : bool, default=False
+        Whether to record the margin reached, its gap and steps in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which the best so far is kept, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, n_features_in_ :
+        As in `SVC` (``coef_`` with the linear kernel only); every αᵢ is ``dual_coef_`` times yᵢ.
+    margin_ : float
+        Distance of the nearest row from the hyperplane, in feature space: 1/‖w‖.
+    primal_value_, dual_value_ : float
+        ½‖w‖² and Σα − ½‖w‖²: equal at the optimum (strong duality).
+    certificate_ : Certificate
+        Kind "hard-margin": the margin reached, the margin that cannot be beaten, both supporting hyperplanes.
+
+    Notes
+    -----
+    Weights mean nothing here: rows are constraints. Two classes only.
+
+    Examples
+    --------
+    >>> model = HardMarginSVC().fit(np.array([[0.0], [1.0], [3.0]]), [0, 0, 1])
+    >>> float(model.margin_.round(6)), model.coef_.round(6).tolist(), float(model.intercept_[0].round(6))
+    (1.0, [[1.0]], -2.0)
+    >>> model.supporting_hyperplanes()
+    {'H+': 'w·x + b = +1', 'H-': 'w·x + b = -1', 'on H+': [2], 'on H-': [1]}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions(set(NAMES)), callable],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "linear",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        max_iter: int = 1_000_000,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any) -> HardMarginSVC:
+        """Fit to rows X and labels y of two classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n labels
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotSeparableError
+            With the proof as ``certificate``.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        lab = labelled(X, y, None, None, 1.0, "HardMarginSVC")
+        if len(lab.classes) > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: y holds "
+                f"{len(lab.classes)} classes. Fit one machine for each pair of classes."
+            )
+        kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X)
+        signs = np.where(lab.codes == 1, 1.0, -1.0)
+        self._refuse_twins(X, y, lab, kernel)
+        found = nearest_hulls(
+            blocks(kernel, X),
+            signs,
+            self.tol,
+            max_steps=self.max_iter,
+            time_budget=self.time_budget,
+            trace=self.trace,
+        )
+        used = np.flatnonzero(found.beta)
+        used = used[np.argsort(lab.codes[used], kind="stable")]
+        kind, evidence = machine_evidence(
+            kernel, X, lab.classes, used, found.beta[None, used], np.array([found.offset]), np.ones(2)
+        )
+        if found.reached <= 0:
+            self._refuse(found, X, y, evidence)
+        self._name_results(X, lab, kernel, gamma, found, used)
+        self._training = (X, y)
+        self._promise_certificates(lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),))
+        return self
+
+    def _refuse_twins(self, X: Matrix, y: Array, lab: Labelled, kernel: Kernel) -> None:
+        """Equal rows of unlike labels end the matter at once."""
+        if isinstance(kernel, Precomputed):
+            return
+        seen: dict[bytes, int] = {}
+        for i in range(X.shape[0]):
+            row = X[i].toarray() if scipy.sparse.issparse(X) else X[i]
+            j = seen.setdefault(np.ascontiguousarray(row + 0.0).tobytes(), i)
+            if lab.codes[i] != lab.codes[j]:
+                evidence = {"classes": [c.item() for c in lab.classes], "twins": np.array([j, i])}
+                c = issue("no-margin", Data.of(X, y), evidence)
+                raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
+
+    def _refuse(self, found: Hulls, X: Matrix, y: Array, evidence: dict[str, Any]) -> None:
+        c = issue("no-margin", Data.of(X, y), evidence)
+        if not c.holds:
+            raise NotSeparableError(
+                f"No separating hyperplane was found after {found.steps} steps (any margin is at most "
+                f"{found.widest:.3g}), and no proof that there is none: raise max_iter, or use SVC.",
+                c,
+            )
+        raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
+
+    def _name_results(self, X: Matrix, lab: Labelled, kernel: Kernel, gamma: float, found: Hulls, used: Array) -> None:
+        self.classes_, self.kernel_, self._gamma = lab.classes, kernel, gamma
+        self.support_ = used.astype(np.int32)
+        self.n_support_ = np.bincount(lab.codes[used], minlength=2).astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
+        self.dual_coef_ = found.beta[None, used]
+        self.intercept_ = np.array([found.offset])
+        self.n_iter_, self.trace_ = found.steps, found.trace
+        K = X[np.ix_(used, used)] if isinstance(kernel, Precomputed) else kernel(X[used])
+        square = float(self.dual_coef_[0] @ K @ self.dual_coef_[0])
+        self.primal_value_ = 0.5 * square
+        self.dual_value_ = float(np.abs(self.dual_coef_).sum()) - 0.5 * square
+        self.margin_ = np.float64(found.reached)
+        if found.status in ("time", "steps"):
+            warnings.warn(
+                f"HardMarginSVC stopped early: the margin {found.reached:.4g} is reached, {found.widest:.4g} cannot "
+                "be beaten. Allow more steps or time.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def decision_function(self, X: Any) -> Array:
+        """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        given = isinstance(self.kernel_, Precomputed)
+        K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
+        return np.asarray(K @ self.dual_coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        side = (self.decision_function(X) > 0).astype(int)
+        return np.asarray(self.classes_[side])
+
+    def certain(self, X: Any) -> Array:
+        """Which rows lie on provably the same side of the hyperplane of largest margin.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        boolean array
+            All False with a precomputed kernel (k(x, x) of new rows is not known).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        c = self.certificate_
+        if not c.holds or isinstance(self.kernel_, Precomputed):
+            return np.zeros(X.shape[0], dtype=bool)
+        return certain_sides(self.kernel_, Data.of(*self._training), c.evidence, X, self.support_vectors_)
+
+    def supporting_hyperplanes(self) -> dict[str, Any]:
+        """H⁺ and H⁻ and the training rows (by index) that lie on them."""
+        check_is_fitted(self)
+        positive = self.dual_coef_[0] > 0
+        return {
+            "H+": "w·x + b = +1",
+            "H-": "w·x + b = -1",
+            "on H+": sorted(self.support_[positive].tolist()),
+            "on H-": sorted(self.support_[~positive].tolist()),
+        }
+
+    @property
+    def coef_(self) -> Array:
+        """w itself; with the linear kernel only."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        w: Any = self.dual_coef_ @ self.support_vectors_
+        return np.asarray(w.toarray() if scipy.sparse.issparse(w) else w)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags

@@ -1,0 +1,50 @@
+"""Labels, weights and costs in the form that the solvers take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from certifit._types import Array, Matrix
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Classes, the code of every row, weights (None when none were given), class weights and costs."""
+
+    classes: Array
+    codes: Array
+    weights: Array | None
+    class_weight: Array
+    class_cost: Array
+    cost: Array
+
+
+def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float, name: str) -> Labelled:
+    """Check labels and weights and turn them into costs C · class weight · sample weight."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs at least two classes, and y holds 1 class only ({classes[0]!r}): add rows of another class."
+        )
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        mass = np.bincount(codes, weights=weights, minlength=len(classes))
+        if np.any(mass <= 0):
+            raise ValueError(
+                f"sample_weight leaves class {classes[int(np.argmin(mass))]!r} without any weight: "
+                "give one of its rows a positive weight."
+            )
+    share = np.ones(len(classes))
+    if class_weight is not None:
+        share = np.asarray(compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights), dtype=float)
+    class_cost = float(C) * share
+    cost = class_cost[codes] * (1.0 if weights is None else weights)
+    return Labelled(classes, codes, weights, share, class_cost, np.asarray(cost, dtype=float))

@@ -1,0 +1,298 @@
+"""Linear soft-margin machines: the true problem, its offset unpenalised."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning
+from certifit._types import Array, Matrix
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.linear_svm import certain_rows, machine_labels
+from certifit.solvers.linear_svc import LinearMachine, linear_svc
+from certifit.svm._labels import Labelled, labelled
+
+
+class LinearScores:
+    """Mixin: decisions, labels and certainty of machines with ``coef_`` and ``intercept_``."""
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row: positive for ``classes_[1]``; one column a class for more than two.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,) or (n, classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def certain(self, X: Any) -> Array:
+        """Which rows have provably the same label as under the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        boolean array
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        c: Certificate = self.certificate_  # type: ignore[attr-defined]
+        if not c.holds:
+            return np.zeros(X.shape[0], dtype=bool)
+        return certain_rows(Data.of(*self._training), c.evidence, X)  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:
+    """What w = 0 pays with the best offset."""
+    plus, minus = float(cost[y > 0].sum()), float(cost[y < 0].sum())
+    if not offset:
+        return plus + minus
+    return 2.0 * min(plus, minus) if loss == "hinge" else 4.0 * plus * minus / (plus + minus)
+
+
+def linear_evidence(
+    lab: Labelled, coef: Array, intercept: Array, beta: Array, loss: str, offset: bool, scale: float | None = None
+) -> dict[str, Any]:
+    """Evidence for a certificate of kind "linear-svm"."""
+    evidence = {
+        "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
+        "coef": np.asarray(coef, dtype=float),
+        "intercept": np.broadcast_to(np.asarray(intercept, dtype=float), (len(coef),)),
+        "beta": np.asarray(beta, dtype=float),
+        "class_cost": lab.class_cost,
+        "loss": loss,
+        "fit_intercept": bool(offset),
+    }
+    return evidence | ({} if scale is None else {"offset_scale": float(scale)})
+
+
+def linear_evidence_of(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, own_objective: bool = False, tol: float = 1e-8
+) -> tuple[str, dict[str, Any]]:
+    """Kind and evidence for anybody's fitted linear machine (scikit-learn's LinearSVC, an SGD with hinge, …).
+
+    The primal solution is the model's; the dual one comes from our solver.
+
+    Parameters
+    ----------
+    model : fitted linear machine
+        With ``coef_``, ``intercept_``, ``classes_``, ``C``, ``loss`` and, perhaps, ``fit_intercept``,
+        ``intercept_scaling`` and ``class_weight``.
+    X, y, sample_weight : training data
+    own_objective : bool, default=False
+        Judge by liblinear's objective, which penalises the offset, rather than by the true one.
+    tol : float, default=1e-8
+        Relative gap of our own solution.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC as Foreign
+    >>> from certifit.certificates import Data, issue
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> model = Foreign(tol=1e-10, max_iter=100000).fit(X, y)
+    >>> gaps = []
+    >>> for own in (True, False):
+    ...     kind, evidence = linear_evidence_of(model, X, y, own_objective=own)
+    ...     gaps.append(issue(kind, Data.of(X, y), evidence).relative_gap)
+    >>> gaps[0] < 1e-6, gaps[1] > 0.01
+    (True, True)
+    """
+    X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=float)
+    lab = labelled(X, np.asarray(y), sample_weight, getattr(model, "class_weight", None), model.C, "certify")
+    offset = bool(getattr(model, "fit_intercept", True))
+    scale = float(getattr(model, "intercept_scaling", 1.0)) if own_objective and offset else None
+    rows = X
+    if scale is not None:
+        column = np.full((X.shape[0], 1), scale)
+        rows = scipy.sparse.hstack([X, column]).tocsr() if scipy.sparse.issparse(X) else np.hstack([X, column])
+    free = offset and scale is None
+    beta = []
+    for signs in machine_labels(lab.codes, len(lab.classes)):
+        target = tol * null_objective(signs, lab.cost, model.loss, free)
+        beta.append(linear_svc(rows, signs, lab.cost, target, loss=model.loss, offset=free).beta)
+    evidence = linear_evidence(
+        lab, np.atleast_2d(model.coef_), np.ravel(model.intercept_), np.array(beta), model.loss, offset, scale
+    )
+    return "linear-svm", evidence
+
+
+class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
+    r"""Linear support vector classification with an unpenalised offset, proved optimal to a stated gap.
+
+    .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + \sum_i C_i\, \varphi(y_i(w^\top x_i + b))
+
+    with the hinge max(0, 1 − m) or its square. liblinear, behind scikit-learn's LinearSVC, penalises the offset too:
+    its answers solve another problem, and `certify` says by how much.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    tol : float > 0, default=1e-4
+        Stop when the duality gap is at most this share of what the null model pays.
+    C : float > 0, default=1.0
+    fit_intercept : bool, default=True
+    class_weight : dict or "balanced", default=None
+        Each row costs C times the weight of its own class (one against the rest too, unlike liblinear).
+    max_iter : int ≥ 1, default=1000
+        Newton steps of each machine.
+    trace : bool, default=False
+        Whether to record objective, gap, step and width of every step in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which each machine stops and keeps the best so far, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    gap_ : float
+        Duality gap at which the solver stopped, summed over machines.
+    trace_ : list of dict
+    certificate_ : Certificate
+        Kind "linear-svm".
+
+    Notes
+    -----
+    Not in certifit: ``penalty`` (always l2), ``dual`` (primal and dual are both solved), ``multi_class`` (always one
+    against the rest), ``intercept_scaling`` (the offset is not penalised), ``verbose``, ``random_state`` (nothing is
+    random).
+
+    Examples
+    --------
+    >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
+    >>> model = LinearSVC(loss="hinge", tol=1e-9).fit(X, [0, 0, 1, 1])
+    >>> model.coef_.round(4).tolist(), model.certificate_.relative_gap < 1e-8
+    ([[0.5, -0.5]], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        *,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.loss = loss
+        self.tol = tol
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
+        """Fit to rows X and labels y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of n labels
+        sample_weight : array of n weights ≥ 0, default=None
+            Weight k equals k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        lab = labelled(X, y, sample_weight, self.class_weight, self.C, "LinearSVC")
+        machines = [self._solve(X, signs, lab.cost) for signs in machine_labels(lab.codes, len(lab.classes))]
+        self.classes_ = lab.classes
+        self.coef_ = np.array([m.coef for m in machines])
+        self.intercept_ = np.array([m.intercept for m in machines])
+        self.n_iter_ = int(max(m.steps for m in machines))
+        self.gap_ = float(sum(m.gap for m in machines))
+        self.trace_ = [record | {"machine": k} for k, m in enumerate(machines) for record in m.trace]
+        self._training = (X, y, sample_weight)
+        self._warn(machines)
+
+        def make() -> tuple[Certificate, ...]:
+            beta = np.array([m.beta for m in machines])
+            evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, self.loss, self.fit_intercept)
+            return (issue("linear-svm", Data.of(X, y, sample_weight), evidence),)
+
+        self._promise_certificates(make)
+        return self
+
+    def _solve(self, X: Matrix, signs: Array, cost: Array) -> LinearMachine:
+        target = self.tol * null_objective(signs, cost, self.loss, self.fit_intercept)
+        return linear_svc(
+            X,
+            signs,
+            cost,
+            target,
+            loss=self.loss,
+            offset=self.fit_intercept,
+            max_steps=self.max_iter,
+            time_budget=self.time_budget,
+            trace=self.trace,
+        )
+
+    def _warn(self, machines: list[LinearMachine]) -> None:
+        stopped = {m.status for m in machines} & {"time", "steps"}
+        if stopped:
+            which = "the time budget" if "time" in stopped else "max_iter"
+            warnings.warn(
+                f"LinearSVC stopped at {which} with a duality gap of {self.gap_:.3g}; the certificate has the proved "
+                "figure. Allow more, or scale the columns of X to similar size.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,210 @@
+"""The kernel perceptron."""
+
+from __future__ import annotations
+
+import time
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.linear_svm import machine_labels
+from certifit.kernels import NAMES, Blocks, Precomputed, blocks, choose
+from certifit.svm._labels import labelled
+
+
+class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
+    r"""Perceptron in a kernel's feature space: rows that were got wrong, counted.
+
+    .. math:: f(x) = \sum_i c_i y_i\,(k(x_i, x) + 1), \qquad c_i \leftarrow c_i + 1 \text{ when } y_i f(x_i) \le 0
+
+    The constant 1 is the offset, as an extra feature. More than two classes: one against the rest.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+    coef0 : float, default=0.0
+    max_iter : int ≥ 1, default=100
+        Passes over the rows at most; a pass without mistakes ends the learning.
+    fit_intercept : bool, default=True
+    shuffle : bool, default=False
+        A new order every pass.
+    random_state : int, RandomState or None, default=None
+    trace : bool, default=False
+        Whether to record the mistakes of every pass in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which learning stops.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, n_features_in_ :
+        As in `SVC`; ``dual_coef_`` has one row a machine.
+    mistakes_ : array
+        How often each row was got wrong, one row a machine.
+    certificate_ : Certificate
+        Kind "kernel-perceptron": ``value`` the mistakes made, ``bound`` (R/γ)².
+
+    Notes
+    -----
+    No ``sample_weight``: the answer depends on the order of rows, so weight k is not k copies.
+
+    Examples
+    --------
+    >>> X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+    >>> model = KernelPerceptron(kernel="poly", degree=2).fit(X, [0, 1, 1, 0])
+    >>> model.predict(X).tolist(), int(model.mistakes_.sum()) <= model.certificate_.bound
+    ([0, 1, 1, 0], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions(set(NAMES)), callable],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        shuffle: bool = False,
+        random_state: Any = None,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+        """Learn from rows X and labels y, starting at zero.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n labels
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        lab = labelled(X, y, None, None, 1.0, "KernelPerceptron")
+        kernel, self._gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X)
+        gram, random, start = blocks(kernel, X), check_random_state(self.random_state), time.perf_counter()
+        signs = machine_labels(lab.codes, len(lab.classes))
+        self.trace_: list[dict[str, float]] = []
+        learned = [self._learn(gram, s, random, start, k) for k, s in enumerate(signs)]
+        mistakes = np.array([c for c, _ in learned])
+        used = np.flatnonzero(mistakes.any(axis=0))
+        self.classes_, self.kernel_, self.mistakes_ = lab.classes, kernel, mistakes
+        self.support_ = used.astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
+        full = mistakes * np.array(signs)
+        self.dual_coef_ = full[:, used]
+        self.intercept_ = full.sum(axis=1) * float(self.fit_intercept)
+        self.n_iter_ = max(p for _, p in learned)
+        record = kernel.record()
+        evidence: dict[str, Any] = {
+            "kernel": record if record is not None else ["given"],
+            "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
+            "mistakes": mistakes,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+        def make() -> tuple[Certificate, ...]:
+            gram = {} if record is not None else {"gram": kernel(X)}
+            return (issue("kernel-perceptron", Data.of(X, y), evidence | gram),)
+
+        self._promise_certificates(make)
+        return self
+
+    def _learn(self, gram: Blocks, y: Array, random: Any, start: float, machine: int) -> tuple[Array, int]:
+        """Passes over the rows; the search for the next mistake is one vector operation."""
+        scores, counts, pad = np.zeros(len(y)), np.zeros(len(y)), float(self.fit_intercept)
+        done = 0
+        for done in range(1, self.max_iter + 1):
+            order = random.permutation(len(y)) if self.shuffle else np.arange(len(y))
+            at, wrong = 0, 0
+            while at < len(order):
+                short = np.flatnonzero((y * scores)[order[at:]] <= 0)
+                if not len(short):
+                    break
+                i = order[at + short[0]]
+                scores += y[i] * (gram.combine(np.array([i]), np.ones(1)) + pad)
+                counts[i] += 1
+                wrong += 1
+                at += short[0] + 1
+            seconds = time.perf_counter() - start
+            if self.trace:
+                self.trace_.append({"mistakes": float(wrong), "step": done, "machine": machine, "seconds": seconds})
+            if wrong == 0 or (self.time_budget is not None and seconds > self.time_budget):
+                break
+        return counts, done
+
+    def decision_function(self, X: Any) -> Array:
+        """f(x): positive for ``classes_[1]``; one column a class for more than two.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,) or (n, classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        given = isinstance(self.kernel_, Precomputed)
+        K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
+        scores = K @ self.dual_coef_.T + self.intercept_
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags

@@ -1,0 +1,414 @@
+"""The soft-margin machine with a kernel: scikit-learn's SVC with a proof."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning
+from certifit._types import Array, Matrix
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.svm import certain_labels, pair_coefficients, pairs_of
+from certifit.kernels import NAMES, RBF, Blocks, Kernel, Precomputed, blocks, choose
+from certifit.solvers.balance import balance
+from certifit.solvers.smo import Machine, smo
+from certifit.svm._calibration import fit_slope, folds_of, probabilities
+from certifit.svm._evidence import machine_evidence
+from certifit.svm._labels import Labelled, labelled
+
+_TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
+_SINGLE = 1e-6  # relative gap above which single precision serves
+_CHUNK = 1 << 22
+
+
+def _has_probability(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba needs SVC(probability=True): probabilities cost extra fits.")
+    return True
+
+
+class SVC(Certified, ClassifierMixin, BaseEstimator):
+    r"""Soft-margin support vector classification, proved optimal to a stated gap.
+
+    .. math:: \min_{w, b}\ \tfrac12 \lVert w\rVert^2 + \sum_i C_i \max(0,\ 1 - y_i(w^\top\varphi(x_i) + b))
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Cost of a unit of hinge loss.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+        Of the polynomial kernel.
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
+    coef0 : float, default=0.0
+        Offset inside the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    probability : bool, default=False
+        Whether to calibrate probabilities (three more fits); they never contradict `predict`.
+    tol : float > 0, default=1e-3
+        Accuracy: the fit stops when the duality gap is at most tol/100 of what the null model pays. (libsvm's tol,
+        a KKT violation, of 1e-3 leaves such gaps.)
+    cache_size : float > 0, default=200
+        Megabytes of kernel rows kept, for kernels that are slow to compute.
+    class_weight : dict or "balanced", default=None
+    max_iter : int, default=-1
+        Limit on pair steps; −1 is none.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+        With "ovr" and more than two classes, break ties of votes by the decision function.
+    trace : bool, default=False
+        Whether to record objective, gap, steps and seconds of every round in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which each machine stops and keeps the best so far, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    classes_, class_weight_, dual_coef_, support_, support_vectors_, n_support_, intercept_, coef_, fit_status_,
+    n_iter_, shape_fit_, n_features_in_, feature_names_in_ :
+        As in scikit-learn (``coef_`` with a linear kernel only; ``dual_coef_`` is dense for sparse input too).
+    gap_ : float
+        Duality gap at which the solver stopped, summed over pairs of classes.
+    kernel_ : Kernel
+        The kernel with its numbers.
+    trace_ : list of dict
+        With ``trace=True``.
+    certificate_ : Certificate
+        Kind "svm": value, bound, gap, the three KKT cases, largest violation, certain labels.
+
+    Notes
+    -----
+    Not in certifit: ``verbose``, ``random_state`` (nothing is random). ``class_weight="balanced"`` counts rows by
+    their sample weight. With a callable kernel or a feature map the certificate keeps the Gram matrix.
+
+    Examples
+    --------
+    >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
+    >>> model = SVC(kernel="linear", tol=1e-6).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[3.0, 1.0]]).tolist(), model.coef_.round(4).tolist()
+    (['b'], [[0.5, -0.5]])
+    >>> model.certificate_.holds, model.certificate_.relative_gap < 1e-7
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "kernel": [StrOptions(set(NAMES)), callable],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "shrinking": ["boolean"],
+        "probability": ["boolean"],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+        """Fit to rows X and labels y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n labels
+        sample_weight : array of n weights ≥ 0, default=None
+            Weight k equals k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        kernel, gamma, lab = self._set_up(X, y, sample_weight)
+        machines = []
+        for first, second in pairs_of(len(lab.classes)):
+            rows = np.flatnonzero(((lab.codes == first) | (lab.codes == second)) & (lab.cost > 0))
+            machines.append((rows, self._solve(kernel, X, rows, lab, first)))
+        self._name_results(X, kernel, gamma, lab, machines)
+        if self.probability:
+            self._slope = self._calibrate(X, y, lab)
+        self._warn(machines, lab)
+
+        def make() -> tuple[Certificate, ...]:
+            data = Data.of(X, y, sample_weight)
+            kind, evidence = self._evidence(X, lab)
+            return (issue(kind, data, evidence),)
+
+        self._training = (X, y, sample_weight)
+        self._promise_certificates(make)
+        return self
+
+    def _set_up(self, X: Matrix, y: Array, sample_weight: Any) -> tuple[Kernel, float, Labelled]:
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
+                "give the kernel values of all training rows with each other."
+            )
+        if self.kernel == "precomputed" and scipy.sparse.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo': votes have ties.")
+        lab = labelled(X, y, sample_weight, self.class_weight, self.C, "SVC")
+        kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X, lab.weights)
+        return kernel, gamma, lab
+
+    def _solve(self, kernel: Kernel, X: Matrix, rows: Array, lab: Labelled, first: int) -> Machine:
+        y = np.where(lab.codes[rows] == first, 1.0, -1.0)
+        cost = lab.cost[rows]
+        null = 2.0 * min(cost[y > 0].sum(), cost[y < 0].sum())
+        everything = len(rows) == X.shape[0]
+        part = X if everything else (X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows])
+
+        def gram(dtype: Any) -> Blocks:
+            return blocks(kernel, part, dtype, memory=1e6 * self.cache_size)
+
+        relative = _TOL_TO_GAP * self.tol
+        return smo(
+            gram,
+            y,
+            cost,
+            relative * null,
+            single=isinstance(kernel, RBF) and relative >= _SINGLE and len(rows) > 500,
+            time_budget=self.time_budget,
+            max_steps=np.inf if self.max_iter == -1 else self.max_iter,
+            shrinking=self.shrinking,
+            trace=self.trace,
+        )
+
+    def _name_results(
+        self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, machines: list[tuple[Array, Machine]]
+    ) -> None:
+        pairs, k = pairs_of(len(lab.classes)), len(lab.classes)
+        full = np.zeros((len(pairs), X.shape[0]))
+        for p, (rows, machine) in enumerate(machines):
+            full[p, rows] = balance(machine.beta, lab.cost[rows])
+        used = np.flatnonzero(np.any(full != 0, axis=0))
+        support = used[np.argsort(lab.codes[used], kind="stable")]
+        own = lab.codes[support]
+        dual = np.zeros((max(1, k - 1), len(support)))
+        if k == 2:
+            dual[0] = full[0, support]
+        else:
+            for p, (i, j) in enumerate(pairs):
+                dual[j - 1, own == i] = full[p, support[own == i]]
+                dual[i, own == j] = full[p, support[own == j]]
+        self.classes_, self.class_weight_ = lab.classes, lab.class_weight
+        self.support_ = support.astype(np.int32)
+        self.n_support_ = np.bincount(own, minlength=k).astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
+        self.dual_coef_ = dual
+        self.intercept_ = np.array([m.offset for _, m in machines])
+        self.kernel_, self._gamma = kernel, gamma
+        self.shape_fit_ = X.shape
+        self.n_iter_ = np.array([m.steps for _, m in machines], dtype=np.int32)
+        self.gap_ = float(sum(m.gap for _, m in machines))
+        self.fit_status_ = int(any(m.status in ("time", "steps") for _, m in machines))
+        self.trace_ = [record | {"machine": p} for p, (_, m) in enumerate(machines) for record in m.trace]
+        self._columns = pair_coefficients(dual, own, k)
+        dense = isinstance(kernel, RBF) and not scipy.sparse.issparse(X)
+        self._shift = X.mean(axis=0) if dense else None  # distances stay, cancellation shrinks
+
+    def _warn(self, machines: list[tuple[Array, Machine]], lab: Labelled) -> None:
+        stopped = {m.status for _, m in machines} & {"time", "steps"}
+        if stopped:
+            which = "the time budget" if "time" in stopped else "max_iter"
+            warnings.warn(
+                f"SVC stopped at {which} with a duality gap of {self.gap_:.3g}; the certificate has the proved "
+                "figure. Allow more, or scale the columns of X to similar size.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _evidence(self, X: Matrix, lab: Labelled) -> tuple[str, dict[str, Any]]:
+        return machine_evidence(
+            self.kernel_, X, self.classes_, self.support_, self.dual_coef_, self.intercept_, lab.class_cost
+        )
+
+    def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
+        """Slope of the sigmoid from decisions on rows left out in turn."""
+        given = isinstance(self.kernel_, Precomputed)
+        fold = folds_of(X, lab.codes, lab.cost > 0)
+        decision: Any = None
+        for k in np.unique(fold[fold >= 0]):
+            train, test = np.flatnonzero((fold != -1) & (fold != k)), np.flatnonzero(fold == k)
+            model = clone(self).set_params(probability=False, trace=False)
+            weights = None if lab.weights is None else lab.weights[train]
+            model.fit(X[np.ix_(train, train)] if given else X[train], y[train], weights)
+            part = model.decision_function(X[np.ix_(test, train)] if given else X[test])
+            decision = np.zeros((len(y), *part.shape[1:])) if decision is None else decision
+            decision[test] = part
+        if decision is None:
+            raise ValueError("probability=True needs two different rows of some class: calibration leaves some out.")
+        tested = fold >= 0
+        weights = None if lab.weights is None else lab.weights[tested]
+        return fit_slope(decision[tested], lab.codes[tested], weights)
+
+    def _scores(self, X: Any) -> Array:
+        """Decisions of all pairs, one column each."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        if isinstance(self.kernel_, Precomputed):
+            return np.asarray(X[:, self.support_] @ self._columns + self.intercept_)
+        V = self.support_vectors_
+        if self._shift is not None and not scipy.sparse.issparse(X):
+            X, V = X - self._shift, V - self._shift
+        step = max(1, _CHUNK // max(1, V.shape[0]))
+        out = np.empty((X.shape[0], self._columns.shape[1]))
+        for i in range(0, X.shape[0], step):
+            out[i : i + step] = self.kernel_.gram(X[i : i + step], V) @ self._columns
+        return out + self.intercept_
+
+    def decision_function(self, X: Any) -> Array:
+        """Distance-like score of each row: positive for ``classes_[1]``; one column a class (or pair) for more.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,) for two classes, (n, classes) for "ovr", (n, pairs) for "ovo"
+        """
+        scores = self._scores(X)
+        if len(self.classes_) == 2:
+            return scores[:, 0]
+        if self.decision_function_shape == "ovo":
+            return scores
+        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(self.classes_)))
+
+    def _codes(self, X: Any) -> Array:
+        scores = self._scores(X)
+        k = len(self.classes_)
+        if k == 2:
+            return (scores[:, 0] > 0).astype(int)
+        if self.break_ties:
+            return np.asarray(_ovr_decision_function(scores < 0, -scores, k).argmax(axis=1))
+        votes = np.zeros((len(scores), k))
+        for p, (i, j) in enumerate(pairs_of(k)):
+            votes[:, i] += scores[:, p] > 0
+            votes[:, j] += scores[:, p] <= 0
+        return votes.argmax(axis=1)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row (with more than two classes, the one with most votes of pairs).
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        codes = self._codes(X)
+        return np.asarray(self.classes_[codes])
+
+    @available_if(_has_probability)
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities; the predicted class always has the largest.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n, classes)
+        """
+        scores = self._scores(X)
+        k = len(self.classes_)
+        decision = scores[:, 0] if k == 2 else _ovr_decision_function(scores < 0, -scores, k)
+        return probabilities(decision, self._slope, self._codes(X))
+
+    @available_if(_has_probability)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def certain(self, X: Any) -> Array:
+        """Which rows have provably the same label as under the exact optimum.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        boolean array
+            All False with a precomputed kernel (k(x, x) of new rows is not known) or without proof.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        c = self.certificate_
+        if not c.holds or isinstance(self.kernel_, Precomputed):
+            return np.zeros(X.shape[0], dtype=bool)
+        train, y, weights = self._training
+        return certain_labels(self.kernel_, Data.of(train, y, weights), c.evidence, X, self.support_vectors_)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the columns; with the linear kernel only."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        coef: Any = self._columns.T @ self.support_vectors_
+        return np.asarray(coef.toarray() if scipy.sparse.issparse(coef) else coef)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags

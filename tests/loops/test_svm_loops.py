@@ -1,0 +1,100 @@
+"""Each compiled loop of the machines against a few lines of NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from certifit.loops import hulls, linear_svc, pegasos, smo
+
+
+def _problem(seed, n=12):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 4))
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    return A, A @ A.T + 0.1 * np.eye(n), y
+
+
+def test_smo_block_keeps_the_gradient_and_reaches_optimality():
+    for dtype in (np.float32, np.float64):
+        _, K, y = _problem(0)
+        lo, hi = np.where(y > 0, 0.0, -1.0), np.where(y > 0, 1.0, 0.0)
+        beta, F = np.zeros(12), -y.copy()
+        steps, first = smo.solve_block(K.astype(dtype), F, beta, lo, hi, 1e-4, 10_000)
+        assert steps > 0
+        assert first == 2.0
+        np.testing.assert_allclose(F, K @ beta - y, atol=1e-4)
+        assert abs(beta.sum()) < 1e-12
+        low, high = F[beta < hi].min(), F[beta > lo].max()
+        assert smo.violation(F, beta, lo, hi) == (low, high)
+        assert high - low <= 1.1e-4
+
+
+def test_gap_is_primal_minus_dual():
+    _, K, y = _problem(1)
+    lo, hi = np.where(y > 0, 0.0, -2.0), np.where(y > 0, 2.0, 0.0)
+    beta = np.where(y > 0, 0.3, -0.3)
+    F, b = K @ beta - y, 0.2
+    primal = 0.5 * beta @ K @ beta + 2.0 * np.maximum(0, 1 - y * (K @ beta + b)).sum()
+    dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta
+    total, left, right = smo.gap_at(F, beta, lo, hi, b)
+    np.testing.assert_allclose(total, primal - dual)
+    step = 1e-7
+    np.testing.assert_allclose((smo.gap_at(F, beta, lo, hi, b + step)[0] - total) / step, right, atol=1e-5)
+    assert left <= right
+
+
+def test_smoothed_losses_and_their_slopes():
+    _, _, y = _problem(2)
+    rng = np.random.default_rng(3)
+    z, d, cost, h = rng.normal(size=12), rng.normal(size=12), rng.uniform(0.5, 2.0, 12), 0.4
+    for code in (0, 1):
+
+        def value(t, code=code):
+            short = np.maximum(0, 1 - y * (z + t * d))
+            rounded = np.where(short < h, short**2 / (2 * h), short - h / 2)
+            return cost @ (short**2 if code else rounded)
+
+        alpha, curvature = np.empty(12), np.empty(12)
+        smooth, true, total, square, skew = linear_svc.at(z, y, cost, h, code, alpha, curvature)
+        np.testing.assert_allclose(smooth, value(0.0))
+        short = np.maximum(0, 1 - y * z)
+        np.testing.assert_allclose(true, cost @ (short**2 if code else short))
+        np.testing.assert_allclose([total, skew], [alpha.sum(), y @ alpha])
+        np.testing.assert_allclose(square, np.sum(alpha**2 / cost))
+        first, second = linear_svc.slope_along(z, d, y, cost, h, code, 0.3)
+        np.testing.assert_allclose(first, (value(0.3 + 1e-6) - value(0.3 - 1e-6)) / 2e-6, rtol=1e-5)
+        assert second >= 0
+        np.testing.assert_allclose(linear_svc.slope_along(z, d, y, cost, h, code, 0.0)[0], -(alpha * y) @ d)
+
+
+def test_nearest_points_of_hulls():
+    _, K, y = _problem(4)
+    mu = np.zeros(12)
+    mu[:2] = 1.0
+    G = y * (K @ (y * mu))
+    before = mu @ G
+    _, worst = hulls.nearest_points(K, y, mu, G, 1e-8, 100_000)
+    assert worst <= 1e-8
+    np.testing.assert_allclose(G, y * (K @ (y * mu)), atol=1e-8)
+    np.testing.assert_allclose([mu[y > 0].sum(), mu[y < 0].sum()], 1.0)
+    assert mu.min() >= 0
+    assert mu @ G < before
+    for side in (1.0, -1.0):
+        assert G[(y == side) & (mu > 0)].max() - G[y == side].min() <= 1e-7
+
+
+def test_pegasos_steps():
+    X, _, y = _problem(5)
+    lam, order = 0.1, np.random.default_rng(0).permutation(12)
+    theta, total, counts = np.zeros(5), np.zeros(5), np.zeros(12, dtype=np.int64)
+    t = pegasos.passes(X, y, order, lam, 1.0, 0, theta, total, counts)
+    padded, w, iterates = np.column_stack([X, np.ones(12)]), np.zeros(5), []
+    for step, i in enumerate(order, start=1):
+        short = y[i] * (padded[i] @ w) < 1
+        w = (1 - 1 / step) * w + (y[i] * padded[i] / (lam * step) if short else 0.0)
+        iterates.append(w)
+    assert t == 12
+    np.testing.assert_allclose(theta / (lam * 12), w, atol=1e-12)
+    np.testing.assert_allclose(total, np.sum(iterates, axis=0), atol=1e-12)
+    for module in (hulls, linear_svc, pegasos, smo):
+        module.warm()

@@ -1,0 +1,37 @@
+"""scikit-learn's estimator contract on every machine."""
+
+from __future__ import annotations
+
+from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
+from tests.contract import contract
+
+# Weights as copies, rows permuted, pickled twins: compared fits need a tight tolerance.
+MACHINES = [
+    SVC(tol=1e-9),
+    SVC(kernel="linear", tol=1e-8),
+    SVC(probability=True, tol=1e-8),
+    LinearSVC(tol=1e-10),
+    LinearSVC(loss="hinge", tol=1e-8),
+    PegasosSVC(random_state=0),
+    KernelPerceptron(),
+]
+
+
+@contract(MACHINES)
+def test_contract(estimator, check):
+    check(estimator)
+
+
+def _unseparable(estimator):
+    """Checks that fit data with equal rows of unlike labels, which HardMarginSVC refuses with the proof."""
+    reason = "the check's data hold equal rows (all zeros) with unlike labels: no hyperplane separates them"
+    return {
+        "check_estimator_sparse_tag": reason,
+        "check_estimator_sparse_array": reason,
+        "check_estimator_sparse_matrix": reason,
+    }
+
+
+@contract([HardMarginSVC(kernel="rbf", gamma=100.0)], _unseparable)
+def test_contract_hard_margin(estimator, check):
+    check(estimator)
