@@ -17,6 +17,7 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "glm",
+    "preprocessing",
     "linear_model",
     "metrics",
     "model_selection",

@@ -65,7 +65,7 @@ def test_counts():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2))
     y = rng.poisson(np.exp(0.8 + 0.7 * x[:, 0]))
-    found = study({"a": x[:, 0], "b": x[:, 1], "visits": y}, "visits", models=["Poisson regression", "ridge"])
+    found = study({"a": x[:, 0], "b": x[:, 1], "visits": y}, "visits", models=["Poisson regression", "ridge"], folds=8)
     assert found.record["settings"]["task"] == "counts"
     assert found.record["verdict"]["winner"] == "Poisson regression"
 

@@ -211,12 +211,9 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
 
 def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
     """certifit separable."""
+    from certifit.separability import separability
     from certifit.study import examine, raw_features
 
-    try:
-        from certifit.separability import separability
-    except ImportError:
-        raise CertifitError("This certifit has no separability.") from None
     table, chosen = _with_target(data, target)
     facts = examine(
         table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]

@@ -1,7 +1,8 @@
 """Nested cross-validation of all candidates on the same folds, within a time budget.
 
-The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` on
-the training rows followed by answers for the held-out rows. The first fold of every candidate runs first, which
+The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` (which
+shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
+The first fold of every candidate runs first, which
 tells what the others will cost; then cheap candidates are completed before dear ones. What the budget does not
 allow is left, and said.
 """

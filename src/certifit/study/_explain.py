@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +92,5 @@ def _path(model: TableModel, X: Array) -> str:
     tell = getattr(model.estimator, "explain", None)
     if tell is None:
         return ""
-    try:
-        return str(tell(model.features(X), feature_names=feature_names(model.pipeline)))
-    except TypeError:
-        return ""
+    names = feature_names(model.pipeline)
+    return re.sub(r"\bx(\d+)\b", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))

@@ -61,7 +61,7 @@ def answers_of(model: Any, X: Array) -> Answers:
 
 def score(measure: Measure, y: Array, said: Answers) -> float:
     """The score of held-out answers."""
-    from sklearn import metrics
+    from certifit import metrics
 
     if measure is AUC or measure.name == "AUC":
         if said.scores is None:

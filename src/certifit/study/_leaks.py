@@ -42,8 +42,8 @@ def _in_step(x: Array, y: Array) -> float:
     x, y = x[present], y[present]
     if present.mean() < 0.95 or len(np.unique(x)) < 3 or np.ptp(y) == 0:
         return 0.0
-    first, second = (np.unique(v, return_inverse=True)[1].astype(float) for v in (x, y))
-    return float(max(np.corrcoef(x, y)[0, 1] ** 2, np.corrcoef(first, second)[0, 1] ** 2))
+    u, v = (np.unique(values, return_inverse=True)[1].astype(float) for values in (x, y))
+    return float(max(np.corrcoef(x, y)[0, 1] ** 2, np.corrcoef(u, v)[0, 1] ** 2))
 
 
 def _answer(x: Array, target: Array, queries: Array, category: bool) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.stats
 
 from certifit._types import Array
+from certifit.certificates.evaluation import corrected_limits
 from certifit.study._compare import Fold, Result
 from certifit.study._judge import Measure
 
@@ -63,13 +64,8 @@ def corrected(values: Array, held_out: float, level: float = 0.95) -> tuple[floa
     >>> round(mean, 3), round(half, 3), round(se, 4)
     (0.875, 0.157, 0.0493)
     """
-    values = np.asarray(values, dtype=float)
-    k = len(values)
-    mean = float(values.mean())
-    if k < 2:
-        return mean, float("inf"), float("inf")
-    se = float(np.sqrt((1.0 / k + held_out) * values.var(ddof=1)))
-    return mean, float(scipy.stats.t.ppf(0.5 + level / 2.0, k - 1)) * se, se
+    low, high, error = corrected_limits(values, held_out, level)
+    return float(np.mean(values)), (high - low) / 2.0, error
 
 
 def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -> Verdict:
@@ -79,25 +75,25 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
         errors = "; ".join(f"{r.name}: {r.error}" for r in results if r.error)
         raise RuntimeError(f"No model could be compared: {errors or 'the time budget was too short'}.")
     held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
-    best = max(complete, key=lambda r: float(r.scores.mean()))
+    baseline = next((r for r in complete if r.name == "baseline"), None)
+    able = [r for r in complete if r is not baseline and (baseline is None or _beats(r, baseline, held_out))]
+    if not able:
+        rule = "nothing is really better than predicting without looking at the columns"
+        return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
+    best = max(able, key=lambda r: float(r.scores.mean()))
     winner = best
-    for r in complete:  # in the order of the table: simplest first
+    for r in able:  # in the order of the table: simplest first
         gap, _, se = corrected(best.scores - r.scores, held_out)
-        if r.name != "baseline" and (r is best or gap <= se):
+        if r is best or gap <= se:
             winner = r
             break
-    baseline = next((r for r in complete if r.name == "baseline"), None)
-    beats = winner is not baseline
-    if baseline is not None and beats:
-        gain, half, _ = corrected(winner.scores - baseline.scores, held_out)
-        beats = bool(gain - half > 0.0)
-        if not beats:
-            winner = baseline
-    standings = _standings(complete, winner, held_out)
     rule = "the best mean score" if winner is best else "the simplest within one standard error of the best"
-    if not beats:
-        rule = "nothing is really better than predicting without looking at the columns"
-    return Verdict(winner, standings, rule, beats)
+    return Verdict(winner, _standings(complete, winner, held_out), rule, True)
+
+
+def _beats(r: Result, baseline: Result, held_out: float) -> bool:
+    gain, half, _ = corrected(r.scores - baseline.scores, held_out)
+    return bool(gain - half > 0.0)
 
 
 def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> tuple[Standing, ...]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
 
+from certifit import metrics
 from certifit._types import Array
 from certifit.files import certificates_of
 from certifit.study._compare import Result, Work, make_search
@@ -83,16 +83,21 @@ def share(hits: int, total: int) -> dict[str, Any]:
     """A share with its exact (Clopper-Pearson) 95 % interval."""
     if total == 0:
         return {"value": None, "interval": [0.0, 1.0], "of": 0}
-    low, high = scipy.stats.binomtest(hits, total).proportion_ci(0.95, "exact")
-    return {"value": hits / total, "interval": [float(low), float(high)], "of": total}
+    figure = metrics.share(hits, total)
+    limits = figure.interval(0.95)
+    return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
 
 
 def _roc(positive: Array, scores: Array) -> dict[str, Any]:
-    from sklearn.metrics import roc_curve
-
-    fpr, tpr, _ = roc_curve(positive, scores)
-    keep = np.unique(np.linspace(0, len(fpr) - 1, min(len(fpr), _STEPS)).astype(int))
-    return {"fpr": [round(float(v), 5) for v in fpr[keep]], "tpr": [round(float(v), 5) for v in tpr[keep]]}
+    curve = metrics.roc(positive, scores)
+    keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
+    limits = curve.interval(0.95)
+    return {
+        "fpr": [round(float(v), 5) for v in curve.fpr[keep]],
+        "tpr": [round(float(v), 5) for v in curve.tpr[keep]],
+        "pooled_auc": float(curve.auc),
+        "interval": [limits.low, limits.high],
+    }
 
 
 def value_figures(y: Array, said: Answers, seed: int) -> dict[str, Any]:
@@ -247,10 +252,8 @@ def _certain(model: Any, Z: Array) -> dict[str, int] | None:
 
 
 def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
-    try:
-        from certifit.separability import separability
-    except ImportError:
-        return None
+    from certifit.separability import separability
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = separability(Z, y)
