@@ -199,7 +199,7 @@ def _settled(g: Graph, x: str, rows: str, metric: Any) -> list[str]:
     double = TensorProto.DOUBLE
     inside = body.closed([(n, double) for n in (*totals, *names)], [(f"{n}_out", double) for n in totals])
     start = [g("Expand", 0.0, g("Shape", rows, start=0, end=2))] * _PARTS
-    options = {"num_scan_inputs": len(terms), "scan_input_axes": [2] * len(terms)}
+    options: dict[str, Any] = {"num_scan_inputs": len(terms), "scan_input_axes": [2] * len(terms)}
     return g.several("Scan", _PARTS, *start, *terms, body=inside, **options)
 
 
