@@ -46,7 +46,7 @@ def fit(
     Examples
     --------
     >>> x = np.arange(20.0)
-    >>> model = fit({"x": x % 7, "y": 2 * (x % 7) + 1}, "y", "ridge", parameters={"alpha": 0.0})
+    >>> model = fit({"x": x % 7, "y": 2 * (x % 7) + 1}, "y", "ridge", task="regression", parameters={"alpha": 0.0})
     >>> model.predict({"x": [3.0]}).round(6)
     array([7.])
     """
