@@ -17,19 +17,13 @@ from certifit.study._winner import class_figures
 def evaluate(model: TableModel, data: Any) -> list[str]:
     """Lines of figures with 95 % intervals, for people.
 
-        Examples
-        --------
-        >>> from certifit.study import fit
-    <<<<<<< HEAD
-        >>> x = np.arange(40.0)
-        >>> table = {"x": x % 7, "y": 2 * (x % 7) + 0.1 * np.sin(x)}
-        >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}, keep=["x"]), table)[1][:8]
-    =======
-        >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
-        >>> table = {"a": a, "b": b, "y": 2 * a - b + 0.5}
-        >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)[1][:8]
-    >>>>>>> refs/heads/study
-        'R² 1.000'
+    Examples
+    --------
+    >>> from certifit.study import fit
+    >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
+    >>> table = {"a": a, "b": b, "y": 2 * a - b + 0.5}
+    >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)[1][:8]
+    'R² 1.000'
     """
     table = Table.of(data)
     y, present = model.schema.labels(table)

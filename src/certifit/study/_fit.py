@@ -28,34 +28,27 @@ def fit(
 ) -> TableModel:
     """Fit one model to all rows of a table; parameters that are not given are chosen by cross-validation.
 
-        Parameters
-        ----------
-        data : path, data frame or mapping of columns
-        target : str
-        model : str
-            A name of the study's table, such as "ridge" or "logistic regression".
-        parameters : mapping, default=None
-            Parameters of the model to set, such as ``{"alpha": 1.0}``; nothing is then chosen.
-        task, seed, drop, keep, categories :
-            As in `run`.
+    Parameters
+    ----------
+    data : path, data frame or mapping of columns
+    target : str
+    model : str
+        A name of the study's table, such as "ridge" or "logistic regression".
+    parameters : mapping, default=None
+        Parameters of the model to set, such as ``{"alpha": 1.0}``; nothing is then chosen.
+    task, seed, drop, keep, categories :
+        As in `run`.
 
-        Returns
-        -------
-        TableModel
+    Returns
+    -------
+    TableModel
 
-        Examples
-        --------
-    <<<<<<< HEAD
-        >>> x = np.arange(20.0)
-        >>> model = fit({"x": x % 7, "y": 2 * (x % 7) + 1}, "y", "ridge", task="regression", parameters={"alpha": 0.0})
-        >>> model.predict({"x": [3.0]}).round(6)
-        array([7.])
-    =======
-        >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
-        >>> model = fit({"a": a, "b": b, "y": 2 * a - b + 0.5}, "y", "ridge", parameters={"alpha": 0.0})
-        >>> model.predict({"a": [3.0], "b": [1.0]}).round(6)
-        array([5.5])
-    >>>>>>> refs/heads/study
+    Examples
+    --------
+    >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
+    >>> model = fit({"a": a, "b": b, "y": 2 * a - b + 0.5}, "y", "ridge", parameters={"alpha": 0.0})
+    >>> model.predict({"a": [3.0], "b": [1.0]}).round(6)
+    array([5.5])
     """
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
     chosen, left = choose_candidates(facts, [model])
