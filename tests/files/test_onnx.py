@@ -28,6 +28,9 @@ from certifit.kernel_ridge import KernelRidge
 from certifit.kernels import RBF, Function, Linear, Polynomial
 from certifit.linear_model import (
     AveragedPerceptron,
+    ElasticNet,
+    Lasso,
+    LinearModel,
     LinearRegression,
     LogisticRegression,
     Perceptron,
@@ -38,6 +41,7 @@ from certifit.linear_model import (
 from certifit.multiclass import OneVsRest
 from certifit.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from certifit.preprocessing import ColumnTransforms, CorrelationFilter, PadOnes, PolynomialBasis, Standardizer
 from certifit.study import fit as fit_table
 from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -144,6 +148,9 @@ MEASURED = TABLES["wine"][0]
 REGRESSORS = {
     "least squares": LinearRegression(),
     "ridge": Ridge(),
+    "lasso": Lasso(alpha=0.1),
+    "elastic net": ElasticNet(alpha=0.1),
+    "absolute errors": LinearModel(loss="absolute"),
     "kernel ridge": KernelRidge(kernel="rbf", gamma=1.0),
     "tree": DecisionTreeRegressor(),
     "absolute tree": DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
@@ -321,13 +328,12 @@ def test_one_column_keeps_its_double_precision():
 
 
 def test_our_own_steps():
-    ours = pytest.importorskip("certifit.preprocessing")
     X, y = TABLES["wine"]
-    steps = [ours.Standardizer(ddof=1), ours.PolynomialBasis(2), ours.PadOnes(), ours.CorrelationFilter(5)]
-    for step in (*steps, ours.ColumnTransforms({0: ["log", "sqrt"], 1: "square", 2: ["exp", "reciprocal", "abs"]})):
-        agree(make_pipeline(step, Ridge()).fit(X, y), X)
+    steps = [Standardizer(ddof=1), PolynomialBasis(2), PadOnes(), CorrelationFilter(5)]
+    for step in (*steps, ColumnTransforms({0: ["log", "sqrt"], 1: "square", 2: ["exp", "reciprocal", "abs"]})):
+        agree(make_pipeline(step, Standardizer(), Ridge()).fit(X, y), X)
     with pytest.raises(ExportError, match="transform 'asinh' cannot be exported"):
-        certifit.to_onnx(make_pipeline(ours.ColumnTransforms("asinh"), Ridge()).fit(X, y))
+        certifit.to_onnx(make_pipeline(ColumnTransforms("asinh"), Ridge()).fit(X, y))
 
 
 def test_filling_gaps():
