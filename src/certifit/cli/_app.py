@@ -298,6 +298,24 @@ def examples(name: str | None = None, /, *, out: Path | None = None) -> int:
     return _examples.examples(name, out)
 
 
+@app.command
+def export(model: Path, /, *, out: Path = Path("model.onnx")) -> int:
+    """Write the model as an ONNX graph, for other languages and servers.
+
+    The graph has one input per column (numbers; words for categories) and gives the labels of certifit predict.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    out
+        The file to write.
+    """
+    from certifit.cli import _commands
+
+    return _commands.export(model, out)
+
+
 def _list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 

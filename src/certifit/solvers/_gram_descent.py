@@ -135,7 +135,7 @@ def descend_gram(
         return 0
     for turn in range(_ROUNDS):
         small = np.count_nonzero(state.w) <= _LARGEST
-        warm = small and active.matches(state, penalty) and (active.k > 0 or turn > 0)
+        warm = small and (active.k > 0 or turn > 0) and active.matches(state, penalty)
         if not warm:
             _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
             work += _COLD_SWEEPS

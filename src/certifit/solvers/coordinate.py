@@ -217,6 +217,7 @@ class _Task:
         steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
         for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
+            self.active = Active()  # many columns enter at once: sweeps and one factorisation beat single updates
             self._inner(state, float(a), 0.01)
             r = self.target - self.set.product(state.w)
             self.correlation = self.columns.correlate(r)

@@ -167,15 +167,12 @@ def _order(results: Sequence[Result], folds: int) -> Iterator[tuple[int, int]]:
 def _hopeless(result: Result, folds: int, deadline: float, workers: int) -> bool:
     """Whether the folds done so far say that the others cannot be done in time.
 
-    The quickest counts: the first fold also pays for compiling loops, so one fold alone condemns nothing unless it
-    took longer than all the time that is left.
+    The quickest counts, and one fold alone condemns nothing: the first also pays for compiling loops.
     """
-    if not result.pieces:
+    if len(result.pieces) < 2:
         return False
     quickest = min(p.seconds for p in result.pieces.values())
-    left = folds - len(result.pieces)
-    needed = quickest * (max(left / workers, 1.0) if len(result.pieces) > 1 else 1.0)
-    return time.monotonic() + needed > deadline
+    return time.monotonic() + quickest * max((folds - len(result.pieces)) / workers, 1.0) > deadline
 
 
 def _here(results: list[Result], work: Work, deadline: float, workers: int) -> Iterator[tuple[int, int, Piece]]:

@@ -20,8 +20,8 @@ def evaluate(model: TableModel, data: Any) -> list[str]:
     Examples
     --------
     >>> from certifit.study import fit
-    >>> x = np.arange(40.0)
-    >>> table = {"x": x % 7, "y": 2 * (x % 7) + 0.1 * np.sin(x)}
+    >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
+    >>> table = {"a": a, "b": b, "y": 2 * a - b + 0.5}
     >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)[1][:8]
     'R² 1.000'
     """

@@ -45,10 +45,10 @@ def fit(
 
     Examples
     --------
-    >>> x = np.arange(20.0)
-    >>> model = fit({"x": x % 7, "y": 2 * (x % 7) + 1}, "y", "ridge", parameters={"alpha": 0.0})
-    >>> model.predict({"x": [3.0]}).round(6)
-    array([7.])
+    >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
+    >>> model = fit({"a": a, "b": b, "y": 2 * a - b + 0.5}, "y", "ridge", parameters={"alpha": 0.0})
+    >>> model.predict({"a": [3.0], "b": [1.0]}).round(6)
+    array([5.5])
     """
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
     chosen, left = choose_candidates(facts, [model])

@@ -92,13 +92,18 @@ def _inputs(g: Any, model: Any, pipeline: Any, kind: str) -> tuple[Any, str]:
 
     if isinstance(model, TableModel):
         return ways.of_schema(g, model.schema, kind)
-    first = pipeline
-    while hasattr(first, "steps"):
-        first = first.steps[0][1]
+    first = _first(pipeline)
     columns = getattr(first, "columns_", None)
     if hasattr(columns, "categories") and ways.has_words(columns):
         return ways.of_tree(g, columns, kind)
-    return ways.matrix(g, int(pipeline.n_features_in_), kind)
+    return ways.matrix(g, int(first.n_features_in_), kind)
+
+
+def _first(model: Any) -> Any:
+    """The first step that does something."""
+    while hasattr(model, "steps"):
+        model = next(step for _, step in model.steps if step not in (None, "passthrough"))
+    return model
 
 
 def _outputs(g: Any, answer: Any) -> list[tuple[str, Any]]:

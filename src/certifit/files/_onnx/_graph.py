@@ -31,7 +31,12 @@ class Graph:
 
     def __call__(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """Add an operator with one output; returns the name of that."""
-        return self.several(operator, 1, *inputs, **attributes)[0]
+        if operator not in ("Mul", "Div") or all(isinstance(i, str) or _harmless(i) for i in inputs):
+            return self.several(operator, 1, *inputs, **attributes)[0]
+        # onnxruntime folds a product with one number into a neighbouring MatMul, and rounds it to single precision
+        # there. A maximum of one argument changes nothing and keeps the two apart.
+        apart = [self.several("Max", 1, i)[0] if isinstance(i, str) else i for i in inputs]
+        return self.several("Max", 1, self.several(operator, 1, *apart, **attributes)[0])[0]
 
     def several(self, operator: str, outputs: int, *inputs: Any, domain: str = "", **attributes: Any) -> list[str]:
         """Add an operator with several outputs; returns their names."""
@@ -62,6 +67,12 @@ class Graph:
 
     def _fresh(self, word: str) -> str:
         return f"{word}_{next(self.numbers)}"
+
+
+def _harmless(value: Any) -> bool:
+    """Whether a factor is an array, or a number that single precision has exactly, as its inverse."""
+    array = plain(value)
+    return array.size != 1 or array.dtype.kind != "f" or abs(float(np.frexp(array.item())[0])) in (0.0, 0.5)
 
 
 def _typed(kind: Any) -> tuple[Any, Any]:

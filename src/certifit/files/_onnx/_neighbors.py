@@ -1,7 +1,7 @@
 """Nearest neighbours by brute force, in the exact order of certifit's own search.
 
 Rough distances pick all rows that could be among the nearest k (a bound on their rounding says which); for these
-few the distance is computed again to about 32 digits, as a sum of two doubles. Equal ones come by row number.
+few the distance is computed again to some 60 digits, as a sum of four doubles. Equal ones come by row number.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from certifit.files._onnx._graph import Graph
 _EXACT = ("euclidean", "manhattan", "chebyshev")
 _EPS = 2.0**-53
 _SPLIT = 2.0**27 + 1.0
-_SAME = 1.5 * 2.0**-43  # low parts are compared in steps of 2^-95 of the distance
-Pair = tuple[str, str]  # a number as the sum of two doubles, the second at most half an ulp of the first
+_PARTS = 4  # doubles that a distance is the sum of: some 60 digits
 
 
 def classifier(g: Graph, model: Any, x: str) -> Answer:
@@ -56,7 +55,7 @@ def _mean(g: Graph, model: Any, x: str, table: Array) -> str:
 
 
 def _weights(g: Graph, model: Any, distances: str, chosen: str) -> str:
-    """The weights of `certifit.neighbors`, zero for places that are not chosen."""
+    """The weights of `certifit.neighbors`, zero for candidates that are not chosen."""
     if model.weights is None or model.weights == "uniform":
         return g("Cast", chosen, to=TensorProto.DOUBLE)
     nearest = g("ReduceMin", distances, [1], keepdims=1)
@@ -72,34 +71,39 @@ def _weights(g: Graph, model: Any, distances: str, chosen: str) -> str:
 
 
 def _nearest(g: Graph, x: str, points: Array, metric: Any, k: int) -> tuple[str, str, str]:
-    """Row numbers, reduced distances and whether they count, each (n, 2k); k count in every row."""
+    """Candidates: row numbers, reduced distances, and whether they are among the nearest k, each (n, m)."""
     rough, slack = _rough(g, x, points, metric)
-    kth = _last(g, g.several("TopK", 2, rough, [k], largest=0)[0], k)
+    kth = g("Gather", g.several("TopK", 2, rough, [k], largest=0)[0], [k - 1], axis=1)
     near = g("LessOrEqual", rough, g("Add", kth, g("Mul", 2.0, g("Add", slack, g("Mul", kth, slack_share(points))))))
-    count = g("ReduceMax", g("ReduceSum", g("Cast", near, to=7), [1], keepdims=0), keepdims=0)
-    count = g("Max", g("Reshape", count, [1]), [k])
+    count = g("ReduceMax", g("Concat", _count(g, near), [[k]], axis=0), keepdims=0)
+    count = g("Reshape", count, [1])
     some = g.several("TopK", 2, rough, count, largest=0, sorted=0)[1]
     some = g.several("TopK", 2, some, count, largest=0)[0]  # by row number, so that equals stay in that order
-    high, low = _settled(g, x, g("Gather", points, some, axis=0), metric)
-    first, where_first = g.several("TopK", 2, high, [k], largest=0)
-    kth = _last(g, first, k)
-    surely = g("Less", first, kth)
-    left = g("Sub", k, g("ReduceSum", g("Cast", surely, to=7), [1], keepdims=1))
-    same = g("Mul", high, _SAME)
-    steps = g("Sub", g("Add", same, low), same)
-    where_tied = g.several("TopK", 2, g("Where", g("Equal", high, kth), steps, np.inf), [k], largest=0)[1]
-    places = g("Concat", where_first, where_tied, axis=1)
-    chosen = g("Concat", surely, g("Less", np.arange(k)[None], left), axis=1)
-    return g("GatherElements", some, places, axis=1), g("GatherElements", high, places, axis=1), chosen
+    keys = _settled(g, x, g("Gather", points, some, axis=0), metric)
+    return some, keys[0], _smallest(g, keys, k)
+
+
+def _count(g: Graph, truth: str) -> str:
+    return g("ReduceSum", g("Cast", truth, to=7), [1], keepdims=1)
+
+
+def _smallest(g: Graph, keys: list[str], k: int) -> str:
+    """Which k entries of each row come first by the first key, equals by the next, then by place; (n, m) of truth."""
+    chosen, open_ = g("Less", keys[0], -np.inf), g("GreaterOrEqual", keys[0], -np.inf)
+    left = g("Sub", k, _count(g, chosen))
+    for key in keys:
+        ordered = g.several("TopK", 2, g("Where", open_, key, np.inf), [k], largest=0)[0]
+        last = g("GatherElements", ordered, g("Sub", left, 1), axis=1)
+        surely = g("And", open_, g("Less", key, last))
+        chosen, open_ = g("Or", chosen, surely), g("And", open_, g("Equal", key, last))
+        left = g("Sub", left, _count(g, surely))
+    place = g("CumSum", g("Cast", open_, to=7), np.array(1))
+    return g("Or", chosen, g("And", open_, g("LessOrEqual", place, left)))
 
 
 def slack_share(points: Array) -> float:
     """Relative error of a sum of that many rounded terms, generously."""
     return 8.0 * (points.shape[1] + 8) * _EPS
-
-
-def _last(g: Graph, values: str, k: int) -> str:
-    return g("Gather", values, [k - 1], axis=1)
 
 
 def _rough(g: Graph, x: str, points: Array, metric: Any) -> tuple[str, str]:
@@ -123,57 +127,85 @@ def _rough(g: Graph, x: str, points: Array, metric: Any) -> tuple[str, str]:
     return g("Scan", start, g("Transpose", x), columns, w, body=inside, num_scan_inputs=3), g.constant([[0.0]])
 
 
-# -- numbers as sums of two doubles (Dekker 1971, Knuth) ------------------------------------------------
-def _two_sum(g: Graph, a: str, b: str) -> Pair:
+# -- numbers as sums of doubles (Dekker 1971, Knuth; Shewchuk 1997) ---------------------------------------
+def _two_sum(g: Graph, a: str, b: str) -> tuple[str, str]:
     """a + b without error."""
     s = g("Add", a, b)
     t = g("Sub", s, a)
     return s, g("Add", g("Sub", a, g("Sub", s, t)), g("Sub", b, t))
 
 
-def _halves(g: Graph, a: Any) -> Pair:
+def _halves(g: Graph, a: str) -> tuple[str, str]:
     c = g("Mul", a, _SPLIT)
     high = g("Sub", c, g("Sub", c, a))
     return high, g("Sub", a, high)
 
 
-def _two_product(g: Graph, a: Any, b: Any) -> Pair:
+def _two_product(g: Graph, a: str, b: str) -> list[str]:
     """a · b without error."""
     p = g("Mul", a, b)
     (ah, al), (bh, bl) = _halves(g, a), _halves(g, b)
     e = g("Sub", g("Mul", ah, bh), p)
-    return p, g("Add", g("Add", e, g("Add", g("Mul", ah, bl), g("Mul", al, bh))), g("Mul", al, bl))
+    return [p, g("Add", g("Add", e, g("Add", g("Mul", ah, bl), g("Mul", al, bh))), g("Mul", al, bl))]
 
 
-def _settled(g: Graph, x: str, rows: str, metric: Any) -> Pair:
-    """Reduced distances of queries (n, d) to their candidates (n, m, d) as pairs (n, m)."""
-    high, low = _two_sum(g, g("Unsqueeze", x, [1]), g("Neg", rows))
+def _add(g: Graph, total: list[str], term: str) -> list[str]:
+    """A sum in parts, and one more term; only the last part rounds."""
+    out = []
+    for part in total[:-1]:
+        part, term = _two_sum(g, part, term)
+        out.append(part)
+    return [*out, g("Add", total[-1], term)]
+
+
+def _tidy(g: Graph, parts: list[str]) -> list[str]:
+    """The same sum with each part the rounded rest of the parts before: equal sums get equal parts."""
+    for _ in range(2):
+        carry, low = parts[-1], []
+        for part in reversed(parts[:-1]):
+            carry, rest = _two_sum(g, part, carry)
+            low.append(rest)
+        parts = [carry, *reversed(low)]
+    return parts
+
+
+def _terms(g: Graph, x: str, rows: str, metric: Any) -> list[str]:
+    """(n, m, d): numbers whose sum is exactly the term of a column in the reduced distance."""
+    s, e = _two_sum(g, g("Unsqueeze", x, [1]), g("Neg", rows))
     if metric.name == "euclidean":
-        square, rest = _two_product(g, high, high)
-        cross = g("Mul", g("Mul", high, low), 2.0)
-        high, low = square, g("Add", rest, g("Add", cross, g("Mul", low, low)))
+        terms = [*_two_product(g, s, s), *_two_product(g, g("Add", s, s), e), *_two_product(g, e, e)]
     else:
-        sign = g("Sign", high)
-        high, low = g("Mul", high, sign), g("Mul", low, sign)
-    if metric.weights is not None:
-        w = g.constant(np.asarray(metric.weights, dtype=float))
-        high, rest = _two_product(g, high, w)
-        low = g("Add", rest, g("Mul", low, w))
-    high, low = _two_sum(g, high, low)
+        sign = g("Sign", s)
+        terms = [g("Mul", s, sign), g("Mul", e, sign)]
+    if metric.weights is None:
+        return terms
+    w = g.constant(np.asarray(metric.weights, dtype=float))
+    return [part for t in terms for part in _two_product(g, t, w)]
+
+
+def _settled(g: Graph, x: str, rows: str, metric: Any) -> list[str]:
+    """Reduced distances of queries (n, d) to their candidates (n, m, d), each as a sum of parts (n, m)."""
+    terms = _terms(g, x, rows, metric)
+    totals, names = [f"total_{i}" for i in range(_PARTS)], [f"term_{i}" for i in range(len(terms))]
     body = g.body()
+    now = totals if metric.name != "chebyshev" else [body("Sub", t, t) for t in totals]
+    for name in names:
+        now = _add(body, now, name)
+    now = _tidy(body, now)
     if metric.name == "chebyshev":
-        above, level = body("Greater", "term", "high"), body("Equal", "term", "high")
-        new = body("Where", above, "term", "high")
-        rest = body("Where", above, "part", body("Where", level, body("Max", "part", "low"), "low"))
-    else:
-        s, e = _two_sum(body, "high", "term")
-        new, rest = _two_sum(body, s, body("Add", e, body("Add", "low", "part")))
-    body.named("high_out", new)
-    body.named("low_out", rest)
+        now = _larger(body, totals, now)
+    for name, value in zip(totals, now):
+        body.named(f"{name}_out", value)
     double = TensorProto.DOUBLE
-    inside = body.closed(
-        [(i, double) for i in ("high", "low", "term", "part")], [(o, double) for o in ("high_out", "low_out")]
-    )
-    start = g("Expand", 0.0, g("Shape", rows, start=0, end=2))
-    found = g.several("Scan", 2, start, start, high, low, body=inside, num_scan_inputs=2, scan_input_axes=[2, 2])
-    return found[0], found[1]
+    inside = body.closed([(n, double) for n in (*totals, *names)], [(f"{n}_out", double) for n in totals])
+    start = [g("Expand", 0.0, g("Shape", rows, start=0, end=2))] * _PARTS
+    options: dict[str, Any] = {"num_scan_inputs": len(terms), "scan_input_axes": [2] * len(terms)}
+    return g.several("Scan", _PARTS, *start, *terms, body=inside, **options)
+
+
+def _larger(g: Graph, first: list[str], second: list[str]) -> list[str]:
+    """The larger of two sums in parts."""
+    wins = g("Greater", second[-1], first[-1])
+    for a, b in reversed(list(zip(first[:-1], second[:-1]))):
+        wins = g("Or", g("Greater", b, a), g("And", g("Equal", b, a), wins))
+    return [g("Where", wins, b, a) for a, b in zip(first, second)]

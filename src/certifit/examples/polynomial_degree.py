@@ -1,0 +1,90 @@
+"""Polynomials of growing degree on one data set, and what a penalty does to the largest.
+
+Sixteen noisy points of a wave are fitted by polynomials of degree 0 to 12. The training error only falls; the error on
+new points falls, turns, and rises. A polynomial of degree 12 with a ridge or lasso penalty uses the same basis and
+does not run wild: it is not the number of columns that hurts but the freedom to use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+from certifit._types import Array
+from certifit.linear_model import Lasso, LinearRegression, Ridge
+from certifit.preprocessing import PolynomialBasis, Standardizer
+
+DEGREES = tuple(range(13))
+
+
+def wave(x: Array) -> Array:
+    """The truth behind the noise."""
+    return np.sin(1.5 * np.pi * x)
+
+
+def _rows(n: int, seed: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, size=n)
+    return x[:, None], wave(x) + 0.3 * rng.normal(size=n)
+
+
+def fitted(degree: int, X: Array, y: Array, last: Any = None) -> Any:
+    """A polynomial of this degree by least squares (or by another regressor)."""
+    if degree == 0:
+        return LinearRegression().fit(np.zeros_like(X), y)
+    basis = PolynomialBasis(degree, include_one=False)
+    return make_pipeline(basis, Standardizer(), LinearRegression() if last is None else last).fit(X, y)
+
+
+def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+    """Tell the story; return training and test errors per degree, and those of the penalised fits."""
+    X, y = _rows(16, 0)
+    new_X, new_y = _rows(2000, 1)
+
+    def error(model: Any, A: Array, b: Array) -> float:
+        return float(np.mean((model.predict(A) - b) ** 2))
+
+    models = [fitted(k, X, y) for k in DEGREES]
+    training, test = [error(m, X, y) for m in models], [error(m, new_X, new_y) for m in models]
+    say(f"{'degree':>6}  {'training error':>14}  {'test error':>10}")
+    for k in DEGREES:
+        say(f"{k:>6}  {training[k]:>14.4f}  {test[k]:>10.4g}")
+    best = int(np.argmin(test))
+    say(f"The training error falls to the end; the test error is least at degree {best}.")
+    penalised = {}
+    for name, last in (("ridge", Ridge(0.05)), ("lasso", Lasso(0.01, tol=1e-8))):
+        model = fitted(DEGREES[-1], X, y, last)
+        penalised[name] = error(model, new_X, new_y)
+        used = int(np.count_nonzero(model[-1].coef_))
+        say(f"degree {DEGREES[-1]} with a {name} penalty: test error {penalised[name]:.4f}, {used} columns used")
+    grid = np.linspace(-1, 1, 201)[:, None]
+    curves = {k: models[k].predict(grid) for k in (1, best, DEGREES[-1])}
+    return {
+        "degrees": list(DEGREES),
+        "training": training,
+        "test": test,
+        "best": best,
+        "penalised": penalised,
+        "points": (X[:, 0], y),
+        "grid": grid[:, 0],
+        "curves": curves,
+    }
+
+
+def draw(numbers: dict[str, Any]) -> Any:
+    """Errors against the degree, and three of the curves."""
+    from certifit.plot import COLOURS, figure, style
+
+    with style():
+        fig, ax = figure(size=(6.4, 3.4))
+        ax.plot(numbers["degrees"], numbers["training"], "o-", color=COLOURS[0], label="training")
+        ax.plot(numbers["degrees"], numbers["test"], "o-", color=COLOURS[1], label="new points")
+        for i, (name, value) in enumerate(numbers["penalised"].items()):
+            ax.plot(numbers["degrees"][-1], value, "sD"[i], color=COLOURS[2 + i], label=f"degree 12, {name}")
+        ax.axvline(numbers["best"], color="#BBBBBB", linewidth=0.8, zorder=0)
+        ax.set(yscale="log", xlabel="degree", ylabel="mean squared error")
+        ax.legend()
+        return fig
