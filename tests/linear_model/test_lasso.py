@@ -357,3 +357,22 @@ def test_certify_judges_sgd(loss, penalty):
     assert verdict.holds
     assert 0 <= verdict.relative_gap < 0.05
     assert verdict.verify(X, y).holds
+
+
+# -- shared work of folds ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("estimator", [Lasso(), ElasticNet(positive=True), Lasso(fit_intercept=False)], ids=repr)
+def test_search_shares_the_work_of_folds(estimator):
+    from sklearn.model_selection import GridSearchCV
+
+    from certifit.model_selection import Search
+
+    rng = np.random.default_rng(17)
+    X, y = make(rng, 120, 6, "correlated")
+    grid = {"alpha": np.geomspace(1, 1e-3, 7)}
+    if isinstance(estimator, ElasticNet):
+        grid["l1_ratio"] = [0.3, 1.0]
+    mine, other = Search(estimator, grid, cv=4).fit(X, y), GridSearchCV(estimator, grid, cv=4).fit(X, y)
+    assert mine.shared_
+    np.testing.assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-7)
+    wide = Search(Lasso(tol=1e-10), {"alpha": [0.1, 1.0]}, cv=4).fit(rng.normal(size=(20, 40)), rng.normal(size=20))
+    assert not wide.shared_

@@ -1,4 +1,4 @@
-"""Shared work of least squares and ridge: every fold and every α from one pass (see `certifit.model_selection`)."""
+"""Shared work of least squares, ridge and lasso: all folds and all α from one pass (see `certifit.model_selection`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from sklearn.utils import check_array
 from certifit._types import Array
 from certifit.linear_model._base import read_weights
 from certifit.resampling import Fold
+from certifit.solvers.coordinate import is_tall
+from certifit.solvers.lasso_folds import lasso_folds
 from certifit.solvers.ridge_folds import ridge_folds, rows_of
 
 
@@ -41,6 +43,12 @@ def ridge_fold_path(
     sample_weight: Any,
 ) -> Iterator[dict[str, Array]] | None:
     """Predictions of every setting on each fold's test rows; None for input that is better met one fit at a time."""
+    table = _read(X, y, response, sample_weight)
+    return None if table is None else _predictions(table[0], table[1], folds, settings, table[2])
+
+
+def _read(X: Any, y: Any, response: tuple[str, ...], sample_weight: Any) -> tuple[Array, Array, Array | None] | None:
+    """Dense rows, real targets and weights; None for input that is better met one fit at a time."""
     if response != ("predict",) or scipy.sparse.issparse(X):
         return None
     try:
@@ -51,7 +59,7 @@ def ridge_fold_path(
         return None  # a fit says what is wrong
     if len(X) != len(y) or np.asarray(y).dtype.kind not in "biuf":
         return None
-    return _predictions(X, np.asarray(y, dtype=float), folds, settings, weights)
+    return X, np.asarray(y, dtype=float), weights
 
 
 def _predictions(
@@ -80,3 +88,51 @@ def _scores(coef: Array, offset: Array, rows: Array) -> Array:
     scores = coef.reshape(a * t, d) @ rows.T
     scores += offset.reshape(a * t, 1)
     return scores.reshape(a, t, -1).transpose(0, 2, 1)
+
+
+def lasso_fold_path(
+    model: Any,
+    X: Any,
+    y: Any,
+    folds: Sequence[Fold],
+    grid: Sequence[Mapping[str, Any]],
+    response: tuple[str, ...],
+    sample_weight: Any,
+) -> Iterator[dict[str, Array]] | None:
+    """Predictions of a lasso or elastic net for every grid point on each fold; None unless the data are tall."""
+    settings = [
+        (float(p.get("l1_ratio", model._ratio())), float(p.get("alpha", model.alpha)))
+        for p in grid
+        if set(p) <= {"alpha", "l1_ratio"} and all(isinstance(v, (int, float, np.number)) for v in p.values())
+    ]
+    table = _read(X, y, response, sample_weight)
+    if table is None or len(settings) < len(grid) or table[1].ndim != 1:
+        return None
+    valid = all(0.0 < ratio <= 1.0 and 0.0 < alpha < np.inf for ratio, alpha in settings)
+    tall = all(is_tall(len(train), table[0].shape[1]) for train, _ in folds)
+    return _lasso_predictions(model, *table, folds, settings) if valid and tall else None
+
+
+def _lasso_predictions(
+    model: Any,
+    X: Array,
+    y: Array,
+    weights: Array | None,
+    folds: Sequence[Fold],
+    settings: Sequence[tuple[float, float]],
+) -> Iterator[dict[str, Array]]:
+    groups: dict[float, list[int]] = {}
+    for i, (ratio, _) in enumerate(settings):
+        groups.setdefault(ratio, []).append(i)
+    paths = [
+        lasso_folds(
+            X, y, folds, np.array([settings[i][1] for i in g]), ratio, weights, model.fit_intercept, model.positive
+        )
+        for ratio, g in groups.items()
+    ]
+    for (_, test), *found in zip(folds, *paths):
+        rows = X[rows_of(test)]
+        out = np.empty((len(settings), len(test)))
+        for where, (coef, offset) in zip(groups.values(), found):
+            out[where] = coef @ rows.T + offset[:, None]
+        yield {"predict": out}

@@ -20,6 +20,7 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._fold_path import lasso_fold_path
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared, loss_spec
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
@@ -122,6 +123,12 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Predicted values X w + b."""
         return linear_scores(self, X)
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: every fold and every strength from one pass over tall data."""
+        if self.warm_start or self.time_budget is not None or self.trace:
+            return None
+        return lasso_fold_path(self, X, y, folds, grid, response, _scalar_is_none(sample_weight))
 
     @property
     def sparse_coef_(self) -> Any:

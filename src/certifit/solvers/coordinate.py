@@ -26,6 +26,7 @@ from certifit.solvers._working_set import WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
 _CAP = 7000  # columns of the largest Gram matrix of a working set
+_EXACT = 1e-9
 _INNER = 0.2  # share of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 2.0  # columns that may join before a solve, as a multiple of the support
@@ -149,7 +150,7 @@ class _Task:
         self.null = 0.5 * float(self.target @ self.target)
         self.rng = None if random_state is None else np.random.default_rng(random_state)
         n, d = columns.shape
-        whole = (d <= _FULL and n >= 2 * d) if gram is None else (gram and d <= _CAP)
+        whole = is_tall(n, d) if gram is None else (gram and d <= _CAP)
         self.active = Active()
         self.set: WorkingSet = (full_set(columns, y) if whole else None) or WorkingSet(columns)
         self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
@@ -276,7 +277,8 @@ class _Task:
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
     def _inner(self, state: GramState, alpha: float, share: float) -> int:
-        """Solve on the working set to this share of the null model."""
+        """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
+        share = min(share, _EXACT) if self.set.whole else share
         penalty = self.penalty(alpha, self.set.scale)
         return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng)
 
@@ -343,6 +345,11 @@ class _Task:
             path.coef[:, at], path.gaps[at], path.scales[at] = found.w, found.gap, found.scale
             path.rounds[at] += found.rounds
             path.status = "converged" if found.gap <= self.tol * self.null else "max_iter"
+
+
+def is_tall(n: int, d: int) -> bool:
+    """Whether one Gram matrix of all columns serves the fit, which is then exact up to rounding."""
+    return d <= _FULL and n >= 2 * d
 
 
 def _as_stuck(run: Run) -> Run:

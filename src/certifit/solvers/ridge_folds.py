@@ -36,7 +36,9 @@ _SETTLED = 1e-9  # relative size of the last refinement step
 
 
 @dataclass(frozen=True)
-class _Data:
+class FoldRows:
+    """The rows that folds share, around a common point."""
+
     X: Array
     Y: Array
     weights: Array | None
@@ -45,7 +47,7 @@ class _Data:
     target_shift: Array
 
     @classmethod
-    def of(cls, X: Array, Y: Array, weights: Array | None, fit_intercept: bool) -> _Data:
+    def of(cls, X: Array, Y: Array, weights: Array | None, fit_intercept: bool) -> FoldRows:
         n, d = X.shape
         if not fit_intercept:
             return cls(X, Y, weights, False, np.zeros(d), np.zeros(Y.shape[1]))
@@ -108,7 +110,7 @@ def ridge_folds(
     [2. 1.] [1.  4.5]
     [2.         0.18181818] [1.         1.90909091]
     """
-    data = _Data.of(X, Y, weights, fit_intercept)
+    data = FoldRows.of(X, Y, weights, fit_intercept)
     alphas = np.asarray(alphas, dtype=float)
     wide = X.shape[1] > min(len(train) for train, _ in folds)
     if wide:
@@ -145,7 +147,7 @@ def _complement(train: Array, test: Array, n: int) -> bool:
     return bool(seen.all())
 
 
-def _centred(data: _Data, M: Array) -> tuple[Array, Array, Array, Array]:
+def centred(data: FoldRows, M: Array) -> tuple[Array, Array, Array, Array]:
     """G, C and the means of the shifted rows and targets."""
     d = data.X.shape[1]
     if not data.fit_intercept:
@@ -155,9 +157,9 @@ def _centred(data: _Data, M: Array) -> tuple[Array, Array, Array, Array]:
     return M[:d, :d] - total * np.outer(mean, mean), M[:d, d:-1] - total * np.outer(mean, target), mean, target
 
 
-def _primal(data: _Data, M: Array, alphas: Array) -> tuple[Array, Array] | None:
+def _primal(data: FoldRows, M: Array, alphas: Array) -> tuple[Array, Array] | None:
     """All α from the moments of the training rows; None when normal equations cannot be trusted."""
-    G, C, mean, target = _centred(data, M)
+    G, C, mean, target = centred(data, M)
     d = len(G)
     if not np.all(np.isfinite(G)) or np.any(np.diag(G) < 1e-7 * np.diag(M)[:d]):
         return None
@@ -203,7 +205,7 @@ def _refined(G: Array, C: Array, values: Array, V: Array, alphas: Array, size: A
     return W.reshape(d, a, t).transpose(1, 0, 2)
 
 
-def _dual(data: _Data, train: Array, alphas: Array) -> tuple[Array, Array] | None:
+def _dual(data: FoldRows, train: Array, alphas: Array) -> tuple[Array, Array] | None:
     """More columns than rows: w = Aᵀ(AAᵀ + αI)⁻¹r with one eigen-decomposition for every α."""
     if not alphas.min() > 0:
         return None
@@ -228,7 +230,7 @@ def _dual(data: _Data, train: Array, alphas: Array) -> tuple[Array, Array] | Non
     return coef, offset
 
 
-def _direct(data: _Data, train: Array, alphas: Array) -> tuple[Array, Array]:
+def _direct(data: FoldRows, train: Array, alphas: Array) -> tuple[Array, Array]:
     """α by α with the solver that goes on to QR and SVD."""
     design, Y = as_design(data.X[train]), data.Y[train]
     weights = None if data.weights is None else data.weights[train]
