@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
 
-from certifit.resampling import bootstrap_counts, complexity, folds, one_standard_error, standard_error
+from certifit.resampling import bootstrap_counts, complexity, fold_numbers, folds, one_standard_error, standard_error
 
 
 def test_integers_mean_what_they_mean_in_scikit_learn():
@@ -61,3 +61,13 @@ def test_the_rule_takes_the_simplest_within_one_error():
     assert one_standard_error(scores, np.array([2.0, 1.0, 0.0])) == 1
     assert one_standard_error(scores, np.array([0.0, 1.0, 2.0])) == 0
     assert one_standard_error(np.array([[np.nan, 1.0], [0.5, 0.5]]), np.array([0.0, 1.0])) == 1
+
+
+def test_fold_numbers_only_of_a_partition():
+    X = np.zeros((10, 1))
+    split = folds(X, np.arange(10.0), 5)
+    assert fold_numbers(split, 10).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert fold_numbers(split[:-1], 10) is None
+    assert fold_numbers([(a[1:], b) for a, b in split], 10) is None
+    everything = np.arange(10)
+    assert fold_numbers([(everything[:5], everything[:5]), (everything[5:], everything[5:])], 10) is None

@@ -17,6 +17,7 @@ _FAMILIES = (
     "certificates",
     "solvers",
     "glm",
+    "preprocessing",
     "linear_model",
     "metrics",
     "model_selection",
@@ -45,6 +46,7 @@ _NAMES = {
     "save": "certifit.files",
     "load": "certifit.files",
     "verify": "certifit.files",
+    "to_onnx": "certifit.files",
 }
 
 __all__ = ["__version__", *_FAMILIES, *_NAMES]

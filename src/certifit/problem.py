@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from certifit._types import Array
+from certifit.certificates._balance import balance
 from certifit.design import Design
 from certifit.losses import Loss, best_offset
 from certifit.regularizers import Regularizer
@@ -83,15 +84,15 @@ class Problem:
 
     def dual_value(self, w: Array, b: float) -> float:
         """A lower bound on min J from the slopes at (w, b), best offset assumed; −inf where there is none."""
-        z = self.scores(w, b)
-        u = self.loss.slope(z, self.y)
-        beta = self.s * u
-        if self.fit_intercept:
-            beta = beta - self.s * (beta.sum() / self.total)
-            u = beta / np.where(self.s > 0, self.s, 1.0)
         low, high = self.loss.domain(self.y)
-        if self.lam == 0.0 or np.any(u < low) or np.any(u > high):
+        with np.errstate(invalid="ignore"):
+            low, high = np.nan_to_num(self.s * low, nan=0.0), np.nan_to_num(self.s * high, nan=0.0)
+        beta = np.clip(self.s * self.loss.slope(self.scores(w, b), self.y), low, high)
+        balanced = balance(beta, low, high) if self.fit_intercept else beta
+        if self.lam == 0.0 or balanced is None:
             return -np.inf
+        beta = balanced
+        u = beta / np.where(self.s > 0, self.s, 1.0)
         v = -self.design.product_t(beta) / (self.lam * self.total)
         shrink = min(1.0, 1.0 / max(float(self.regularizer.gauge(v)), 1e-300))
         data = float(self.s @ self.loss.conjugate(shrink * u, self.y)) / self.total

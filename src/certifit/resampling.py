@@ -92,6 +92,30 @@ def folds(
     return split
 
 
+def fold_numbers(split: Sequence[Fold], n: int) -> Array | None:
+    """The fold in which each row is tested, when every row is tested once and trains in all other folds; else None.
+
+    Only then may a fold's training part be taken as "all minus test".
+
+    Examples
+    --------
+    >>> fold_numbers([(np.array([2]), np.array([0, 1])), (np.array([0, 1]), np.array([2]))], 3)
+    array([0, 0, 1])
+    """
+    if sum(len(test) for _, test in split) != n or any(len(a) + len(b) != n for a, b in split):
+        return None
+    number = np.full(n, -1)
+    for k, (_, test) in enumerate(split):
+        number[test] = k
+    seen = np.zeros(n, dtype=bool)
+    for train, test in split:
+        seen[:] = False
+        seen[train] = True
+        if np.any(seen[test]) or seen.sum() != len(train):
+            return None
+    return number if np.all(number >= 0) else None
+
+
 def _rows(index: Any) -> Array:
     index = np.asarray(index)
     return np.flatnonzero(index) if index.dtype == bool else index

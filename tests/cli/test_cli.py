@@ -135,6 +135,27 @@ def test_fit_one_model(folder, capsys):
     assert main(["verify", str(out), table]) == 0
 
 
+def test_export_gives_the_values_of_predict(folder, capsys):
+    import certifit
+
+    runtime = pytest.importorskip("onnxruntime")
+    saved, out, table = folder / "to_export.certifit", folder / "model.onnx", str(folder / "t.csv")
+    assert main(["fit", table, "--target", "dose", "--model", "ridge", "--set", "alpha=1", "--out", str(saved)]) == 0
+    assert main(["export", str(saved), "--out", str(out)]) == 0
+    assert "outputs value" in capsys.readouterr().out
+    model = certifit.load(saved)
+    cells = {"age": "31", "sex": "f", "day": "2024-02-01", "zip": "0101"}
+    row = {c.name: [cells.get(c.name, "")] for c in model.schema.columns}
+    X = model.read(row).X
+    feed = {
+        c.name: np.array([row[c.name]], dtype=object) if c.kind == "category" else X[:, j : j + 1]
+        for j, c in enumerate(model.schema.columns)
+    }
+    value = runtime.InferenceSession(out.read_bytes()).run(None, feed)[0]
+    np.testing.assert_allclose(value, model.predict(row), rtol=1e-12)
+    assert main(["export", str(folder / "nothing.certifit")]) == 2
+
+
 def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
     import skops.io
     from sklearn.linear_model import Ridge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from certifit import metrics, plot
@@ -18,11 +18,11 @@ def data():
     return X, X[:, 0] + rng.normal(size=80), (X[:, 0] + rng.normal(size=80) > 0).astype(int)
 
 
-def _shown(fig):
-    assert isinstance(fig, Figure)
-    fig.canvas.draw()
-    assert not fig.axes[0].spines["top"].get_visible()
-    return fig.axes[0]
+def _shown(ax):
+    assert isinstance(ax, Axes)
+    ax.figure.canvas.draw()
+    assert not ax.spines["top"].get_visible()
+    return ax
 
 
 def test_figures_of_predictions(data):
@@ -36,7 +36,7 @@ def test_figures_of_predictions(data):
     assert f"{curve.auc:.3f}" in ax.get_legend().get_texts()[0].get_text()
     assert np.array_equal(ax.lines[0].get_ydata(), curve.tpr)
     again = plot.roc(metrics.roc(c, X[:, 1]), ax=ax, band=False)
-    assert again is ax.figure
+    assert again is ax
     _shown(plot.precision_recall(metrics.precision_recall(c, p)))
     _shown(plot.calibration(metrics.calibration(c, p, bins=5)))
 

@@ -128,10 +128,11 @@ class Ball:
     def between(cls, low: Any, high: Any) -> Ball:
         """The smallest ball around an interval whose ends are already outward."""
         low, high = np.asarray(low), np.asarray(high)
-        half = rational(0.5) if _is_exact(low, high) else 0.5
+        exact = _is_exact(low, high)
+        half = rational(0.5) if exact else 0.5
         mid = low * half + high * half
         rad = np.maximum(high - mid, mid - low)
-        return cls(mid, rad if _is_exact(rad) else _up(rad + UNIT * np.abs(mid)))
+        return cls(mid, rad if exact else _up(rad + UNIT * np.abs(mid)))
 
     # -- what is known ------------------------------------------------------------------------------
     @property

@@ -282,6 +282,24 @@ def show(model: Path, /) -> int:
     return _commands.show(model)
 
 
+@app.command
+def export(model: Path, /, *, out: Path = Path("model.onnx")) -> int:
+    """Write the model as an ONNX graph, for other languages and servers.
+
+    The graph has one input per column (numbers; words for categories) and gives the labels of certifit predict.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    out
+        The file to write.
+    """
+    from certifit.cli import _commands
+
+    return _commands.export(model, out)
+
+
 def _list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 

@@ -321,3 +321,17 @@ def show(path: Path) -> int:
     for certificate in certificates_of(model.pipeline):
         _say(f"  claim       {certificate.claim}")
     return 0
+
+
+def export(path: Path, out: Path) -> int:
+    """certifit export."""
+    from certifit.files import load, to_onnx
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    graph = to_onnx(load(path), out)
+    _say(
+        f"{out}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
+        f"{', '.join(o.name for o in graph.graph.output)}"
+    )
+    return 0

@@ -3,12 +3,15 @@
 No other folder asks how X is stored.
 """
 
+from certifit.design._columns import Block, Columns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse
 
 __all__ = [
+    "Block",
     "Cholesky",
+    "Columns",
     "Design",
     "Moments",
     "add_to_pair",

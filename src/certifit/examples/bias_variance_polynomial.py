@@ -71,10 +71,9 @@ def draw(numbers: dict[str, Any]) -> Any:
 
     shown = [i for i, p in enumerate(numbers["parts"]) if p.total < 1.0]
     with style():
-        fig = stack([numbers["parts"][i] for i in shown], [numbers["degrees"][i] for i in shown], name="degree")
-        ax = fig.axes[0]
+        ax = stack([numbers["parts"][i] for i in shown], [numbers["degrees"][i] for i in shown], name="degree")
         ax.plot(
             range(len(shown)), [numbers["training"][i] for i in shown], "s--", color=COLOURS[2], label="training error"
         )
         ax.legend()
-        return fig
+        return ax.figure

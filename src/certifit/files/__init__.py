@@ -1,7 +1,8 @@
 """Tables and model files: read a table, save a model with its proof, load it without running anything."""
 
 from certifit.files._atomic import write_atomic
-from certifit.files._errors import ModelFileError, TableError
+from certifit.files._errors import ExportError, ModelFileError, TableError
+from certifit.files._onnx._export import to_onnx
 from certifit.files._read import Table, read_table
 from certifit.files._save import (
     certificates_of,
@@ -19,6 +20,7 @@ from certifit.files._table_model import TableModel
 
 __all__ = [
     "Column",
+    "ExportError",
     "ModelFileError",
     "Reading",
     "Schema",
@@ -34,6 +36,7 @@ __all__ = [
     "read_table",
     "save",
     "to_bytes",
+    "to_onnx",
     "verify",
     "verify_model",
     "write_atomic",

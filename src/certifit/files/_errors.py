@@ -11,3 +11,7 @@ class TableError(CertifitError, ValueError):
 
 class ModelFileError(CertifitError, ValueError):
     """A model file that is refused: not one of ours, damaged, newer, or holding something that is not allowed."""
+
+
+class ExportError(CertifitError, ValueError):
+    """A model that cannot be written in the other format; the message says which part of it, and what can."""

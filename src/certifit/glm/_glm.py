@@ -81,8 +81,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    family : {"gaussian", "binomial", "poisson", "gamma", "inverse_gaussian"}, NegativeBinomial, Tweedie or \
-ExponentialFamily, default="poisson"
+    family : str, NegativeBinomial, Tweedie or ExponentialFamily, default="poisson"
+        "gaussian", "binomial", "poisson", "gamma", "inverse_gaussian", or a family as an object.
         For "binomial" y is a share between 0 and 1 and ``sample_weight`` the number of trials.
     link : {None, "log", "logit", "identity", "inverse", "inverse_squared", "probit", "cloglog"}, default=None
         None is the canonical link (log for the negative binomial and Tweedie families).

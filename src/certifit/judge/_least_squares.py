@@ -16,7 +16,7 @@ from certifit.regularizers import NonNegative, SquaredL2, regularizer_spec
 from certifit.solvers import solve_least_squares
 
 
-def _fitted(model: Any, data: Data) -> dict[str, Any]:
+def fitted(model: Any, data: Data) -> dict[str, Any]:
     """Coefficients in canonical shape."""
     coef = np.asarray(model.coef_, dtype=float)
     coef = coef.reshape(-1, data.X.shape[1])
@@ -45,7 +45,7 @@ def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: b
 
 @reads("LinearRegression")
 def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = _fitted(model, data)
+    evidence = fitted(model, data)
     positive = bool(getattr(model, "positive", False))
     evidence |= _best(data, np.zeros(len(evidence["coef"])), None, evidence["fit_intercept"], positive)
     return issue("least-squares", data, evidence | ({"positive": True} if positive else {}), rigor)
@@ -53,7 +53,7 @@ def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 @reads("Ridge")
 def _ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = _fitted(model, data)
+    evidence = fitted(model, data)
     targets = len(evidence["coef"])
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).astype(float)
     positive = bool(getattr(model, "positive", False))

@@ -12,6 +12,7 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
+from certifit.judge._svm import judge_hinge
 from certifit.losses import Logistic, loss_spec
 from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
 from certifit.solvers.logistic import solve_logistic
@@ -98,10 +99,12 @@ def _logistic(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 @reads("SGDClassifier")
 def _sgd(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    if model.loss in ("hinge", "squared_hinge") and model.penalty == "l2":
+        return judge_hinge(model, data, rigor)
     if model.loss != "log_loss" or len(model.classes_) > 2:
         raise UnknownModelError(
-            f"certify judges SGDClassifier with loss='log_loss' and two classes; this one has loss={model.loss!r} and "
-            f"{len(model.classes_)} classes."
+            "certify judges SGDClassifier with loss='hinge' or 'squared_hinge' (penalty='l2'), or 'log_loss' for two "
+            f"classes; this one has loss={model.loss!r}, penalty={model.penalty!r} and {len(model.classes_)} classes."
         )
     ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(model.penalty, model.l1_ratio)
     total = data.weights.sum()  # its objective is a mean over rows: Λ = α times their number

@@ -2,8 +2,8 @@
 
 Kernels of inner products come as one matrix product of padded factors followed by one function applied in place:
 for the radial kernel the exponent −γ‖x‖² − γ‖z‖² + 2γ xᵀz is itself the inner product of
-(√2γ x, −γ‖x‖², 1) and (√2γ z, 1, −γ‖z‖²). Buffers are reused: fresh memory for every block would cost as much as
-the exponentials.
+(√2γ x, −γ‖x‖², 1) and (√2γ z, 1, −γ‖z‖²). Buffers stay small and are reused: fresh memory for every block would cost
+as much as the exponentials.
 """
 
 from __future__ import annotations
@@ -20,21 +20,25 @@ from certifit._types import Array, Matrix
 from certifit.kernels._base import Kernel, rows
 from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
 
-_CHUNK = 1 << 22  # entries of one buffer: 16 MB in single precision
+_CHUNK = 1 << 21  # entries of one buffer: 8 MB in single precision
 _pool: list[ThreadPoolExecutor] = []
 
 
-def _halves(function: Any, K: Array) -> None:
-    """Apply a function in place, the two halves of a large block side by side; the values do not depend on it."""
-    if K.size < 1 << 18:
-        function(K)
-        return
+def _halves(work: Any, rows: int, entries: int) -> list[Any]:
+    """``work(start, stop)`` for both halves of the rows, side by side where it pays.
+
+    The halves are the same whether or not they run side by side, so values do not depend on it. Two of our own threads
+    share the cores better with other processes than the threads of one matrix product, which wait for each other
+    spinning: callers hold BLAS to one thread.
+    """
+    middle = rows // 2
+    if entries < 1 << 18 or middle == 0:
+        return [work(0, middle), work(middle, rows)]
     if not _pool:
         _pool.append(ThreadPoolExecutor(1))
-    middle = len(K) // 2
-    other = _pool[0].submit(function, K[:middle])
-    function(K[middle:])
-    other.result()
+    other = _pool[0].submit(work, 0, middle)
+    last = work(middle, rows)
+    return [other.result(), last]
 
 
 class Blocks(ABC):
@@ -66,7 +70,6 @@ class FactorBlocks(Blocks):
     def __init__(self, left: Array, right: Array, function: Any, diagonal: Array) -> None:
         self.left, self.right, self.function, self._diagonal = left, right, function, diagonal
         self.n, self.dtype = len(left), left.dtype
-        self._buffer: Array | None = None
 
     def take(self, i: Array) -> FactorBlocks:
         return FactorBlocks(self.left[i], self.right[i], self.function, self._diagonal[i])
@@ -75,25 +78,36 @@ class FactorBlocks(Blocks):
         return self._diagonal
 
     def block(self, i: Array, j: Array) -> Array:
-        K = np.dot(self.left[i], self.right[j].T)
-        if self.function is not None:
-            _halves(self.function, K)
+        left, right = self.left[i], self.right[j].T
+        K = np.empty((len(i), len(j)), self.dtype)
+
+        def fill(start: int, stop: int) -> None:
+            part = K[start:stop]
+            np.dot(left[start:stop], right, out=part)
+            if self.function is not None:
+                self.function(part)
+
+        _halves(fill, len(i), K.size)
         return K
 
     def combine(self, i: Array, weights: Array) -> Array:
-        total = np.zeros(self.n)
-        step = max(1, min(len(i), _CHUNK // max(1, self.n)))
-        if self._buffer is None or len(self._buffer) < step:
-            self._buffer = np.empty((step, self.n), self.dtype)
-        w = weights.astype(self.dtype)
-        for k in range(0, len(i), step):
-            part = i[k : k + step]
-            K = self._buffer[: len(part)]
-            np.dot(self.left[part], self.right.T, out=K)
-            if self.function is not None:
-                _halves(self.function, K)
-            total += w[k : k + step] @ K
-        return total
+        left, right, w = self.left[i], self.right.T, weights.astype(self.dtype)
+        step = max(1, _CHUNK // max(1, self.n))
+
+        def add(start: int, stop: int) -> Array:
+            total = np.zeros(self.n)
+            buffer = np.empty((min(step, stop - start), self.n), self.dtype)
+            for k in range(start, stop, step):
+                end = min(k + step, stop)
+                K = buffer[: end - k]
+                np.dot(left[k:end], right, out=K)
+                if self.function is not None:
+                    self.function(K)
+                total += w[k:end] @ K
+            return total
+
+        first, second = _halves(add, len(i), len(i) * self.n)
+        return np.asarray(first + second)
 
 
 class MatrixBlocks(Blocks):

@@ -1,5 +1,8 @@
 """Linear models: scikit-learn's names, with a proof of how good each fit is."""
 
+from certifit.linear_model._lasso import ElasticNet, Lasso
+from certifit.linear_model._lasso_path import enet_path, lasso_path
+from certifit.linear_model._linear_model import LinearModel
 from certifit.linear_model._linear_regression import LinearRegression
 from certifit.linear_model._logistic import LogisticRegression
 from certifit.linear_model._perceptron import Perceptron
@@ -9,10 +12,15 @@ from certifit.linear_model._voted import AveragedPerceptron, VotedPerceptron
 
 __all__ = [
     "AveragedPerceptron",
+    "ElasticNet",
+    "Lasso",
+    "LinearModel",
     "LinearRegression",
     "LogisticRegression",
     "Perceptron",
     "RandomLinearClassifier",
     "Ridge",
     "VotedPerceptron",
+    "enet_path",
+    "lasso_path",
 ]

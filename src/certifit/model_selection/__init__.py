@@ -29,8 +29,9 @@ returns
     path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`.
 
 The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
-one by one. A pipeline whose last step has the method shares too: its preprocessing is fitted
-once per fold and setting, and the last step is asked with that fold alone.
+one by one. A class whose ``score`` is written anew but is still accuracy or R² says so by ``_score_name``. A pipeline
+whose last step has the method shares too: its preprocessing is fitted once per fold and setting, and the last step is
+asked with that fold alone.
 """
 
 from certifit.model_selection._bias_variance import BiasVariance, bias_variance

@@ -117,13 +117,23 @@ def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
 
 
 def _own_name(estimator: Any) -> str | None:
-    # A pipeline's score is its last step's.
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    """scikit-learn's name of the score that an estimator's ``score`` is; None when unknown."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator  # a pipeline's is its last step's
     score = getattr(type(last), "score", None)
-    # scikit-learn's nearest neighbours wrap the same accuracy to allow X=None.
-    if score is ClassifierMixin.score or getattr(score, "__qualname__", "") == "KNeighborsClassifier.score":
+    if score is ClassifierMixin.score:
         return "accuracy"
-    return "r2" if score is RegressorMixin.score else None
+    if score is RegressorMixin.score:
+        return "r2"
+    if depth(type(last), "_score_name") <= depth(type(last), "score"):
+        return getattr(last, "_score_name", None)
+    # scikit-learn's other classifiers wrap the same accuracy, unless they are told a scoring of their own.
+    usual = getattr(score, "__module__", "").startswith("sklearn.") and not hasattr(last, "scoring")
+    return "accuracy" if usual and is_classifier(last) else None
+
+
+def depth(kind: type, name: str) -> int:
+    """How far up a class's ancestors a name is defined: 0 in the class itself."""
+    return next((i for i, c in enumerate(kind.__mro__) if name in vars(c)), len(kind.__mro__))
 
 
 def _own_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

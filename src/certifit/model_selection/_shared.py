@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from certifit._types import Array
+from certifit.model_selection._scoring import depth
 from certifit.resampling import CannotShare, Fold
 
 Answers = Mapping[str, Array]
@@ -39,13 +40,9 @@ def fold_answers(
 
 def _shares(estimator: Any, response: tuple[str, ...]) -> bool:
     """Whether the class has a path, and no subclass has since changed how it fits or answers."""
-    order = type(estimator).__mro__
-
-    def depth(name: str) -> int:
-        return next((i for i, c in enumerate(order) if name in vars(c)), len(order))
-
-    path = depth("_fold_path")
-    return path < len(order) and all(path <= depth(name) for name in ("fit", *response))
+    kind = type(estimator)
+    path = depth(kind, "_fold_path")
+    return hasattr(kind, "_fold_path") and all(path <= depth(kind, name) for name in ("fit", *response))
 
 
 def _checked(found: Any, folds: Sequence[Fold], grid: Sequence[Params], response: Any) -> Iterator[Answers]:

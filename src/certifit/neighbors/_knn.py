@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array
-from certifit.neighbors import _votes
+from certifit.neighbors import _fold_path, _votes
 from certifit.neighbors._base import Searcher
 
 
@@ -165,6 +165,18 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         """Share of right labels; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 
+    _score_name = "accuracy"
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
+        points = _fold_path.read_points(self, grid, min(len(train) for train, _ in folds))
+        data = _fold_path.read_rows(self, X, y, folds)
+        if sample_weight is not None or points is None or data is None or not _fold_path.plain_classes(data[1]):
+            return None
+        if not set(response) <= {"predict", "predict_proba"}:
+            return None
+        return _fold_path.answers(self, data[0], folds, points, _fold_path.class_votes(data[1], response))
+
 
 class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
     """Mean of the nearest training rows' values, in exact order, with a proof for every query.
@@ -242,3 +254,15 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R²; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
+
+    _score_name = "r2"
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
+        points = _fold_path.read_points(self, grid, min(len(train) for train, _ in folds))
+        data = _fold_path.read_rows(self, X, y, folds)
+        if sample_weight is not None or points is None or data is None or data[1].dtype.kind not in "biuf":
+            return None
+        if response != ("predict",):
+            return None
+        return _fold_path.answers(self, data[0], folds, points, _fold_path.value_means(data[1].astype(float)))

@@ -1,6 +1,8 @@
-"""Records to pictures, in one quiet style (matplotlib; install ``certifit[plot]``).
+"""Records and fitted models to pictures, in one quiet style (matplotlib; install ``certifit[plot]``).
 
-Functions take what `certifit.metrics` and `certifit.model_selection` return and give a matplotlib figure.
+Every function takes ``ax`` (axes to draw on; a fresh figure when None) and returns the axes.
+``with style("dark"):`` draws for dark paper. Colours stay apart for colour-blind readers, and classes differ in
+their markers too.
 """
 
 from certifit.plot._evaluation import (
@@ -16,7 +18,9 @@ from certifit.plot._evaluation import (
     roc,
     search,
 )
-from certifit.plot._style import COLOURS, figure, style
+from certifit.plot._models import kernel_matrix, posterior, regularization_path, residuals, trace, tree
+from certifit.plot._regions import decision_regions, margins, perceptron_animation, perceptron_steps
+from certifit.plot._style import COLOURS, figure, palette, style
 
 __all__ = [
     "COLOURS",
@@ -27,10 +31,21 @@ __all__ = [
     "confusion",
     "cross_validation",
     "curve",
+    "decision_regions",
     "figure",
+    "kernel_matrix",
     "leakage",
+    "margins",
+    "palette",
+    "perceptron_animation",
+    "perceptron_steps",
+    "posterior",
     "precision_recall",
+    "regularization_path",
+    "residuals",
     "roc",
     "search",
     "style",
+    "trace",
+    "tree",
 ]

@@ -1,48 +1,35 @@
-"""Pictures of judgements: each takes the record that `metrics` or `model_selection` returns and gives a figure.
+"""Pictures of judgements: each takes the record that `metrics` or `model_selection` returns and gives axes.
 
-Every function takes ``ax`` (axes to draw on; a fresh figure when None) and returns the matplotlib figure.
+Every function takes ``ax`` (axes to draw on; a fresh figure when None) and returns the axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from certifit.plot._style import COLOURS, FAINT, INK, figure, style
+from certifit.plot._style import drawing, figure, palette
 
 
-def _drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Run a drawing function inside the house style."""
-
-    @wraps(draw)
-    def run(*args: Any, **options: Any) -> Any:
-        with style():
-            return draw(*args, **options)
-
-    return run
-
-
-@_drawing
+@drawing
 def confusion(record: Any, ax: Any = None) -> Any:
     """Confusion matrix as shaded counts with the share of each true class.
 
     Examples
     --------
     >>> from certifit import metrics
-    >>> fig = confusion(metrics.confusion([0, 1, 1, 0], [0, 1, 0, 0]))
-    >>> len(fig.axes[0].texts)
+    >>> ax = confusion(metrics.confusion([0, 1, 1, 0], [0, 1, 0, 0]))
+    >>> len(ax.texts)
     4
     """
-    fig, ax = figure(ax, (4.2, 3.8))
+    _, ax = figure(ax, (4.2, 3.8))
     m = np.asarray(record.matrix)
     rows = m.sum(axis=1, keepdims=True)
     share = np.divide(m, rows, out=np.zeros_like(m), where=rows > 0)
     ax.imshow(share, cmap="Blues", vmin=0, vmax=1.3)
     for (i, j), value in np.ndenumerate(m):
-        colour = "white" if share[i, j] > 0.75 else INK
+        colour = "white" if share[i, j] > 0.75 else "#333333"  # the cells are light on any paper
         ax.text(j, i, f"{value:g}\n{share[i, j]:.0%}", ha="center", va="center", color=colour)
     names = [str(c) for c in record.labels]
     ax.set_xticks(range(len(names)), names)
@@ -50,77 +37,77 @@ def confusion(record: Any, ax: Any = None) -> Any:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set(xlabel="predicted", ylabel="true", title=f"accuracy {float(record.accuracy):.3g}")
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def roc(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None, band: bool = True) -> Any:
     """ROC curve with its simultaneous band and the area's interval.
 
     Examples
     --------
     >>> from certifit import metrics
-    >>> fig = roc(metrics.roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    >>> fig.axes[0].get_xlabel()
+    >>> ax = roc(metrics.roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
+    >>> ax.get_xlabel()
     'false positive rate'
     """
-    fig, ax = figure(ax, (4.4, 4.2))
+    _, ax = figure(ax, (4.4, 4.2))
     low, high = record.interval(level)
     name = f"{label}: " if label else ""
     (line,) = ax.plot(record.fpr, record.tpr, label=f"{name}AUC {record.auc:.3f} ({low:.3f} to {high:.3f})")
     if band:
         bottom, top = record.band(level)
         ax.fill_between(record.fpr, bottom, top, color=line.get_color(), alpha=0.12, linewidth=0, step="pre")
-    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, zorder=0)
+    ax.plot([0, 1], [0, 1], color=palette().faint, linewidth=0.8, zorder=0)
     ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     ax.set_aspect("equal")
     ax.legend(loc="lower right")
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def precision_recall(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None) -> Any:
     """Precision-recall curve with the interval of the average precision.
 
     Examples
     --------
     >>> from certifit import metrics
-    >>> fig = precision_recall(metrics.precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    >>> fig.axes[0].get_ylabel()
+    >>> ax = precision_recall(metrics.precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
+    >>> ax.get_ylabel()
     'precision'
     """
-    fig, ax = figure(ax, (4.4, 4.2))
+    _, ax = figure(ax, (4.4, 4.2))
     low, high = record.interval(level)
     name = f"{label}: " if label else ""
     text = f"{name}AP {record.average_precision:.3f} ({low:.3f} to {high:.3f})"
     ax.step(record.recall, record.precision, where="post", label=text)
     ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.03))
     ax.legend(loc="lower left")
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def calibration(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Share of positives against predicted probability, with the interval of each bin.
 
     Examples
     --------
     >>> from certifit import metrics
-    >>> fig = calibration(metrics.calibration([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.8], bins=2))
-    >>> fig.axes[0].get_ylabel()
+    >>> ax = calibration(metrics.calibration([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.8], bins=2))
+    >>> ax.get_ylabel()
     'share of positives'
     """
-    fig, ax = figure(ax, (4.4, 4.2))
+    _, ax = figure(ax, (4.4, 4.2))
     ends = np.array(record.intervals(level))
     reach = np.abs(ends.T - record.observed)
-    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, zorder=0)
+    ax.plot([0, 1], [0, 1], color=palette().faint, linewidth=0.8, zorder=0)
     ax.errorbar(record.predicted, record.observed, yerr=reach, fmt="o-", elinewidth=0.8, capsize=2)
     ax.set(xlabel="predicted probability", ylabel="share of positives", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_title(f"Brier score {record.brier:.3g}, calibration error {record.error:.3g}")
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: str | None = None) -> Any:
     """Score of each fold, their mean and its corrected interval.
 
@@ -129,22 +116,22 @@ def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: s
     >>> from sklearn.linear_model import Ridge
     >>> from certifit.model_selection import cross_validate
     >>> X = np.arange(40.0)[:, None]
-    >>> fig = cross_validation(cross_validate(Ridge(), X, X[:, 0] + np.sin(X[:, 0]), cv=4))
-    >>> fig.axes[0].get_xlabel()
+    >>> ax = cross_validation(cross_validate(Ridge(), X, X[:, 0] + np.sin(X[:, 0]), cv=4))
+    >>> ax.get_xlabel()
     'fold'
     """
-    fig, ax = figure(ax)
+    _, ax = figure(ax)
     scores = record.scores(metric)
     low, high = record.interval(level, metric)
-    ax.axhspan(low, high, color=COLOURS[0], alpha=0.12, linewidth=0)
-    ax.axhline(float(record.mean(metric)), color=COLOURS[0])
-    ax.plot(np.arange(1, len(scores) + 1), scores, "o", color=INK)
+    ax.axhspan(low, high, color=palette().colours[0], alpha=0.12, linewidth=0)
+    ax.axhline(float(record.mean(metric)), color=palette().colours[0])
+    ax.plot(np.arange(1, len(scores) + 1), scores, "o", color=palette().ink)
     ax.set(xlabel="fold", ylabel="score", title=f"mean {float(record.mean(metric)):.3g} ({low:.3g} to {high:.3g})")
     ax.set_xticks(np.unique(np.linspace(1, len(scores), min(len(scores), 10)).round().astype(int)))
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
     """Mean score along one parameter of a fitted search, with one standard error and the choice marked.
 
@@ -153,11 +140,11 @@ def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
     >>> from sklearn.linear_model import Ridge
     >>> from certifit.model_selection import Search
     >>> X = np.arange(40.0)[:, None]
-    >>> fig = search(Search(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=4).fit(X, np.sin(X[:, 0])))
-    >>> fig.axes[0].get_xlabel(), fig.axes[0].get_xscale()
+    >>> ax = search(Search(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=4).fit(X, np.sin(X[:, 0])))
+    >>> ax.get_xlabel(), ax.get_xscale()
     ('alpha', 'log')
     """
-    fig, ax = figure(ax)
+    _, ax = figure(ax)
     params = record.cv_results_["params"]
     name = name or max(params[0], key=lambda k: len({str(p[k]) for p in params if k in p}))
     score = record.refit if record.multimetric_ else "score"
@@ -171,13 +158,18 @@ def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
     ax.fill_between(places, mean - error, mean + error, alpha=0.15, linewidth=0)
     ax.plot(places, mean, "o-")
     ax.plot(
-        places[at.index(record.best_index_)], record.best_score_, "o", color=COLOURS[1], markersize=8, label="chosen"
+        places[at.index(record.best_index_)],
+        record.best_score_,
+        "o",
+        color=palette().colours[1],
+        markersize=8,
+        label="chosen",
     )
     _scale(ax, places, numbers, x)
     rule = "one-standard-error rule" if record.rule == "one-se" else "best mean"
     ax.set(xlabel=name, ylabel="score", title=f"{name} = {record.best_params_[name]:.4g} ({rule})" if numbers else name)
     ax.legend()
-    return fig
+    return ax
 
 
 def _scale(ax: Any, places: Any, numbers: bool, labels: Any) -> None:
@@ -187,7 +179,7 @@ def _scale(ax: Any, places: Any, numbers: bool, labels: Any) -> None:
         ax.set_xscale("log")
 
 
-@_drawing
+@drawing
 def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Learning or validation curve: training and test score, the latter with its corrected interval.
 
@@ -196,24 +188,24 @@ def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     >>> from sklearn.linear_model import Ridge
     >>> from certifit.model_selection import learning_curve
     >>> X = np.arange(40.0)[:, None]
-    >>> fig = curve(learning_curve(Ridge(), X, np.sin(X[:, 0]), train_sizes=[8, 16, 32]))
-    >>> fig.axes[0].get_xlabel()
+    >>> ax = curve(learning_curve(Ridge(), X, np.sin(X[:, 0]), train_sizes=[8, 16, 32]))
+    >>> ax.get_xlabel()
     'training rows'
     """
-    fig, ax = figure(ax)
+    _, ax = figure(ax)
     numbers = np.asarray(record.x).dtype.kind in "iuf"
     places = np.asarray(record.x, dtype=float) if numbers else np.arange(len(record.x))
     ends = np.array(record.intervals(level))
-    ax.plot(places, record.train_scores.mean(axis=1), "o--", color=FAINT, label="training rows")
-    ax.fill_between(places, ends[:, 0], ends[:, 1], color=COLOURS[0], alpha=0.15, linewidth=0)
-    ax.plot(places, record.test_scores.mean(axis=1), "o-", color=COLOURS[0], label="rows not seen")
+    ax.plot(places, record.train_scores.mean(axis=1), "o--", color=palette().faint, label="training rows")
+    ax.fill_between(places, ends[:, 0], ends[:, 1], color=palette().colours[0], alpha=0.15, linewidth=0)
+    ax.plot(places, record.test_scores.mean(axis=1), "o-", color=palette().colours[0], label="rows not seen")
     _scale(ax, places, numbers, record.x)
     ax.set(xlabel=record.name, ylabel="score")
     ax.legend()
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def comparison(record: Any, ax: Any = None) -> Any:
     """Models by mean score, best on top, each with its corrected interval.
 
@@ -222,23 +214,23 @@ def comparison(record: Any, ax: Any = None) -> Any:
     >>> from sklearn.linear_model import LinearRegression, Ridge
     >>> from certifit.model_selection import compare
     >>> X = np.arange(40.0)[:, None]
-    >>> fig = comparison(compare([Ridge(), LinearRegression()], X, np.sin(X[:, 0]), cv=4))
-    >>> len(fig.axes[0].get_yticklabels())
+    >>> ax = comparison(compare([Ridge(), LinearRegression()], X, np.sin(X[:, 0]), cv=4))
+    >>> len(ax.get_yticklabels())
     2
     """
     names = record.ranking[::-1]
-    fig, ax = figure(ax, (5.6, 0.9 + 0.4 * len(names)))
+    _, ax = figure(ax, (5.6, 0.9 + 0.4 * len(names)))
     for i, name in enumerate(names):
         result = record.results[name]
         low, high = result.interval(record.level)
-        ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=1)
-        ax.plot(float(result.mean()), i, "o", color=COLOURS[0])
+        ax.plot([low, high], [i, i], color=palette().colours[0], linewidth=1)
+        ax.plot(float(result.mean()), i, "o", color=palette().colours[0])
     ax.set_yticks(range(len(names)), names)
     ax.set(xlabel="score", ylim=(-0.6, len(names) - 0.4))
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", log: bool = False) -> Any:
     """Bias², variance and noise stacked up to the expected loss, for one or several learners.
 
@@ -248,31 +240,33 @@ def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", l
     >>> from certifit.model_selection import bias_variance as decompose
     >>> X = np.arange(30.0)[:, None]
     >>> parts = [decompose(Ridge(a), X, np.sin(X[:, 0]), rounds=20) for a in (0.1, 10.0)]
-    >>> fig = bias_variance(parts, [0.1, 10.0], name="alpha")
-    >>> fig.axes[0].get_ylabel()
+    >>> ax = bias_variance(parts, [0.1, 10.0], name="alpha")
+    >>> ax.get_ylabel()
     'expected squared loss'
     """
     records = records if isinstance(records, (list, tuple)) else [records]
     labels = list(range(1, len(records) + 1)) if x is None else list(x)
-    fig, ax = figure(ax)
+    _, ax = figure(ax)
     base = np.zeros(len(records))
     for part, colour, text in zip(
-        ("noise", "bias2", "variance"), (FAINT, COLOURS[0], COLOURS[1]), ("noise", "bias²", "variance")
+        ("noise", "bias2", "variance"),
+        (palette().faint, palette().colours[0], palette().colours[1]),
+        ("noise", "bias²", "variance"),
     ):
         values = np.array([getattr(r, part) for r in records])
         if np.any(values != 0):
             ax.bar(range(len(records)), values, bottom=base, color=colour, label=text, width=0.7)
         base = base + values
-    ax.plot(range(len(records)), [r.total for r in records], "o", color=INK, label="expected loss")
+    ax.plot(range(len(records)), [r.total for r in records], "o", color=palette().ink, label="expected loss")
     if log:
         ax.set_yscale("log")
     ax.set_xticks(range(len(records)), [f"{v:g}" if isinstance(v, (int, float)) else str(v) for v in labels])
     ax.set(xlabel=name, ylabel=f"expected {records[0].loss.replace('_', '-')} loss")
     ax.legend()
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def leakage(record: Any, ax: Any = None) -> Any:
     """Scores on permuted labels against chance: honest procedures lie on the diagonal.
 
@@ -281,20 +275,20 @@ def leakage(record: Any, ax: Any = None) -> Any:
     >>> from sklearn.linear_model import Ridge
     >>> from certifit.model_selection import leakage_check
     >>> X = np.random.default_rng(0).normal(size=(40, 2))
-    >>> fig = leakage(leakage_check(Ridge(), X, X[:, 0], rounds=4))
-    >>> fig.axes[0].get_xlabel()
+    >>> ax = leakage(leakage_check(Ridge(), X, X[:, 0], rounds=4))
+    >>> ax.get_xlabel()
     'chance'
     """
-    fig, ax = figure(ax, (4.4, 4.2))
+    _, ax = figure(ax, (4.4, 4.2))
     values = np.concatenate([record.permuted, record.chance])
     ends = [values.min(), values.max()]
-    ax.plot(ends, ends, color=FAINT, linewidth=0.8, zorder=0)
-    ax.plot(record.chance, record.permuted, "o", color=COLOURS[1] if record.leaks else COLOURS[0])
+    ax.plot(ends, ends, color=palette().faint, linewidth=0.8, zorder=0)
+    ax.plot(record.chance, record.permuted, "o", color=palette().colours[1] if record.leaks else palette().colours[0])
     ax.set(xlabel="chance", ylabel="score on permuted labels", title="leak" if record.leaks else "no leak found")
-    return fig
+    return ax
 
 
-@_drawing
+@drawing
 def bootstrap(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Training, out-of-bag, .632 and .632+ error with their intervals.
 
@@ -303,19 +297,19 @@ def bootstrap(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     >>> from sklearn.linear_model import Ridge
     >>> from certifit.model_selection import bootstrap as resample
     >>> X = np.arange(30.0)[:, None]
-    >>> fig = bootstrap(resample(Ridge(), X, np.sin(X[:, 0]), rounds=20))
-    >>> len(fig.axes[0].get_yticklabels())
+    >>> ax = bootstrap(resample(Ridge(), X, np.sin(X[:, 0]), rounds=20))
+    >>> len(ax.get_yticklabels())
     4
     """
-    fig, ax = figure(ax, (5.6, 2.4))
+    _, ax = figure(ax, (5.6, 2.4))
     rows = [("out-of-bag", record.oob), (".632", record.err632), (".632+", record.err632plus)]
-    ax.plot(record.training, 0, "o", color=FAINT)
+    ax.plot(record.training, 0, "o", color=palette().faint)
     for i, (_, value) in enumerate(rows, start=1):
         low, high = value.interval(level)
-        ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=1)
-        ax.plot(float(value), i, "o", color=COLOURS[0])
+        ax.plot([low, high], [i, i], color=palette().colours[0], linewidth=1)
+        ax.plot(float(value), i, "o", color=palette().colours[0])
     ax.set_yticks(range(4), ["training", *(name for name, _ in rows)])
-    ax.axvline(record.no_information, color=FAINT, linewidth=0.8, linestyle=":", label="no information")
+    ax.axvline(record.no_information, color=palette().faint, linewidth=0.8, linestyle=":", label="no information")
     ax.set(xlabel=f"{record.loss.replace('_', '-')} error", ylim=(-0.6, 3.6))
     ax.legend()
-    return fig
+    return ax

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.optimize import brentq
 
 from certifit._types import Array
 from certifit.regularizers._base import Regularizer
@@ -188,7 +189,7 @@ def _upper(x: Any) -> Array:
 
 
 def _project_ball(w: Array, q: float, radius: float) -> Array:
-    """Nearest point to w with ‖·‖_q ≤ radius (1 < q < ∞), by two nested bisections.
+    """Nearest point to w with ‖·‖_q ≤ radius (1 < q < ∞), by two nested root searches.
 
     The projection solves x + μ x^(q−1) = |w| coordinatewise (up to sign), with μ ≥ 0 such that ‖x‖_q = radius.
     """
@@ -198,20 +199,38 @@ def _project_ball(w: Array, q: float, radius: float) -> Array:
     if PNorm._norm(size, q) <= radius:
         return w.copy()
 
-    def shrunk(log_mu: float) -> Array:
-        low, high = np.zeros_like(size), size.copy()
-        mu = np.exp(log_mu)
-        for _ in range(80):
-            middle = 0.5 * (low + high)
-            above = middle + mu * np.power(middle, q - 1.0) > size
-            high, low = np.where(above, middle, high), np.where(above, low, middle)
-        return 0.5 * (low + high)
+    if q == 2.0:
+        return w * (radius / float(np.sqrt(np.sum(size * size))))
 
-    low, high = -60.0, 60.0
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if PNorm._norm(shrunk(middle), q) > radius else (low, middle)
-    return np.sign(w) * shrunk(high)
+    used = size > 0
+    log_size = np.log(size[used])
+
+    def log_shrunk(log_mu: float) -> Array:
+        # In t = log x the equation is log(eᵗ + μe^((q−1)t)) = log|w|: convex and nearly linear, so that Newton from
+        # the right needs a few steps.
+        t = np.minimum(log_size, (log_size - log_mu) / (q - 1.0))
+        for _ in range(50):
+            second = log_mu + (q - 1.0) * t
+            total = np.logaddexp(t, second)
+            step = (total - log_size) / (np.exp(t - total) + (q - 1.0) * np.exp(second - total))
+            t = t - step
+            if np.all(np.abs(step) <= 1e-15 * (1.0 + np.abs(t))):
+                break
+        return t
+
+    def excess(log_mu: float) -> float:
+        t = log_shrunk(log_mu)
+        top = float(t.max())
+        return top + float(np.log(np.sum(np.exp(q * (t - top))))) / q - float(np.log(radius))
+
+    low, high = -1.0, 1.0
+    while excess(low) < 0.0:
+        low *= 2.0
+    while excess(high) > 0.0:
+        high *= 2.0
+    x = np.zeros_like(size)
+    x[used] = np.exp(log_shrunk(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)))
+    return np.sign(w) * x
 
 
 @dataclass(frozen=True)
@@ -306,7 +325,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Any) -> Any:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return np.inf if np.any(_upper(positive) > 0.0) else 0.0
+            return np.inf if np.any(_upper(v) > 0.0) else 0.0
         return self.base.gauge(positive)
 
     def params(self) -> dict[str, Any]:

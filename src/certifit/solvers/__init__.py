@@ -6,7 +6,8 @@ certificate)`; it prints nothing and edits nothing.
 
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution, TraceRow
+from certifit.solvers.coordinate import solve_coordinate
 from certifit.solvers.gradient_descent import gradient_descent
 from certifit.solvers.least_squares import solve_least_squares
 
-__all__ = ["Solution", "TraceRow", "drive", "gradient_descent", "solve_least_squares"]
+__all__ = ["Solution", "TraceRow", "drive", "gradient_descent", "solve_coordinate", "solve_least_squares"]

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 
 from certifit._types import Array, Matrix
+from certifit.design import cholesky
 from certifit.loops import linear_svc as loops
 from certifit.solvers.balance import balance
 
@@ -112,10 +112,8 @@ class _State:
 
 
 def _solve(H: Array, g: Array) -> Array:
-    try:
-        return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(H), g))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0])
+    factor = cholesky(H)
+    return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0] if factor is None else factor.solve(g))
 
 
 def _by_conjugate_gradients(X: Matrix, k: Array, g: Array, offset: bool) -> Array:

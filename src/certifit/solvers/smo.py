@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
+from certifit.design import one_thread
 from certifit.kernels import Blocks
 from certifit.loops import smo as loops
 
@@ -120,13 +121,14 @@ def smo(
     lo, hi = np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
     gram = make(np.float32 if single else np.float64)
     machine = Machine(np.zeros(len(y)), -y.astype(float), 0.0, np.inf, np.inf, "", 0, 0)
-    while True:
-        _rounds(gram, machine, lo, hi, target, clock, trace, shrinking)
-        if not single or machine.status != "solved" or _precise(make, gram, machine, y, cost, target):
-            break
-        single, gram = False, make(np.float64)
-        used = np.flatnonzero(machine.beta)
-        machine.gradient = gram.combine(used, machine.beta[used]) - y
+    with one_thread():
+        while True:
+            _rounds(gram, machine, lo, hi, target, clock, trace, shrinking)
+            if not single or machine.status != "solved" or _precise(make, gram, machine, y, cost, target):
+                break
+            single, gram = False, make(np.float64)
+            used = np.flatnonzero(machine.beta)
+            machine.gradient = gram.combine(used, machine.beta[used]) - y
     machine.steps = clock.steps
     return machine
 

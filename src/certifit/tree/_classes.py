@@ -206,6 +206,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         tags.classifier_tags.multi_label = False
         return tags
 
+    _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above
+
 
 class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     """A regression tree: at each node the question after which the leaves' values fit best.
@@ -307,3 +309,5 @@ pruning_choice_, columns_ :
         """
         check_is_fitted(self, "tree_")
         return self.tree_.predict(self._read_X(X, reset=False)[0])[:, 0]
+
+    _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above

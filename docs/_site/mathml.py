@@ -1,0 +1,24 @@
+"""Mathematics as MathML in the page itself: browsers set it without a script or a font from elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+
+def _inline(self: Any, node: nodes.math) -> None:
+    self.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def _block(self: Any, node: nodes.math_block) -> None:
+    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the renderer under the name "mathml"."""
+    app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

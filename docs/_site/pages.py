@@ -1,0 +1,217 @@
+"""Pages that are written when the site is built: the gallery, the reference, the tables of measurements."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent.parent
+GALLERY = DOCS / "gallery"
+REFERENCE = DOCS / "reference" / "generated"
+RESULTS = DOCS.parent / "benchmarks" / "results" / "results.json"
+
+
+_SPAN = re.compile(r"(``.*?``|:\w+:`.*?`|`.*?`)")
+
+
+def plain(lines: list[str]) -> list[str]:
+    """Docstrings are written for people: a bar is an absolute value, ``coef_`` ends in an underscore."""
+    out, block = [], ""
+    for line in lines:
+        if block == "code" and not line.strip():
+            block = ""
+        if block == "math" and line.strip() and not line.startswith(" "):
+            block = ""
+        if line.lstrip().startswith(">>>"):
+            block = "code"
+        elif ".. math::" in line:
+            block = "math"
+        if not block:
+            parts = _SPAN.split(line)
+            parts[::2] = [re.sub(r"(?<!\\)(\||(?<=\w)_(?!\w))", r"\\\1", p) for p in parts[::2]]
+            line = "".join(parts)
+        out.append(line)
+    return out
+
+
+def _process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = plain(lines)
+
+
+def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """scikit-learn's routing machinery is documented there."""
+    return True if name.endswith("_request") or name == "get_metadata_routing" else None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write only what changed, so that a second build is quick."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def gallery() -> None:
+    """One page per worked example, with what it says and what it draws."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from certifit import examples
+
+    GALLERY.mkdir(parents=True, exist_ok=True)
+    titles = {}
+    for name in examples.names():
+        titles[name] = examples.told(name)[0]
+        page = GALLERY / f"{name}.md"
+        module = Path(inspect.getfile(importlib.import_module(f"certifit.examples.{name}")))
+        fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
+        if not fresh:
+            _write(page, _example(name, module.read_text()))
+    lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
+    lines += ["does the same in a terminal, and a test checks the numbers.", "", "| example | story |", "|---|---|"]
+    lines += [f"| [`{n}`]({n}.md) | {title} |" for n, title in titles.items()]
+    lines += ["", "```{toctree}", ":hidden:", "", *titles, "```", ""]
+    _write(GALLERY / "index.md", "\n".join(lines))
+
+
+def _example(name: str, source: str) -> str:
+    from certifit import examples
+
+    title, story = examples.told(name)
+    said: list[str] = []
+    numbers = examples.run(name, said.append)
+    picture = examples.draw(name, numbers)
+    picture.savefig(GALLERY / f"{name}.png", dpi=120, bbox_inches="tight", facecolor="white")
+    code = source[source.index('"""', 3) + 3 :].strip()
+    return "\n".join(
+        [
+            f"# {title}", "", story, "",
+            f"![{title}]({name}.png)", "",
+            f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
+            "## How it is done", "", f"```python\n{code}\n```", "",
+        ]
+    )  # fmt: skip
+
+
+def reference() -> None:
+    """One page per family: a table of its names, then each of them in full."""
+    import certifit
+
+    families = [f for f in certifit._FAMILIES if f != "solvers"] + ["solvers"]
+    for family in families:
+        _write(REFERENCE / f"{family}.rst", _family(importlib.import_module(f"certifit.{family}")))
+    top = ["certifit", "========", "", ".. currentmodule:: certifit", ""]
+    top += ["Names that stand at the top of the package.", ""]
+    for name, home in certifit._NAMES.items():
+        thing = getattr(importlib.import_module(home), name)
+        top += _entry(f"{home}.{name}", thing, f"certifit.{name}")
+    _write(REFERENCE / "certifit.rst", "\n".join(top))
+    table = [
+        "# Reference",
+        "",
+        "Every public name, by family. Names, meanings and defaults are scikit-learn's where it",
+    ]
+    table += ["has them.", "", "| family | what it holds |", "|---|---|"]
+    table += [
+        "| [`certifit`](generated/certifit.rst) | `certify`, `separability`, `margins`, `save`, `load`, `verify` |"
+    ]
+    for family in families:
+        about = (
+            (importlib.import_module(f"certifit.{family}").__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+        )
+        table.append(f"| [`certifit.{family}`](generated/{family}.rst) | {about.replace('``', '`')} |")
+    table += [
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        "generated/certifit",
+        *(f"generated/{f}" for f in families),
+        "```",
+        "",
+    ]
+    _write(DOCS / "reference" / "index.md", "\n".join(table))
+
+
+def _family(module: ModuleType) -> str:
+    name = module.__name__
+    lines = [
+        name,
+        "=" * len(name),
+        "",
+        f".. currentmodule:: {name}",
+        "",
+        *plain((inspect.getdoc(module) or "").split("\n")),
+        "",
+    ]
+    public = list(module.__all__)
+    things = {n: getattr(module, n) for n in public}
+    described = [n for n in public if not inspect.ismodule(things[n])]
+    lines += [".. autosummary::", "", *(f"   {n}" for n in described), ""]
+    for n in described:
+        lines += _entry(n, things[n], f"{name}.{n}")
+    for n in public:
+        if inspect.ismodule(things[n]):
+            lines += _part(things[n])
+    return "\n".join(lines)
+
+
+_HOMES: dict[int, str] = {}  # where a thing that several families name is indexed: the first of them
+
+
+def _entry(name: str, thing: Any, full: str) -> list[str]:
+    if not (inspect.isclass(thing) or callable(thing)):
+        return [f".. autodata:: {name}", "   :no-value:", ""]
+    again = ["   :no-index:"] if _HOMES.setdefault(id(thing), full) != full else []
+    return [f".. {'autoclass' if inspect.isclass(thing) else 'autofunction'}:: {name}", *again, ""]
+
+
+def _part(module: ModuleType) -> list[str]:
+    """A public module inside a family: its docstring, and its classes where it names them."""
+    title = module.__name__
+    lines = [title, "-" * len(title), "", f".. automodule:: {title}", "   :no-members:", ""]
+    public = getattr(module, "__all__", [])
+    if public:
+        lines += [f".. currentmodule:: {title}", "", ".. autosummary::", "", *(f"   {n}" for n in public), ""]
+        for n in public:
+            lines += _entry(n, getattr(module, n), f"{title}.{n}")
+    return lines
+
+
+def measurements() -> None:
+    """Tables of benchmarks/results, or a sentence that there are none."""
+    page = DOCS / "reference" / "generated" / "measurements.md"
+    if not RESULTS.exists():
+        text = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
+        _write(page, f"# Measured here\n\n{text}\n")
+        return
+    rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())
+    text = ["# Measured here", "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
+    for workload in sorted({r["workload"] for r in rows}):
+        mine = [r for r in rows if r["workload"] == workload]
+        peers = [r["seconds"] for r in mine if r["kind"] == "peer"]
+        text += ["", f"## {workload}", ""]
+        with contextlib.suppress(ImportError):
+            module = importlib.import_module(f"benchmarks.workloads.{workload.replace('-', '_')}")
+            text += [f"{module.WHAT}. Goal: {module.GOAL}.", ""]
+        text += ["| library | seconds | times as fast | proved gap | peak MB |", "|---|---|---|---|---|"]
+        for r in mine:
+            ratio = f"{min(peers) / r['seconds']:.2f}" if peers else ""
+            gap = "" if r["gap"] is None else f"{r['gap']:.1e}"
+            text.append(f"| {r['name']} | {r['seconds']:.4g} | {ratio} | {gap} | {r['memory_mb']:.0f} |")
+    _write(page, "\n".join(text) + "\n")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for sources."""
+    app.connect("autodoc-process-docstring", _process, priority=900)  # after numpydoc
+    app.connect("autodoc-skip-member", _skip)
+    gallery()
+    reference()
+    measurements()
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

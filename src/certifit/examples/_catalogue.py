@@ -1,0 +1,98 @@
+"""Which worked examples there are, what they are about, and how to run one by its name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def names() -> list[str]:
+    """Names of all worked examples, in alphabetical order.
+
+    Examples
+    --------
+    >>> "xor" in names()
+    True
+    """
+    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_"))
+
+
+def _module(name: str) -> Any:
+    known = names()
+    chosen = name.replace("-", "_")
+    if chosen not in known:
+        raise ValueError(f"There is no example {name!r}; there are: {', '.join(known)}.")
+    return importlib.import_module(f"certifit.examples.{chosen}")
+
+
+def told(name: str) -> tuple[str, str]:
+    """Title and story of an example.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    title, story : str
+
+    Examples
+    --------
+    >>> told("xor")[0]
+    'XOR: no line separates it, and one more feature does'
+    """
+    title, _, story = (_module(name).__doc__ or name).strip().partition("\n")
+    return title.rstrip("."), story.strip()
+
+
+def run(name: str, say: Callable[[str], Any] = print) -> dict[str, Any]:
+    """Run an example and return its numbers.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    say : function of one string, default=print
+        Where the story goes, line by line.
+
+    Returns
+    -------
+    dict
+        The numbers; `draw` shows them.
+
+    Examples
+    --------
+    >>> run("spam_perceptron", say=lambda line: None)["w"]
+    array([ 0.,  2.,  0., -1.,  1.])
+    """
+    numbers: dict[str, Any] = _module(name).run(say)
+    return numbers
+
+
+def draw(name: str, numbers: dict[str, Any]) -> Any:
+    """Draw an example.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    numbers : dict
+        What `run` returned.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> len(draw("xor", run("xor", say=lambda line: None)).axes)
+    2
+    """
+    from certifit._errors import need
+
+    need("matplotlib", "plot")
+    return _module(name).draw(numbers)

@@ -1,0 +1,51 @@
+"""Naive Bayes: joint log probabilities, their largest, their softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files._onnx._answer import Answer, largest, softmax
+from certifit.files._onnx._graph import Graph
+
+
+def gaussian(g: Graph, model: Any, x: str) -> Answer:
+    """Constants minus half precisions times squared distances to the means."""
+    half, constant = model._terms()
+    from_means = g("Sub", g("Unsqueeze", x, [1]), model.theta_[None])
+    squares = g("Mul", g("Mul", from_means, from_means), half[None])
+    return _posterior(g, g("Sub", constant, g("ReduceSum", squares, [2], keepdims=0)), model)
+
+
+def multinomial(g: Graph, model: Any, x: str) -> Answer:
+    """Counts times log probabilities."""
+    return _posterior(g, g("Add", _weigh(g, x, model.feature_log_prob_), model.class_log_prior_), model)
+
+
+def bernoulli(g: Graph, model: Any, x: str) -> Answer:
+    """On and off, with features that a class never leaves off."""
+    if model.binarize is not None:
+        x = g("Cast", g("Greater", x, float(model.binarize)), to=11)
+    never_off = np.isneginf(model._log_off)
+    off = np.where(never_off, 0.0, model._log_off)
+    scores = g("Add", _weigh(g, x, model.feature_log_prob_ - off), off.sum(axis=1) + model.class_log_prior_)
+    if never_off.any():
+        on = g("MatMul", x, never_off.T.astype(float))
+        scores = g("Where", g("Less", on, never_off.sum(axis=1).astype(float)), -np.inf, scores)
+    return _posterior(g, scores, model)
+
+
+def _weigh(g: Graph, x: str, logs: Array) -> str:
+    """x @ logsᵀ where 0 · (−∞) is 0."""
+    never = np.isneginf(logs)
+    scores = g("MatMul", x, np.ascontiguousarray(np.where(never, 0.0, logs).T))
+    if not never.any():
+        return scores
+    hit = g("Greater", g("MatMul", x, np.ascontiguousarray(never.T.astype(float))), 0.0)
+    return g("Where", hit, -np.inf, scores)
+
+
+def _posterior(g: Graph, joint: str, model: Any) -> Answer:
+    return Answer(code=largest(g, joint), shares=softmax(g, joint), classes=model.classes_)

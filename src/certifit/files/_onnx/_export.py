@@ -1,0 +1,152 @@
+"""`to_onnx`: inputs, the model's graph, outputs with their names, and a note of where it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import certifit
+from certifit._errors import need
+from certifit._types import Array
+from certifit.files._atomic import write_atomic
+from certifit.files._errors import ExportError
+from certifit.files._table_model import TableModel
+
+
+def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, input_type: str = "float64") -> Any:
+    """Write a fitted model, with its preprocessing, as an ONNX graph that gives the same labels.
+
+    The formulas are written out in double precision, so that labels equal those of `predict` wherever two scores
+    do not agree to the last digits, and probabilities and values do to about 1e-12.
+
+    Parameters
+    ----------
+    model : fitted estimator of certifit's, a scikit-learn Pipeline that ends in one, or a `TableModel`
+        Linear models, GLM, logistic regression, perceptrons, support vector machines, OneVsRest, trees, naive
+        Bayes (Gaussian, Bernoulli, multinomial) and nearest neighbours (euclidean, manhattan, chebyshev).
+    path : path, default=None
+        Where to write the graph; by custom ends in ``.onnx``. Replaced atomically. None: not written.
+    input_type : {"float64", "float32"}, default="float64"
+        The type of numbers that go in. Rows in single precision are widened first: the answers are those of
+        `predict` on the widened rows.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Input ``X`` of shape (n, d), or for tables one input of shape (n, 1) per column: numbers, and words for
+        categories. Outputs: ``value`` of a regression; ``label`` of a classifier, with ``probabilities`` and
+        ``scores`` where the model has `predict_proba` and `decision_function`.
+
+    Raises
+    ------
+    ExportError
+        If the model, or a step of it, has no counterpart in ONNX; the message names what does.
+
+    Notes
+    -----
+    A graph cannot refuse: where `predict` raises on NaN, infinite values or rows impossible under every class, the
+    graph answers something. A model fitted on float32 rows predicts float32 rows in single precision in Python, and
+    in double precision here. Certificates stay behind: keep the file of `save` beside the graph.
+
+    Examples
+    --------
+    >>> import certifit as cf, onnxruntime
+    >>> from certifit.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "no", "yes", "yes"])
+    >>> graph = cf.to_onnx(LogisticRegression().fit(X, y))
+    >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
+    >>> label, probabilities = session.run(["label", "probabilities"], {"X": np.array([[0.4], [2.2]])})
+    >>> label.tolist(), float(probabilities[1, 1].round(4))
+    (['no', 'yes'], 0.6617)
+    """
+    need("onnx", "onnx")
+    if input_type not in ("float64", "float32"):
+        raise ExportError(f"input_type is 'float64' or 'float32', not {input_type!r}.")
+    from certifit.files._onnx import _convert, _graph
+
+    table = isinstance(model, TableModel)
+    pipeline = model.pipeline if table else model
+    _check_fitted(pipeline)
+    g = _graph.Graph()
+    inputs, x = _inputs(g, model, pipeline, input_type)
+    answer = _convert.predictor(g, pipeline, x)
+    proto = _graph.model_of(g, inputs, _outputs(g, answer))
+    _sign(proto, model.estimator if table else pipeline, answer.classes)
+    if path is not None:
+        write_atomic(path, proto.SerializeToString())
+    return proto
+
+
+def _check_fitted(model: Any) -> None:
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise ExportError(f"A fitted model is needed, not {model!r:.80}.")
+    check_is_fitted(model)
+
+
+def _inputs(g: Any, model: Any, pipeline: Any, kind: str) -> tuple[Any, str]:
+    from certifit.files._onnx import _inputs as ways
+
+    if isinstance(model, TableModel):
+        return ways.of_schema(g, model.schema, kind)
+    first = _first(pipeline)
+    columns = getattr(first, "columns_", None)
+    if hasattr(columns, "categories") and ways.has_words(columns):
+        return ways.of_tree(g, columns, kind)
+    return ways.matrix(g, int(first.n_features_in_), kind)
+
+
+def _first(model: Any) -> Any:
+    """The first step that does something."""
+    while hasattr(model, "steps"):
+        model = next(step for _, step in model.steps if step not in (None, "passthrough"))
+    return model
+
+
+def _outputs(g: Any, answer: Any) -> list[tuple[str, Any]]:
+    from certifit.files._onnx._graph import TYPES
+
+    double = TYPES["f"]
+    if answer.value is not None:
+        g.named("value", answer.value)
+        return [("value", (double, ["n"] if answer.flat else ["n", None]))]
+    labels = _labels(answer.classes)
+    g.named("label", g("Gather", labels, answer.code))
+    found: list[tuple[str, Any]] = [("label", (TYPES[labels.dtype.kind], ["n"]))]
+    if answer.shares is not None:
+        g.named("probabilities", answer.shares)
+        found.append(("probabilities", (double, ["n", len(labels)])))
+    if answer.scores is not None:
+        g.named("scores", answer.scores)
+        found.append(("scores", (double, ["n"] if len(labels) == 2 else ["n", None])))
+    return found
+
+
+def _labels(classes: Any) -> Array:
+    """Class labels as a tensor can hold them: words, whole numbers, true and false, or floats."""
+    labels = np.asarray(classes)
+    if labels.dtype.kind == "U" or (labels.dtype.kind == "O" and all(isinstance(c, str) for c in labels)):
+        return labels.astype(object)
+    if labels.dtype.kind in "iu":
+        return labels.astype(np.int64)
+    if labels.dtype.kind == "f":
+        return labels.astype(np.float64)
+    if labels.dtype.kind == "b":
+        return labels
+    raise ExportError("Class labels of an ONNX graph are all words or all numbers; these are a mixture.")
+
+
+def _sign(proto: Any, model: Any, classes: Any) -> None:
+    from onnx import helper
+
+    proto.producer_name, proto.producer_version = "certifit", certifit.__version__
+    estimator = model.steps[-1][1] if hasattr(model, "steps") else model
+    notes = {"model": type(estimator).__name__}
+    if hasattr(model, "feature_names_in_"):
+        notes["features"] = json.dumps([str(n) for n in model.feature_names_in_])
+    if classes is not None:
+        notes["classes"] = json.dumps([str(c) for c in classes])
+    helper.set_model_props(proto, notes)

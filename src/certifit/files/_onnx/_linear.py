@@ -1,0 +1,76 @@
+"""Linear scores and what is made of them: regressions, logistic regression, GLMs, perceptrons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit.files._errors import ExportError
+from certifit.files._onnx._answer import Answer, affine, by_sign, column, sigmoid, softmax, values
+from certifit.files._onnx._graph import Graph
+
+
+def regression(g: Graph, model: Any, x: str) -> Answer:
+    """X w + b."""
+    return values(g, affine(g, x, model.coef_, model.intercept_), np.ndim(model.coef_) == 1)
+
+
+def classification(g: Graph, model: Any, x: str) -> Answer:
+    """The sign of w·x + b, or the largest of them."""
+    return by_sign(g, affine(g, x, model.coef_, model.intercept_), model.classes_)
+
+
+def logistic(g: Graph, model: Any, x: str) -> Answer:
+    """Scores, softmax or sigmoid, and the threshold that was chosen."""
+    scores = affine(g, x, model.coef_, model.intercept_)
+    t = model.threshold_
+    answer = by_sign(g, scores, model.classes_, np.log(t / (1.0 - t)))
+    if len(model.classes_) > 2:
+        shares = softmax(g, scores)
+    else:
+        shares = g("Concat", sigmoid(g, g("Neg", scores)), sigmoid(g, scores), axis=1)
+    return Answer(code=answer.code, scores=answer.scores, shares=shares, classes=model.classes_)
+
+
+def glm(g: Graph, model: Any, x: str) -> Answer:
+    """The inverse link of w·x + b."""
+    z = column(g, affine(g, x, model.coef_, model.intercept_))
+    return Answer(value=_mean(g, model.link_, z))
+
+
+def _mean(g: Graph, link: str, z: str) -> str:
+    if link == "identity":
+        return z
+    if link == "log":
+        return g("Exp", g("Min", z, 700.0))
+    if link == "logit":
+        return sigmoid(g, z)
+    if link == "inverse":
+        return g("Div", 1.0, z)
+    if link == "inverse_squared":
+        return g("Pow", z, -0.5)
+    if link == "cloglog":
+        # 1 − e^−t without cancellation: (1 − u)·t/−log u with u = e^−t as it is rounded (Kahan).
+        t = g("Exp", g("Min", z, 700.0))
+        u = g("Exp", g("Neg", t))
+        left = g("Sub", 1.0, u)
+        tiny, gone = g("Equal", u, 1.0), g("Equal", u, 0.0)
+        logs = g("Neg", g("Log", g("Where", g("Or", tiny, gone), 0.5, u)))
+        return g("Where", tiny, t, g("Where", gone, 1.0, g("Div", g("Mul", left, t), logs)))
+    raise ExportError(
+        f"A GLM with link {link!r} cannot be exported to ONNX (onnxruntime has no such function in double precision); "
+        "identity, log, logit, cloglog, inverse and inverse_squared can."
+    )
+
+
+def voted(g: Graph, model: Any, x: str) -> Answer:
+    """Votes of all weights the perceptron went through, which are running sums of mistaken rows."""
+    votes = []
+    for ballot in model.ballots_:
+        products = g("Add", g("MatMul", x, ballot.rows.T), float(model.fit_intercept))
+        steps = g("Mul", g("Gather", products, ballot.which, axis=1), np.asarray(ballot.steps, dtype=float))
+        signs = g("Where", g("Greater", g("CumSum", steps, np.array(1)), 0.0), 1.0, -1.0)
+        total = g("MatMul", signs, np.asarray(ballot.survived[1:], dtype=float)[:, None])
+        votes.append(g("Sub", total, float(ballot.survived[0])))
+    return by_sign(g, votes[0] if len(votes) == 1 else g("Concat", *votes, axis=1), model.classes_)

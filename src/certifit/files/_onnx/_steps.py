@@ -1,0 +1,127 @@
+"""Preprocessing steps: from a matrix to a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.files._errors import ExportError
+from certifit.files._onnx._graph import Graph
+
+
+def standard(g: Graph, step: Any, x: str) -> str:
+    """(x − mean) / scale, in the order in which it was fitted."""
+    if step.with_mean:
+        x = g("Sub", x, step.mean_)
+    return g("Div", x, step.scale_) if step.with_std else x
+
+
+def min_max(g: Graph, step: Any, x: str) -> str:
+    """x · scale + min, cut when asked."""
+    x = g("Add", g("Mul", x, step.scale_), step.min_)
+    low, high = step.feature_range
+    return g("Max", g("Min", x, float(high)), float(low)) if step.clip else x
+
+
+def max_abs(g: Graph, step: Any, x: str) -> str:
+    """x / scale."""
+    return g("Div", x, step.scale_)
+
+
+def robust(g: Graph, step: Any, x: str) -> str:
+    """(x − centre) / scale."""
+    if step.with_centering:
+        x = g("Sub", x, step.center_)
+    return g("Div", x, step.scale_) if step.with_scaling else x
+
+
+def impute(g: Graph, step: Any, x: str) -> str:
+    """Missing values filled with what was learnt."""
+    fills = np.asarray(step.statistics_)
+    if step.add_indicator or fills.dtype.kind not in "fiu" or not np.isnan(float(step.missing_values)):
+        raise ExportError("A SimpleImputer is exported to ONNX for numbers with NaN as missing and no indicator only.")
+    kept = np.flatnonzero(~np.isnan(fills.astype(float)))
+    x = x if len(kept) == len(fills) else g("Gather", x, kept, axis=1)
+    return g("Where", g("IsNaN", x), fills[kept].astype(float), x)
+
+
+def polynomial(g: Graph, step: Any, x: str) -> str:
+    """Products of columns, as many factors as the highest degree has (ones fill up)."""
+    powers = np.asarray(step.powers_)
+    factors = [np.repeat(np.arange(powers.shape[1]), p) for p in powers]
+    degree = max(1, max(len(f) for f in factors))
+    padded = np.array([[*f, *[powers.shape[1]] * (degree - len(f))] for f in factors], dtype=np.int64)
+    ones = pad(g, x, 1.0)
+    out = g("Gather", ones, padded[:, 0], axis=1)
+    for k in range(1, degree):
+        out = g("Mul", out, g("Gather", ones, padded[:, k], axis=1))
+    return out
+
+
+def pad_ones(g: Graph, step: Any, x: str) -> str:
+    """(x, value)."""
+    return pad(g, x, float(step.value))
+
+
+def pad(g: Graph, x: str, value: float) -> str:
+    """x with a constant column behind it."""
+    return g("Pad", x, [0, 0, 0, 1], value)
+
+
+def select(g: Graph, step: Any, x: str) -> str:
+    """Some of the columns."""
+    return g("Gather", x, np.flatnonzero(step.get_support()), axis=1)
+
+
+def components(g: Graph, step: Any, x: str) -> str:
+    """(x − mean) Uᵀ, whitened when asked."""
+    x = g("MatMul", g("Sub", x, step.mean_), np.ascontiguousarray(step.components_.T))
+    if not step.whiten:
+        return x
+    scale = np.sqrt(step.explained_variance_)
+    return g("Div", x, np.maximum(scale, np.finfo(scale.dtype).eps))
+
+
+def columns_of_table(g: Graph, step: Any, x: str) -> str:
+    """The features that a study makes of a table: filled numbers, marks of gaps, levels."""
+    parts = []
+    if len(step.kept_):
+        numbers = g("Gather", x, step.kept_, axis=1)
+        filled = g("Where", g("IsNaN", numbers), step.fill_, numbers)
+        parts.append(g("Div", g("Sub", filled, step.centre_), step.scale_))
+    if len(step.marked_):
+        parts.append(_as_numbers(g, g("IsNaN", g("Gather", x, step.marked_, axis=1))))
+    if len(step.level_column_):
+        cells = g("Gather", x, step.level_column_, axis=1)
+        known = np.array([len(step.categories[j]) for j in step.level_column_])
+        gap: Array = step.level_ == known
+        on = g("Or", g("And", g("IsNaN", cells), gap), g("And", g("Equal", cells, step.level_), ~gap))
+        parts.append(_as_numbers(g, on))
+    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+
+
+def _as_numbers(g: Graph, truth: str) -> str:
+    return g("Cast", truth, to=11)
+
+
+_FUNCTIONS = {"sqrt": "Sqrt", "reciprocal": "Reciprocal", "abs": "Abs", "exp": "Exp", "log": "Log"}
+
+
+def transforms(g: Graph, step: Any, x: str) -> str:
+    """Functions of single columns."""
+    parts = []
+    for j, name in step.plan_:
+        part = g("Gather", x, [int(j)], axis=1)
+        if name == "square":
+            part = g("Mul", part, part)
+        elif name in _FUNCTIONS:
+            part = g(_FUNCTIONS[name], part)
+        elif name != "identity":
+            raise ExportError(
+                f"The transform {name!r} cannot be exported to ONNX (it has no such function in double precision); "
+                "log, sqrt, reciprocal, square, abs and exp can."
+            )
+        parts.append(part)
+    return g("Concat", *parts, axis=1)

@@ -1,0 +1,69 @@
+"""Judging support vector machines and kernel ridge: the dual solution is the model's own, or ours."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates._data import Rigor
+from certifit.judge._registry import model_name, reads
+from certifit.kernels import Precomputed
+from certifit.kernels._choice import choose
+from certifit.svm._evidence import evidence_of
+from certifit.svm._linear import linear_evidence_of
+
+_KERNELS = {"polynomial": "poly"}
+
+
+@reads("SVC")
+def _svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    kind, evidence = evidence_of(model, data.X, data.y, data.sample_weight)
+    return issue(kind, data, evidence, rigor)
+
+
+@reads("LinearSVC")
+def _linear_svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """By the model's own objective: liblinear's penalises the offset, certifit's does not."""
+    own = model_name(model) is not None
+    kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=own)
+    return issue(kind, data, evidence, rigor)
+
+
+@reads("LinearSVC", objective="true")
+def _linear_svc_true(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """By the true objective, whose offset is free."""
+    kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=False)
+    return issue(kind, data, evidence, rigor)
+
+
+def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """An SGDClassifier with hinge loss: mean loss + α/2‖w‖² is C Σ loss + ½‖w‖² with C = 1/(α Σs), scaled."""
+    shown = SimpleNamespace(
+        coef_=model.coef_,
+        intercept_=model.intercept_,
+        classes_=model.classes_,
+        C=1.0 / (float(model.alpha) * float(data.weights.sum())),
+        loss=model.loss,
+        fit_intercept=model.fit_intercept,
+        class_weight=model.class_weight,
+    )
+    kind, evidence = linear_evidence_of(shown, data.X, data.y, data.sample_weight)
+    return issue(kind, data, evidence, rigor)
+
+
+@reads("KernelRidge")
+def _kernel_ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    name = _KERNELS.get(model.kernel, model.kernel) if isinstance(model.kernel, str) else model.kernel
+    kernel, _ = choose(name, model.gamma, model.degree, model.coef0, data.X)
+    record = kernel.record()
+    targets = np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1).shape[1]
+    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).copy()
+    coef = np.asarray(model.dual_coef_, dtype=float).reshape(data.X.shape[0], -1)
+    evidence: dict[str, Any] = {"kernel": record or ["given"], "dual_coef": coef, "alpha": alpha}
+    if record is None:
+        evidence["gram"] = kernel(data.X)
+    named = record is not None and not isinstance(kernel, Precomputed)
+    return issue("kernel-ridge" if named else "kernel-ridge-gram", data, evidence, rigor)

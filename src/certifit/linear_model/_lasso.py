@@ -1,0 +1,338 @@
+"""Lasso and elastic net."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.design import Design, as_design
+from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._lasso_path import enet_path, lasso_path
+from certifit.losses import Squared, loss_spec
+from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
+from certifit.solvers import Solution, solve_least_squares
+from certifit.solvers.coordinate import solve_coordinate
+
+_CONSTRAINTS: dict = {
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "fit_intercept": ["boolean"],
+    "precompute": ["boolean", "array-like"],
+    "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    "copy_X": ["boolean"],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "warm_start": ["boolean"],
+    "positive": ["boolean"],
+    "random_state": ["random_state"],
+    "selection": [StrOptions({"cyclic", "random"})],
+    "trace": ["boolean"],
+    "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+}
+
+
+class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
+
+    def _ratio(self) -> float:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+        self._validate_params()
+        X, y, weights = read_regression(self, X, y, _scalar_is_none(sample_weight))
+        design, Y = as_design(X), y.reshape(len(y), -1)
+        if not np.isscalar(self.precompute) and np.shape(self.precompute) != (X.shape[1],) * 2:
+            raise ValueError(f"precompute must be a bool or a Gram matrix of shape {(X.shape[1],) * 2}.")
+        start = self._start(Y.shape[1], X.shape[1])
+        parts = [self._one(design, Y[:, t], weights, None if start is None else start[t]) for t in range(Y.shape[1])]
+        value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
+        if not all(np.all(np.isfinite(v)) for v in value):
+            raise ValueError("The numbers in X or y are too large to square: divide the columns by their spread first.")
+        name_coefficients(self, value, y.ndim, X.dtype.type)
+        gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
+        single = Y.shape[1] == 1
+        self.dual_gap_ = gaps[0] if single else gaps
+        self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
+        self.solver_ = parts[0].stats["method"]
+        if self.trace:
+            self.trace_ = parts[0].trace if single else [p.trace for p in parts]
+        _warn_if_short(self, parts)
+        scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
+        self._promise_certificates(partial(self._prove, X, y, _scalar_is_none(sample_weight), scales))
+        return self
+
+    def _start(self, targets: int, columns: int) -> Array | None:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        coef = np.atleast_2d(np.asarray(self.coef_, dtype=float))
+        return coef if coef.shape == (targets, columns) else None
+
+    def _one(self, design: Design, y: Array, weights: Array | None, start: Array | None) -> Solution:
+        """One target."""
+        ratio, alpha = self._ratio(), float(self.alpha)
+        if alpha * ratio == 0.0:
+            return _quadratic(design, y, weights, alpha, self.fit_intercept, self.positive)
+        rng = None
+        if self.selection == "random":
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        found = solve_coordinate(
+            design,
+            y,
+            np.array([alpha]),
+            ratio,
+            weights,
+            fit_intercept=self.fit_intercept,
+            positive=self.positive,
+            tol=self.tol,
+            max_iter=self.max_iter or 1_000_000,
+            start=start,
+            gram=True if self.precompute is True else None,
+            random_state=rng,
+            time_budget=self.time_budget,
+            trace=self.trace,
+        )
+        one = {k: v[0].item() for k, v in found.stats.items() if isinstance(v, np.ndarray)}
+        return Solution((found.value[0][0], found.value[1][0]), found.status, found.stats | one)
+
+    def _prove(self, X: Any, y: Any, sample_weight: Any, scales: Array) -> tuple[Certificate, ...]:
+        data, fitted, alpha = Data.of(X, y, sample_weight), as_evidence(self), float(self.alpha)
+        if alpha == 0.0:
+            return (issue("least-squares", data, fitted | ({"positive": True} if self.positive else {})),)
+        regularizer = penalty(self._ratio(), self.positive)
+        evidence = fitted | {"loss": loss_spec(Squared(0.5)), "regularizer": regularizer_spec(regularizer)}
+        evidence |= {"lam": alpha, "lam_per": "mean"}
+        found = [issue("duality", data, evidence)]
+        if 0.0 < self._ratio() < 1.0 and np.any(scales < 1.0):  # a shrunk residual can be the better dual point
+            R = np.asarray(data.X @ fitted["coef"].T) + fitted["intercept"] - np.asarray(y).reshape(len(y), -1)
+            found.append(issue("duality", data, evidence | {"dual": R * scales}))
+        return (min(found, key=lambda c: (not c.holds, c.gap)),)
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values X w + b."""
+        return linear_scores(self, X)
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """``coef_`` as a sparse row (or one row per target)."""
+        check_is_fitted(self)
+        return scipy.sparse.csr_array(np.atleast_2d(self.coef_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def penalty(ratio: float, positive: bool) -> Regularizer:
+    """The regularizer R with which λ = α."""
+    base: Regularizer = L1() if ratio == 1.0 else SquaredL2(0.5) if ratio == 0.0 else ElasticMix(ratio)
+    return NonNegative(base) if positive else base
+
+
+def _scalar_is_none(sample_weight: Any) -> Any:
+    """One number for all rows is the same as none (weights enter through their shares)."""
+    return None if sample_weight is None or isinstance(sample_weight, Real) else sample_weight
+
+
+def _quadratic(
+    design: Design, y: Array, weights: Array | None, alpha: float, fit_intercept: bool, positive: bool
+) -> Solution:
+    """No 1-norm: least squares or ridge in closed form."""
+    total = float(len(y) if weights is None else weights.sum())
+    found = solve_least_squares(
+        design, y[:, None], weights, alpha=alpha * total, fit_intercept=fit_intercept, positive=positive
+    )
+    stats = found.stats | {"gap": 0.0, "relative_gap": 0.0, "n_iter": 1}
+    return Solution((found.value[0][0], found.value[1][0]), found.status, stats)
+
+
+def _warn_if_short(model: Any, parts: list[Solution]) -> None:
+    worst = max(parts, key=lambda p: p.stats["relative_gap"])
+    share = worst.stats["relative_gap"]
+    if worst.converged or share <= max(model.tol, 1e-9):
+        return
+    why = {"time_budget": "time_budget is over", "max_iter": f"max_iter={model.max_iter} rounds are over"}
+    reason = why.get(worst.status, "rounding allows no smaller gap")
+    warnings.warn(
+        f"{type(model).__name__} stopped at a proved relative gap of {share:.1e}, above tol={model.tol:g}: {reason}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+class Lasso(_L1Regressor):
+    r"""Lasso: minimise :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha\lVert w\rVert_1`.
+
+    S is the sum of the weights (n without weights), so weight k is the same as k copies. The offset is not penalised.
+    In the notes' J the loss is twice as large: λ = 2α.
+
+    Parameters
+    ----------
+    alpha : float ≥ 0, default=1.0
+        Strength of the penalty; 0 is least squares (solved as such).
+    fit_intercept : bool, default=True
+    precompute : bool or array of shape (d, d), default=False
+        True forms the whole Gram matrix; otherwise the solver decides by size. A matrix is accepted but not needed.
+    copy_X : bool, default=True
+        Accepted so that scikit-learn's calls work; X is never changed.
+    max_iter : int, default=1000
+        Rounds: looks at all of X. A handful is usual, and the default is not reached.
+    tol : float ≥ 0, default=1e-4
+        Stop when the proved duality gap is at most tol times the objective of the null model (w = 0). That is half of
+        what scikit-learn allows for the same number.
+    warm_start : bool, default=False
+        Begin at the ``coef_`` of the previous fit.
+    positive : bool, default=False
+        Require w ≥ 0.
+    random_state : int, RandomState or None, default=None
+        Used by ``selection="random"``.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Order in which the sweeps of a cold start visit the coordinates.
+    trace : bool, default=False
+        Record objective, relative gap and number of columns at work of every round in ``trace_``.
+    time_budget : float, default=None
+        Seconds per target; the certificate tells how good the fit is by then.
+
+    Attributes
+    ----------
+    coef_, intercept_, sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
+        One row or entry per target if y has several columns; targets are fitted independently.
+    solver_ : str
+    certificate_ : Certificate
+        The gap to the best possible fit, by weak duality.
+
+    Notes
+    -----
+    Working sets of columns, coordinate sweeps from a cold start, then exact steps on the support (see
+    `certifit.solvers.coordinate`). Units of columns do not matter to the solver; the penalty is in the units of X.
+
+    References
+    ----------
+    Massias, Gramfort, Salmon (2018), Celer: a fast solver for the lasso with dual extrapolation, ICML.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
+    >>> model = Lasso(alpha=0.5).fit(X, y)
+    >>> model.coef_, round(model.certificate_.value, 6)
+    (array([1.5, 0. ]), 0.944444)
+    """
+
+    _parameter_constraints: ClassVar[dict] = _CONSTRAINTS
+    path = staticmethod(lasso_path)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int | None = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def _ratio(self) -> float:
+        return 1.0
+
+
+class ElasticNet(_L1Regressor):
+    r"""Elastic net: a lasso with a share of ridge.
+
+    .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2
+              + \alpha\big(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2\big)
+
+    with S the sum of the weights.
+
+    Parameters
+    ----------
+    alpha : float ≥ 0, default=1.0
+    l1_ratio : float in [0, 1], default=0.5
+        ρ: 1 is the lasso, 0 is ridge (solved in closed form).
+    fit_intercept, precompute, max_iter, copy_X, tol, warm_start, positive, random_state, selection :
+        As in `Lasso`.
+    trace, time_budget :
+        As in `Lasso`.
+
+    Attributes
+    ----------
+    coef_, intercept_, sparse_coef_, dual_gap_, n_iter_, solver_, certificate_ : as in `Lasso`
+
+    See Also
+    --------
+    Lasso : without the squared norm.
+    Ridge : with the squared norm alone.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
+    >>> ElasticNet(alpha=0.5, l1_ratio=0.5).fit(X, y).coef_.round(6)
+    array([1.363636, 0.      ])
+    """
+
+    _parameter_constraints: ClassVar[dict] = _CONSTRAINTS | {"l1_ratio": [Interval(Real, 0, 1, closed="both")]}
+    path = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        max_iter: int | None = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def _ratio(self) -> float:
+        return float(self.l1_ratio)

@@ -1,0 +1,246 @@
+"""Any loss with any penalty: J = mean loss + λ penalty."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from certifit._certified import Certified
+from certifit._errors import ConvergenceWarning
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
+from certifit.design import as_design
+from certifit.linear_model._base import (
+    as_evidence,
+    linear_scores,
+    name_coefficients,
+    read_regression,
+    read_weights,
+)
+from certifit.losses import EvaluationLoss, Loss, Squared, get_loss, loss_spec
+from certifit.problem import Problem
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
+from certifit.solvers import Solution
+from certifit.solvers.choose import Options, choose, solver_names
+
+
+class LinearModel(Certified, RegressorMixin, BaseEstimator):
+    r"""A linear model by its objective: :math:`J(w,b)=\frac1S\sum_i s_i L(w\cdot x_i+b,\,y_i) + \lambda R(w)`.
+
+    S is the sum of the weights. The offset b is never penalised. This is the notes' grammar in one class; `Ridge`,
+    `Lasso` and others are sentences of it with scikit-learn's names.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="squared"
+        "squared" or "absolute" for real targets; "logistic", "exponential", "hinge", "squared_hinge" or "perceptron"
+        for two labels (then it is a classifier); or an object from `certifit.losses`.
+    regularizer : str, Regularizer or None, default="l2"
+        "l2", "l1", "elastic", "p_norm", "none", or an object from `certifit.regularizers`, such as
+        ``NonNegative(L1())`` or ``SquaredL2(prior=...)``.
+    lam : float ≥ 0, default=0.1
+        λ; 0 leaves the penalty out (a constraint w ≥ 0 stays).
+    solver : str, default="auto"
+        "closed_form", "coordinate", "newton", "interior_point", "proximal", "splitting", "gradient_descent" or "sgd".
+        "auto" takes the first that serves the pairing; ``solver_`` says which. An impossible pairing is refused with
+        one that works.
+    fit_intercept : bool, default=True
+    tol : float > 0, default=1e-8
+        Stop when the gap is at most tol times the objective of the null model.
+    max_iter : int, default=None
+        Limit of iterations; None is the solver's own.
+    random_state : int, RandomState or None, default=None
+        Order of rows in ``solver="sgd"``.
+    trace : bool, default=False
+        Record objective, gap and step of every iteration in ``trace_``.
+    time_budget : float, default=None
+        Seconds.
+
+    Attributes
+    ----------
+    coef_ : (d,) array
+    intercept_ : float
+    solver_ : str
+    n_iter_ : int
+    certificate_ : Certificate
+        The gap to the best possible fit; where no bound is known (absolute loss without a penalty) it says so.
+
+    Notes
+    -----
+    ``sample_weight`` is refused by ``solver="sgd"``, which depends on the order of rows.
+
+    Examples
+    --------
+    >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
+    >>> model = LinearModel(loss="absolute", regularizer="l1", lam=0.01).fit(X, y)
+    >>> round(float(model.coef_[0]), 6), model.solver_
+    (1.0, 'interior_point')
+    >>> model.certificate_.relative_gap < 1e-6
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "loss": [str, EvaluationLoss],
+        "regularizer": [str, Regularizer, None],
+        "lam": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions(set(solver_names()))],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        regularizer: Any = "l2",
+        lam: float = 0.1,
+        solver: str = "auto",
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-8,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.loss = loss
+        self.regularizer = regularizer
+        self.lam = lam
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearModel:
+        """Fit to rows X (n, d), dense or sparse, and real targets y (n,), weighted by ``sample_weight``."""
+        self._validate_params()
+        loss, regularizer = self._parts()
+        method = choose(loss, regularizer, self.solver, sample_weight is not None)
+        labels = y
+        if loss.targets == "sign":
+            X, labels, y, weights = self._read_labels(X, y, sample_weight)
+        else:
+            X, y, weights = read_regression(self, X, y, sample_weight, multi=False)
+            labels = y
+        problem = Problem(as_design(X), y, loss, regularizer, float(self.lam), weights, self.fit_intercept)
+        options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
+        with np.errstate(over="ignore"):
+            found = method.run(problem, options)
+        w, b = found.value
+        if not (np.all(np.isfinite(w)) and np.isfinite(b)):
+            raise ValueError("The fit left the finite numbers: divide the columns by their spread first.")
+        name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
+        self.solver_ = method.name
+        self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
+        if self.trace:
+            self.trace_ = found.trace
+        self._warn_if_short(found)
+        self._promise_certificates(
+            partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual"))
+        )
+        return self
+
+    def _parts(self) -> tuple[Loss, Regularizer]:
+        """Loss and penalty as objects; λ = 0 leaves only a constraint."""
+        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        regularizer = get_regularizer(self.regularizer)
+        if self.lam == 0:
+            regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
+        return loss, regularizer  # type: ignore[return-value]
+
+    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+        """X, the labels as given, −1/+1 and weights; ``classes_`` is set."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        weights = read_weights(sample_weight, X)
+        classes = np.unique(y if weights is None else y[weights > 0])
+        if len(classes) != 2:
+            raise ValueError(
+                f"Only binary classification is supported by LinearModel with a loss for labels; the data hold "
+                f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. Use OneVsRest for more."
+            )
+        self.classes_ = classes
+        return X, y, np.where(y == classes[1], 1.0, -1.0), weights
+
+    @property
+    def _classifies(self) -> bool:
+        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        return isinstance(loss, Loss) and loss.targets == "sign"
+
+    def _seed(self) -> Any:
+        if self.random_state is None or isinstance(self.random_state, Integral):
+            return self.random_state
+        return int(self.random_state.randint(2**31))
+
+    def _warn_if_short(self, found: Solution) -> None:
+        share = found.stats.get("relative_gap", 0.0)
+        share = float(np.max(share)) if np.all(np.isfinite(share)) else np.inf
+        if found.converged or share <= max(self.tol, 1e-9):
+            return
+        warnings.warn(
+            f"LinearModel(solver={self.solver_!r}) stopped ({found.status}) at a relative gap of {share:.1e}, above "
+            f"tol={self.tol:g}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _prove(
+        self, X: Any, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
+    ) -> tuple[Certificate, ...]:
+        data, fitted = Data.of(X, y, sample_weight), as_evidence(self)
+        if regularizer in (Zero(), NonNegative(Zero())) and isinstance(loss, Squared):
+            positive = {"positive": True} if isinstance(regularizer, NonNegative) else {}
+            return (issue("least-squares", data, fitted | positive),)
+        evidence = fitted | {"loss": loss_spec(loss), "regularizer": regularizer_spec(regularizer)}
+        # A bare constraint has no strength; any positive number states the same problem.
+        lam = 1.0 if regularizer == NonNegative(Zero()) else float(self.lam)
+        evidence |= {"lam": lam, "lam_per": "mean"}
+        if loss.targets == "sign":
+            evidence["classes"] = self.classes_
+            if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
+                total = float(np.sum(data.weights))
+                return (issue("local", data, evidence | {"lam": lam * total, "lam_per": "sum"}),)
+        found = [issue("duality", data, evidence)]
+        if dual is not None:
+            found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))
+        return (min(found, key=lambda c: (not c.holds, c.gap)),)
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values X w + b; with a loss for labels, the label on whose side x lies."""
+        scores = linear_scores(self, X)
+        return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
+
+    @available_if(lambda self: self._classifies)
+    def decision_function(self, X: Any) -> Array:
+        """Scores X w + b, positive for the second label (losses for labels only)."""
+        return linear_scores(self, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², or the share of right labels with a loss for labels."""
+        if self._classifies:
+            return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        if self._classifies:
+            tags.estimator_type, tags.regressor_tags = "classifier", None
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags

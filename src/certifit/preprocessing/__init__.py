@@ -1,0 +1,21 @@
+"""Features: bases, encodings, scalings, and choosing columns inside each fold.
+
+All are scikit-learn transformers: they take arrays and data frames, know the names of their output columns
+(``get_feature_names_out``) and return data frames when asked (``set_output``). Transformers carry no certificate.
+"""
+
+from certifit.preprocessing._correlation_filter import CorrelationFilter
+from certifit.preprocessing._encodings import Factored, OneHot, Thermometer
+from certifit.preprocessing._polynomial import PolynomialBasis
+from certifit.preprocessing._scaling import ColumnTransforms, PadOnes, Standardizer
+
+__all__ = [
+    "ColumnTransforms",
+    "CorrelationFilter",
+    "Factored",
+    "OneHot",
+    "PadOnes",
+    "PolynomialBasis",
+    "Standardizer",
+    "Thermometer",
+]

@@ -1,0 +1,22 @@
+"""What the transformers share: reading numbers and naming columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from certifit._types import Array
+
+
+def numbers(transformer: Any, X: Any, reset: bool, missing: bool = False) -> Array:
+    """X as floats (n, d); NaN only where missing values have a meaning."""
+    finite: Any = "allow-nan" if missing else True
+    return validate_data(transformer, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
+
+
+def names_in(transformer: Any, input_features: Any) -> Array:
+    """Names of the input columns as scikit-learn's rules have them (x0, x1, ... when there are none)."""
+    check_is_fitted(transformer, "n_features_in_")
+    return _check_feature_names_in(transformer, input_features)

@@ -1,0 +1,299 @@
+"""Categories as numbers: one-hot, thermometer and factored codes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._types import Array
+from certifit.preprocessing._base import names_in
+
+_UNKNOWN = [StrOptions({"error", "ignore"})]
+
+
+def _table(transformer: Any, X: Any, reset: bool) -> Array:
+    """X as (n, d) numbers or words; missing values (None, NaN) allowed."""
+    X = validate_data(transformer, X, dtype=None, reset=reset, ensure_all_finite="allow-nan")
+    X = np.asarray(X)
+    return X.astype(object) if X.dtype.kind in "OUS" else X
+
+
+def _missing(x: Array) -> Array:
+    """Where a column has no value."""
+    if x.dtype != object:
+        return np.isnan(x) if x.dtype.kind == "f" else np.zeros(len(x), bool)
+    return np.array([v is None or (isinstance(v, float) and np.isnan(v)) for v in x], dtype=bool)
+
+
+def _levels(x: Array) -> Array:
+    """The distinct values in order, missing ones left out."""
+    values = x[~_missing(x)]
+    try:
+        return np.unique(values)
+    except TypeError as mixed:
+        raise ValueError("A column mixes numbers and words, which have no order: make them all words.") from mixed
+
+
+def _codes(transformer: Any, x: Array, levels: Array, column: int) -> tuple[Array, Array]:
+    """Position of each value among the levels (−1 where missing or unknown), and the missing mask."""
+    absent = _missing(x)
+    where = {v: i for i, v in enumerate(levels.tolist())}
+    codes = np.array([-1 if gone else where.get(v, -2) for v, gone in zip(x.tolist(), absent)], dtype=int)
+    if np.any(codes == -2):
+        if transformer.handle_unknown == "error":
+            row = int(np.flatnonzero(codes == -2)[0])
+            raise ValueError(
+                f"Row {row} has {x[row]!r} in column {column}, which was not seen in fit; "
+                f"handle_unknown='ignore' codes such values as zeros."
+            )
+        codes[codes == -2] = -1
+    return codes, absent
+
+
+class _Encoder(TransformerMixin, BaseEstimator):
+    """What the encoders share: levels per column, unknown values, missing values, names."""
+
+    _parameter_constraints: ClassVar[dict] = {"handle_unknown": _UNKNOWN}
+    handle_unknown: str
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the levels of every column."""
+        self._validate_params()
+        X = _table(self, X, reset=True)
+        self.categories_ = self._read_levels(X)
+        self.missing_ = np.array([bool(np.any(_missing(X[:, j]))) for j in range(X.shape[1])])
+        return self
+
+    def _read_levels(self, X: Array) -> list[Array]:
+        return [_levels(X[:, j]) for j in range(X.shape[1])]
+
+    def _block(self, j: int, codes: Array, absent: Array) -> Array:
+        raise NotImplementedError
+
+    def _words(self, j: int, name: str) -> list[str]:
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Array:
+        """The codes, (n, m) floats."""
+        check_is_fitted(self)
+        X = _table(self, X, reset=False)
+        blocks = []
+        for j, levels in enumerate(self.categories_):
+            codes, absent = _codes(self, X[:, j], levels, j)
+            blocks.append(self._block(j, codes, absent))
+        return np.hstack(blocks) if blocks else np.zeros((len(X), 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names that tell column and level."""
+        check_is_fitted(self)
+        names = names_in(self, input_features)
+        words = [w for j in range(len(self.categories_)) for w in self._words(j, str(names[j]))]
+        return np.array(words, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _on(codes: Array, width: int) -> Array:
+    out = np.zeros((len(codes), width))
+    seen = codes >= 0
+    out[np.flatnonzero(seen), codes[seen]] = 1.0
+    return out
+
+
+class OneHot(_Encoder):
+    """One column of 0 and 1 per level.
+
+    Parameters
+    ----------
+    drop_first : bool, default=False
+        Leave the first level of every column out (its rows are all zero), as regressions with an offset need.
+    handle_unknown : {"error", "ignore"}, default="error"
+        A level not seen in `fit`: refuse, or code as zeros.
+
+    Attributes
+    ----------
+    categories_ : list of arrays
+        The levels of each column, in order.
+    missing_ : (d,) boolean array
+        Columns that had missing values in `fit`: these get a level of their own, named ``missing``.
+
+    Notes
+    -----
+    A column with one level gives a constant column (none with ``drop_first``). A missing value in a column that had
+    none in `fit` is an unknown level. scikit-learn's ``OneHotEncoder`` is the fuller tool (sparse output, rare levels);
+    this one returns dense numbers that print as they are, for tables of a few thousand levels at most.
+
+    Examples
+    --------
+    >>> code = OneHot().fit([["red"], ["blue"], ["red"]])
+    >>> code.transform([["red"]]), code.get_feature_names_out(["colour"])
+    (array([[0., 1.]]), array(['colour=blue', 'colour=red'], dtype=object))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {"drop_first": ["boolean"], "handle_unknown": _UNKNOWN}
+
+    def __init__(self, *, drop_first: bool = False, handle_unknown: str = "error") -> None:
+        self.drop_first = drop_first
+        self.handle_unknown = handle_unknown
+
+    def _block(self, j: int, codes: Array, absent: Array) -> Array:
+        out = _on(codes, len(self.categories_[j]))
+        if self.missing_[j]:
+            out = np.hstack([out, absent[:, None].astype(float)])
+        elif np.any(absent) and self.handle_unknown == "error":
+            raise ValueError(f"Column {j} has missing values, which it had not in fit; use handle_unknown='ignore'.")
+        return out[:, 1:] if self.drop_first else out
+
+    def _words(self, j: int, name: str) -> list[str]:
+        words = [f"{name}={v}" for v in self.categories_[j]] + (["missing"] if self.missing_[j] else [])
+        words = [f"{name}=missing" if w == "missing" else w for w in words]
+        return words[1:] if self.drop_first else words
+
+
+class Thermometer(_Encoder):
+    """Ordered levels as a thermometer: level k of K sets the first k − 1 of K − 1 columns to 1.
+
+    Neighbouring levels then differ in one place, and a linear model can give every step its own size.
+
+    Parameters
+    ----------
+    order : list of lists, default=None
+        The levels of each column from low to high; sorted values when None.
+    handle_unknown : {"error", "ignore"}, default="error"
+        A level not seen: refuse, or code as zeros (the lowest level).
+
+    Notes
+    -----
+    Missing values are refused: they have no place in an order. scikit-learn has no encoder of this kind (its
+    ``OrdinalEncoder`` assumes equal steps).
+
+    Examples
+    --------
+    >>> code = Thermometer(order=[["low", "middle", "high"]]).fit([["low"], ["high"], ["middle"]])
+    >>> code.transform([["low"], ["middle"], ["high"]])
+    array([[0., 0.],
+           [1., 0.],
+           [1., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {"order": ["array-like", None], "handle_unknown": _UNKNOWN}
+
+    def __init__(self, order: Any = None, *, handle_unknown: str = "error") -> None:
+        self.order = order
+        self.handle_unknown = handle_unknown
+
+    def transform(self, X: Any) -> Array:
+        """The codes, (n, m) floats."""
+        check_is_fitted(self)
+        self._refuse_missing(_table(self, X, reset=False))
+        return super().transform(X)
+
+    @staticmethod
+    def _refuse_missing(X: Array) -> None:
+        for j in range(X.shape[1]):
+            if np.any(_missing(X[:, j])):
+                raise ValueError(f"Column {j} has missing values (NaN), which have no place in an order: fill them.")
+
+    def _read_levels(self, X: Array) -> list[Array]:
+        self._refuse_missing(X)
+        if self.order is None:
+            return [_levels(X[:, j]) for j in range(X.shape[1])]
+        if len(self.order) != X.shape[1]:
+            raise ValueError(f"order must list the levels of all {X.shape[1]} columns, got {len(self.order)}.")
+        levels = [np.array(list(o), dtype=object if X.dtype == object else None) for o in self.order]
+        for j, level in enumerate(levels):
+            extra = sorted(set(X[:, j].tolist()) - set(level.tolist()), key=str)
+            if extra and self.handle_unknown == "error":
+                raise ValueError(f"Column {j} has the level {extra[0]!r}, which order does not list.")
+        return levels
+
+    def _block(self, j: int, codes: Array, absent: Array) -> Array:
+        steps = np.arange(1, len(self.categories_[j]))
+        return (codes[:, None] >= steps).astype(float)
+
+    def _words(self, j: int, name: str) -> list[str]:
+        return [f"{name}>={v}" for v in self.categories_[j][1:]]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class Factored(_Encoder):
+    """Words made of parts (make-model, blood type AB+) coded part by part, each part one-hot.
+
+    Parameters
+    ----------
+    factors : callable, str or None, default=None
+        What splits a value into its parts: a function that returns a tuple, or a separator; None is one part.
+    handle_unknown : {"error", "ignore"}, default="error"
+        A part not seen in `fit`: refuse, or code as zeros; the other parts still count.
+
+    Notes
+    -----
+    Values that share a part share a column, so that unseen combinations of seen parts have a code. Missing values are
+    coded as zeros. scikit-learn has no encoder of this kind.
+
+    Examples
+    --------
+    >>> code = Factored("-").fit([["A-pos"], ["B-neg"]])
+    >>> code.transform([["A-neg"]]), code.get_feature_names_out(["blood"])
+    (array([[1., 0., 1., 0.]]),
+     array(['blood[0]=A', 'blood[0]=B', 'blood[1]=neg', 'blood[1]=pos'], dtype=object))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {"factors": [callable, str, None], "handle_unknown": _UNKNOWN}
+
+    def __init__(self, factors: Any = None, *, handle_unknown: str = "error") -> None:
+        self.factors = factors
+        self.handle_unknown = handle_unknown
+
+    def _parts(self, value: Any) -> tuple[Any, ...]:
+        if self.factors is None:
+            return (value,)
+        return tuple(str(value).split(self.factors)) if isinstance(self.factors, str) else tuple(self.factors(value))
+
+    def _read_levels(self, X: Array) -> list[Array]:
+        self.parts_ = []
+        for j in range(X.shape[1]):
+            present = X[:, j][~_missing(X[:, j])].tolist()
+            split = [self._parts(v) for v in present]
+            width = max((len(p) for p in split), default=1)
+            self.parts_.append([_levels(_objects([p[k] for p in split if len(p) > k])) for k in range(width)])
+        return [_levels(X[:, j]) for j in range(X.shape[1])]
+
+    def transform(self, X: Any) -> Array:
+        """The codes, (n, m) floats."""
+        check_is_fitted(self)
+        X = _table(self, X, reset=False)
+        blocks = []
+        for j, parts in enumerate(self.parts_):
+            absent = _missing(X[:, j])
+            split = [() if gone else self._parts(v) for v, gone in zip(X[:, j].tolist(), absent)]
+            for k, levels in enumerate(parts):
+                column = _objects([p[k] if len(p) > k else None for p in split])
+                blocks.append(_on(_codes(self, column, levels, j)[0], len(levels)))
+        return np.hstack(blocks)
+
+    def _words(self, j: int, name: str) -> list[str]:
+        parts = self.parts_[j]
+        if self.factors is None:
+            return [f"{name}={v}" for v in parts[0]]
+        return [f"{name}[{k}]={v}" for k, levels in enumerate(parts) for v in levels]
+
+
+def _objects(values: list[Any]) -> Array:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out

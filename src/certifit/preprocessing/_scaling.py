@@ -1,0 +1,252 @@
+"""Standardising, padding with ones, and transforms of single columns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from certifit._types import Array
+from certifit.preprocessing._base import names_in, numbers
+
+
+class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Columns of mean 0 and spread 1: :math:`(x - \bar x)/\sigma`.
+
+    A constant column becomes 0 (its spread counts as 1). Missing values (NaN) are left out of the mean and the spread
+    and stay missing. Means and spreads are accurate to rounding however far from zero a column lies.
+
+    Parameters
+    ----------
+    with_mean, with_std : bool, default=True
+        Whether to centre and to scale.
+    ddof : {0, 1}, default=0
+        Divisor n − ddof of the variance: 0 as in scikit-learn, 1 as in R's ``scale`` and most textbooks.
+
+    Attributes
+    ----------
+    mean_, scale_ : (d,) arrays
+    constant_ : (d,) boolean array
+        Columns with one value only.
+
+    Notes
+    -----
+    scikit-learn's ``StandardScaler`` does the same with ``ddof=0`` and learns in batches (``partial_fit``), which this
+    one does not. It exists for ``ddof=1`` and because it names the constant columns.
+
+    Examples
+    --------
+    >>> Standardizer(ddof=1).fit_transform([[1.0, 5.0], [3.0, 5.0]]).round(3)
+    array([[-0.707,  0.   ],
+           [ 0.707,  0.   ]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {"with_mean": ["boolean"], "with_std": ["boolean"], "ddof": [int]}
+
+    def __init__(self, *, with_mean: bool = True, with_std: bool = True, ddof: int = 0) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.ddof = ddof
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Standardizer:
+        """Learn means and spreads, weighted by ``sample_weight``."""
+        self._validate_params()
+        if self.ddof not in (0, 1):
+            raise ValueError(f"ddof must be 0 or 1, got {self.ddof}.")
+        X = numbers(self, X, reset=True, missing=True)
+        s = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if np.any(s < 0):
+            raise ValueError("sample_weight must not be negative.")
+        Z = X.astype(float)
+        here = ~np.isnan(Z)
+        S = np.where(here, s[:, None], 0.0)
+        total = S.sum(axis=0)
+        safe = np.where(total > 0, total, 1.0)
+        first = np.where(here, Z, 0.0)
+        mean = (S * first).sum(axis=0) / safe
+        left = np.where(here, Z - mean, 0.0)
+        mean = mean + (S * left).sum(axis=0) / safe  # a second pass removes the rounding of the first
+        left = np.where(here, Z - mean, 0.0)
+        room = np.where(total > self.ddof, total - self.ddof, 1.0)
+        spread = np.sqrt((S * left * left).sum(axis=0) / room)
+        with np.errstate(invalid="ignore"):
+            low = np.min(np.where(here & (S > 0), Z, np.inf), axis=0, initial=np.inf)
+            high = np.max(np.where(here & (S > 0), Z, -np.inf), axis=0, initial=-np.inf)
+        self.constant_ = ~(low < high)
+        self.mean_ = np.where(self.constant_ & np.isfinite(low), low, mean)
+        self.scale_ = np.where(self.constant_ | (spread == 0), 1.0, spread)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Centred and scaled rows."""
+        check_is_fitted(self)
+        X = numbers(self, X, reset=False, missing=True)
+        Z = X.astype(float)
+        if self.with_mean:
+            Z = Z - self.mean_
+        if self.with_std:
+            Z = Z / self.scale_
+        return Z.astype(X.dtype)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Back to the units of the data."""
+        check_is_fitted(self)
+        X = np.asarray(X)
+        Z = X * self.scale_ if self.with_std else X.astype(float)
+        return Z + self.mean_ if self.with_mean else Z
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class PadOnes(TransformerMixin, BaseEstimator):
+    r"""Append a column of ones, so that a hyperplane through the origin of the larger space has an offset.
+
+    :math:`\theta\cdot x + \theta_0 = (\theta, \theta_0)\cdot(x, 1)`. Note that a penalty then also falls on θ₀.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        What to append; a large value makes a penalty on the offset small.
+
+    Examples
+    --------
+    >>> PadOnes().fit_transform([[2.0], [3.0]])
+    array([[2., 1.],
+           [3., 1.]])
+    """
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
+
+    def fit(self, X: Any, y: Any = None) -> PadOnes:
+        """Learn the number of columns."""
+        if not (isinstance(self.value, (int, float)) and np.isfinite(self.value) and self.value != 0):
+            raise ValueError(f"value must be a finite number other than 0, got {self.value!r}.")
+        numbers(self, X, reset=True)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """(x, value) for each row."""
+        check_is_fitted(self, "n_features_in_")
+        X = numbers(self, X, reset=False)
+        return np.hstack([X, np.full((len(X), 1), self.value, dtype=X.dtype)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names that came, and ``"1"``."""
+        return np.append(names_in(self, input_features), "1").astype(object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+_TRANSFORMS: dict[str, tuple[Any, str, Any]] = {
+    # name: function, where it is defined in words, where it is defined
+    "log": (np.log, "positive numbers", lambda x: x > 0),
+    "log1p": (np.log1p, "numbers above −1", lambda x: x > -1),
+    "sqrt": (np.sqrt, "numbers that are not negative", lambda x: x >= 0),
+    "reciprocal": (np.reciprocal, "numbers other than 0", lambda x: x != 0),
+    "square": (np.square, "all numbers", lambda x: np.ones(x.shape, bool)),
+    "abs": (np.abs, "all numbers", lambda x: np.ones(x.shape, bool)),
+    "asinh": (np.arcsinh, "all numbers", lambda x: np.ones(x.shape, bool)),
+    "exp": (np.exp, "numbers below 709", lambda x: x < 709),
+    "identity": (np.positive, "all numbers", lambda x: np.ones(x.shape, bool)),
+}
+
+
+class ColumnTransforms(TransformerMixin, BaseEstimator):
+    """Logarithm and its kin, column by column.
+
+    Parameters
+    ----------
+    transforms : dict or str, default="identity"
+        A name for all columns, or a mapping from column (name or position) to a name or a list of names. Names: "log",
+        "log1p", "sqrt", "reciprocal", "square", "abs", "asinh", "exp", "identity". Columns that are not mentioned stay.
+    keep : bool, default=False
+        Whether the original column stays beside what was made of it.
+
+    Notes
+    -----
+    A value outside the domain (the logarithm of −3) is refused with its row and column; missing values stay missing.
+    scikit-learn's ``FunctionTransformer`` applies one function to everything and checks no domain.
+
+    Examples
+    --------
+    >>> t = ColumnTransforms({1: ["log", "sqrt"]}).fit([[1.0, 1.0], [2.0, 4.0]])
+    >>> t.transform([[7.0, 4.0]]).round(3), t.get_feature_names_out()
+    (array([[7.   , 1.386, 2.   ]]), array(['x0', 'log(x1)', 'sqrt(x1)'], dtype=object))
+    """
+
+    def __init__(self, transforms: Any = "identity", *, keep: bool = False) -> None:
+        self.transforms = transforms
+        self.keep = keep
+
+    def fit(self, X: Any, y: Any = None) -> ColumnTransforms:
+        """Resolve columns and check that every value lies in the domain."""
+        X = numbers(self, X, reset=True, missing=True)
+        self.plan_ = self._plan(X.shape[1])
+        self._apply(X)
+        return self
+
+    def _plan(self, d: int) -> list[tuple[int, str]]:
+        """Output columns: (input column, name of the transform)."""
+        named = list(getattr(self, "feature_names_in_", []))
+        asked: dict[int, list[str]] = {}
+        if isinstance(self.transforms, str):
+            asked = {j: [self.transforms] for j in range(d)}
+        else:
+            for column, what in dict(self.transforms).items():
+                if column in named:
+                    j = named.index(column)
+                elif isinstance(column, (int, np.integer)) and -d <= column < d:
+                    j = int(column) % d
+                else:
+                    raise ValueError(f"There is no column {column!r}; there are {named or d}.")
+                asked[j] = [what] if isinstance(what, str) else list(what)
+        unknown = sorted({n for ns in asked.values() for n in ns} - set(_TRANSFORMS))
+        if unknown:
+            raise ValueError(f"Unknown transform {unknown[0]!r}; choose one of {', '.join(_TRANSFORMS)}.")
+        plan: list[tuple[int, str]] = []
+        for j in range(d):
+            names = asked.get(j, ["identity"])
+            if self.keep and "identity" not in names:
+                names = ["identity", *names]
+            plan.extend((j, n) for n in names)
+        return plan
+
+    def _apply(self, X: Array) -> Array:
+        out = np.empty((len(X), len(self.plan_)), dtype=X.dtype)
+        for k, (j, name) in enumerate(self.plan_):
+            function, words, inside = _TRANSFORMS[name]
+            x = X[:, j]
+            bad = ~(inside(x) | np.isnan(x))
+            if np.any(bad):
+                row = int(np.flatnonzero(bad)[0])
+                raise ValueError(f"{name} needs {words}: column {j} has {x[row]:g} in row {row}; leave the column out.")
+            out[:, k] = function(x)
+        return out
+
+    def transform(self, X: Any) -> Array:
+        """The transformed columns."""
+        check_is_fitted(self)
+        return self._apply(numbers(self, X, reset=False, missing=True))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names such as ``"log(income)"``."""
+        check_is_fitted(self)
+        names = names_in(self, input_features)
+        words = [str(names[j]) if n == "identity" else f"{n}({names[j]})" for j, n in self.plan_]
+        return np.array(words, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

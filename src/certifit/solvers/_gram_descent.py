@@ -1,0 +1,233 @@
+r"""Minimise ½‖y − A w‖² + Σ l1ⱼ|wⱼ| + ½ Σ l2ⱼ wⱼ² given the Gram matrix of A: sweeps, then active sets.
+
+Coordinate sweeps find most of the support from a cold start. From there the active-set loop ends at the exact
+solution: given which coefficients are zero and the signs of the others, the rest is a linear system (the
+feature-sign idea of Lee, Battle, Raina and Ng 2006), whose inverse is kept up to date. Where columns depend on each
+other the sweeps have the last word, helped by damped Newton steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from certifit._types import Array
+from certifit.design import cholesky, one_thread
+
+_ROUNDS = 500
+_COLD_SWEEPS = 8
+_LARGEST = 2500  # support beyond which an inverse costs more than sweeps
+
+
+@dataclass
+class GramState:
+    """Where the descent stands; ``w`` and ``q`` are changed in place."""
+
+    w: Array
+    q: Array  # Aᵀ(y − A w)
+    r2: float  # ‖y − A w‖²
+
+    def copy(self) -> GramState:
+        return GramState(self.w.copy(), self.q.copy(), self.r2)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Strengths per (scaled) coordinate."""
+
+    l1: Array
+    l2: Array
+    positive: bool
+
+    def value(self, w: Array) -> float:
+        return float(self.l1 @ np.abs(w) + 0.5 * (self.l2 @ (w * w)))
+
+    def gap(self, w: Array, q: Array, r2: float) -> tuple[float, float]:
+        """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
+
+        Sum of Fenchel–Young terms, none negative. c = 1 wherever every slope may be reached; else the residual is
+        shrunk until |c q| ≤ l1. With a ridge part both choices are allowed and the better one counts.
+        """
+        reach = q if self.positive else np.abs(q)
+        worst = float(np.max(reach / self.l1, initial=0.0))
+        c = 1.0 / worst if worst > 1.0 else 1.0
+        ridge = bool(np.any(self.l2 > 0.0))
+        best = self._terms(w, q, r2, c, ridge), c
+        if worst > 1.0 and ridge:
+            best = min(best, (self._terms(w, q, r2, 1.0, True), 1.0))
+        return best
+
+    def _terms(self, w: Array, q: Array, r2: float, c: float, ridge: bool) -> float:
+        total = 0.5 * (1.0 - c) ** 2 * r2 + float(self.l1 @ np.abs(w) - c * (q @ w))
+        if ridge:
+            excess = np.maximum(c * (q if self.positive else np.abs(q)) - self.l1, 0.0)
+            total += 0.5 * float(self.l2 @ (w * w) + np.sum(excess**2 / self.l2))
+        return max(total, 0.0)
+
+
+@dataclass
+class Active:
+    """The support of the last state that was solved, and the inverse that belongs to it."""
+
+    S: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    k: int = 0
+    inverse: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    ridge: float = 0.0  # the first entry of l2 the inverse was built with: all change together
+
+    def matches(self, state: GramState, penalty: Penalty) -> bool:
+        if self.k != np.count_nonzero(state.w) or self.ridge != (penalty.l2[0] if len(penalty.l2) else 0.0):
+            return False
+        return bool(np.all(state.w[self.S[: self.k]] != 0.0))
+
+    def build(self, G: Array, state: GramState, penalty: Penalty) -> bool:
+        """Factorise for the support of the state; False where its columns depend on each other."""
+        from certifit.loops.coordinate import take  # compiled code loads on first use
+
+        S = np.flatnonzero(state.w)
+        k = len(S)
+        self.k = 0
+        H = np.empty((k, k))
+        take(G, S, H)
+        H[np.diag_indices_from(H)] += penalty.l2[S]
+        if k:
+            with one_thread():
+                C, info = dpotrf(H, lower=1, clean=0)
+                if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
+                    return False
+                inverse, info = dpotri(C, lower=1)
+            H = np.tril(inverse) + np.tril(inverse, -1).T
+        self.reserve(k, len(state.w))
+        self.S[:k], self.inverse[:k, :k], self.k = S, H, k
+        self.ridge = penalty.l2[0] if len(penalty.l2) else 0.0
+        return True
+
+    def reserve(self, k: int, m: int) -> None:
+        """Room for the support to grow."""
+        if len(self.S) < m:
+            self.S = np.concatenate([self.S, np.zeros(m - len(self.S), dtype=np.int64)])
+        room = min(m, max(2 * k, 64))
+        if len(self.inverse) < min(m, k + 64):
+            larger = np.zeros((room, room))
+            larger[: self.k, : self.k] = self.inverse[: self.k, : self.k]
+            self.inverse = larger
+
+
+def descend_gram(
+    G: Array,
+    state: GramState,
+    penalty: Penalty,
+    tol: float,
+    share: float,
+    active: Active | None = None,
+    rng: np.random.Generator | None = None,
+) -> int:
+    """Advance the state until its gap (within these coordinates) is at most tol; returns sweeps and changes made.
+
+    G may be a larger buffer: only the first m = len(w) rows and columns count. ``share`` is the relative violation
+    at which an active-set pass may end.
+    """
+    work = 0
+    active = Active() if active is None else active
+    last, patience = np.inf, 0
+    if penalty.gap(state.w, state.q, state.r2)[0] <= tol:
+        return 0
+    for turn in range(_ROUNDS):
+        small = np.count_nonzero(state.w) <= _LARGEST
+        warm = small and active.matches(state, penalty) and (active.k > 0 or turn > 0)
+        if not warm:
+            _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
+            work += _COLD_SWEEPS
+        if warm or (small and turn < 5 and active.build(G, state, penalty)):
+            work += _pass(G, state, penalty, share, active)
+        elif turn > 0:
+            _newton(G, state, penalty)
+        if penalty.gap(state.w, state.q, state.r2)[0] <= tol:
+            break
+        now = 0.5 * state.r2 + penalty.value(state.w)
+        patience = 0 if now < last * (1.0 - 1e-14) else patience + 1
+        if patience > 10:  # as far as this arithmetic goes
+            break
+        last = min(now, last)
+        share *= 0.3
+    return work
+
+
+def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.random.Generator | None) -> None:
+    from certifit.loops.coordinate import cd_gram
+
+    m = len(state.w)
+    order = np.arange(m) if rng is None else rng.permutation(m)
+    w, q = state.w.copy(), state.q.copy()
+    cd_gram(G, state.q, state.w, m, penalty.l1, penalty.l2, penalty.positive, order, epochs, 0.0)
+    state.r2 = max(state.r2 - float((state.w - w) @ (q + state.q)), 0.0)
+
+
+def _pass(G: Array, state: GramState, penalty: Penalty, share: float, active: Active) -> int:
+    """One run of the active-set loop; undone if it made things worse (lost digits)."""
+    from certifit.loops.active_set import DONE, active_set
+
+    m = len(state.w)
+    active.reserve(active.k, m)
+    w, q, r2 = state.w.copy(), state.q.copy(), state.r2
+    k, changes, status = active_set(
+        G, state.q, state.w, m, penalty.l1, penalty.l2, penalty.positive, active.S, active.k, active.inverse,
+        max(share, 1e-13), 20 * m + 100,
+    )  # fmt: skip
+    state.r2 = max(r2 - float((state.w - w) @ (q + state.q)), 0.0)
+    active.k = k
+    if status != DONE:
+        active.k = -1  # build it again, if at all
+        worse = 0.5 * state.r2 + penalty.value(state.w) > 0.5 * r2 + penalty.value(w)
+        if worse or not np.all(np.isfinite(state.w)):
+            state.w[:], state.q[:], state.r2 = w, q, r2
+    return int(changes)
+
+
+def _newton(G: Array, state: GramState, penalty: Penalty) -> None:
+    """A damped Newton step on the support, signs held: for columns that (nearly) depend on each other."""
+    from certifit.loops.coordinate import follow, take
+
+    S = np.flatnonzero(state.w)
+    if len(S) == 0:
+        return
+    H = np.empty((len(S), len(S)))
+    take(G, S, H)
+    w, signs, l1, l2 = state.w[S], np.sign(state.w[S]), penalty.l1[S], penalty.l2[S]
+    H[np.diag_indices_from(H)] += l2
+    slope = state.q[S] - l1 * signs - l2 * w
+    step = _solve(H, slope)
+    if step is None:
+        return
+    moved = w + step
+    crossed = moved * signs <= 0.0
+    if np.any(crossed):
+        t = float(np.min(-w[crossed] / step[crossed]))
+        line = w + t * step
+        line[crossed & (np.abs(line) <= 1e-14 * np.abs(w))] = 0.0
+        line[line * signs < 0.0] = 0.0
+        cut = np.where(crossed, 0.0, moved)
+
+        def change(v: Array) -> float:
+            move = v - w
+            return float(-slope @ move + 0.5 * move @ (H @ move))
+
+        moved = min((line, cut), key=change)
+        if not change(moved) <= 0.0:
+            return
+    move, before = moved - w, state.q[S]
+    follow(G, state.q, len(state.w), S, move)
+    state.w[S] = moved
+    state.r2 = max(state.r2 - float(move @ (before + state.q[S])), 0.0)
+
+
+def _solve(H: Array, rhs: Array) -> Array | None:
+    """H⁻¹ rhs; a little ridge where columns are dependent (sweeps then take the last digits)."""
+    size = np.diag(H)
+    for extra in (0.0, 1e-12, 1e-9, 1e-6):
+        factor = cholesky(H + np.diag(extra * size) if extra else H)
+        if factor is not None and np.min(np.diag(factor.C) ** 2 / size) > 1e-13:
+            step = factor.solve(rhs)
+            return step if np.all(np.isfinite(step)) else None
+    return None

@@ -1,0 +1,118 @@
+"""Coordinate descent in residual form with Anderson extrapolation, for working sets too large for a Gram matrix."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.design import Block, Columns
+from certifit.solvers._gram_descent import Penalty
+
+_MEMORY = 5  # iterates that an extrapolation uses
+_SWEEPS = 10
+_LIMIT = 100_000
+
+
+@dataclass
+class Found:
+    """Coefficients in raw units, the gap they prove, the dual factor, and the sweeps made."""
+
+    w: Array
+    gap: float
+    scale: float
+    rounds: int
+
+
+def descend_residual(
+    columns: Columns,
+    target: Array,
+    start: Array,
+    penalty: Penalty,
+    tol: float,
+    rng: np.random.Generator | None = None,
+    end: float | None = None,
+) -> Found:
+    """Sweep over the columns that matter until the gap over all of them is at most tol."""
+    w = np.array(start, dtype=float)
+    r = target - columns.product(w)
+    Q = columns.correlate(r)
+    gap, scale = penalty.gap(w, Q, float(r @ r))
+    rounds, last = 0, np.inf
+    while gap > tol and rounds < _LIMIT and (end is None or time.perf_counter() < end):
+        reach = Q if penalty.positive else np.abs(Q)
+        near = (w != 0.0) | (reach >= 0.9 * penalty.l1)
+        which = np.flatnonzero(near)
+        block = columns.gather(which)
+        inner = Penalty(penalty.l1[which] / block.scale, penalty.l2[which] / block.scale**2, penalty.positive)
+        v = w[which] * block.scale
+        rounds += _sweep(block, r, v, inner, max(0.3 * tol, 0.03 * gap), rng, end)
+        w[which] = v / block.scale
+        r = target - columns.product(w)
+        Q = columns.correlate(r)
+        gap, scale = penalty.gap(w, Q, float(r @ r))
+        if gap >= last:
+            break
+        last = gap
+    return Found(w, gap, scale, rounds)
+
+
+def _sweep(
+    block: Block, r: Array, v: Array, penalty: Penalty, tol: float, rng: np.random.Generator | None, end: float | None
+) -> int:
+    """Sweeps with extrapolation on a fixed set of columns; v and r are changed in place."""
+    if block.is_sparse and block.root is not None and block.mean is not None:
+        squares = np.asarray(block.values.multiply(block.values).T @ block.root**2).ravel()
+        norms = squares - block.total * block.mean**2
+    else:
+        norms = np.einsum("ij,ij->j", block.values, block.values)
+    order = np.arange(len(v))
+    seen = [v.copy()]
+    for sweep in range(1, _LIMIT):
+        if rng is not None:
+            order = rng.permutation(len(v))
+        _one(block, r, v, norms, penalty, order)
+        seen.append(v.copy())
+        if len(seen) > _MEMORY:
+            _extrapolate(block, r, v, penalty, seen)
+            seen = [v.copy()]
+        if sweep % _SWEEPS == 0:
+            gap = penalty.gap(v, block.correlate(r), float(r @ r))[0]
+            if gap <= tol or (end is not None and time.perf_counter() > end):
+                break
+    return sweep
+
+
+def _one(block: Block, r: Array, v: Array, norms: Array, penalty: Penalty, order: Array) -> None:
+    from certifit.loops.coordinate import cd_dense, cd_sparse  # compiled code loads on first use
+
+    A = block.values
+    if block.is_sparse:
+        cd_sparse(
+            A.data, A.indices, A.indptr, block.root, block.mean, block.total, r, v, norms,
+            penalty.l1, penalty.l2, penalty.positive, order, 1, 0.0,
+        )  # fmt: skip
+    else:
+        cd_dense(A, r, v, norms, penalty.l1, penalty.l2, penalty.positive, order, 1, 0.0)
+
+
+def _extrapolate(block: Block, r: Array, v: Array, penalty: Penalty, seen: list[Array]) -> None:
+    """Anderson: the affine combination of the last iterates with the smallest change; kept if J falls."""
+    D = np.diff(np.stack(seen), axis=0)
+    K = D @ D.T
+    K[np.diag_indices_from(K)] += 1e-12 * max(float(np.trace(K)), 1e-300)
+    try:
+        c = np.linalg.solve(K, np.ones(len(K)))
+    except np.linalg.LinAlgError:
+        return
+    if not abs(c.sum()) > 0.0 or not np.all(np.isfinite(c)):
+        return
+    trial = (c / c.sum()) @ np.stack(seen[1:])
+    if penalty.positive:
+        trial = np.maximum(trial, 0.0)
+    fit = r - block.product(trial - v)
+    if 0.5 * float(fit @ fit) + penalty.value(trial) < 0.5 * float(r @ r) + penalty.value(v):
+        v[:] = trial
+        r[:] = fit

@@ -1,0 +1,165 @@
+"""LinearModel: every pairing, refusals, the linear programme, every solver on the same problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from certifit._errors import ConvergenceWarning, PairingError
+from certifit.design import as_design
+from certifit.linear_model import ElasticNet, Lasso, LinearModel, LinearRegression, Ridge
+from certifit.losses import Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge, ZeroOne
+from certifit.problem import Problem
+from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
+from certifit.solvers.choose import METHODS, Options, choose
+
+PENALTIES = [
+    Zero(),
+    SquaredL2(),
+    SquaredL2(0.5, (0.5, -0.5, 0.0, 1.0)),
+    L1(),
+    ElasticMix(0.3),
+    PNorm(1.5),
+    PNorm(3.0),
+    NonNegative(Zero()),
+    NonNegative(L1()),
+    NonNegative(SquaredL2()),
+    NonNegative(ElasticMix(0.5)),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, X @ np.array([1.0, -2.0, 0.0, 0.5]) + 3 + rng.standard_t(3, size=40)
+
+
+@pytest.mark.parametrize("regularizer", PENALTIES, ids=repr)
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_pairing_is_solved_and_proved(data, loss, regularizer, weighted):
+    X, y = data
+    weights = np.arange(40) % 3 if weighted else None
+    model = LinearModel(loss, regularizer, lam=0.2, tol=1e-6).fit(X, y, weights)
+    certificate = model.certificate_
+    if loss == "absolute" and isinstance(regularizer, Zero):
+        assert not certificate.holds
+        assert "No bound" in certificate.claim
+    else:
+        assert certificate.holds
+        assert certificate.relative_gap < 2e-6
+        assert certificate.verify(X, y, weights).holds
+    if isinstance(regularizer, NonNegative):
+        assert np.all(model.coef_ >= 0)
+
+
+def test_the_sentences_of_the_grammar(data):
+    X, y = data
+    n = len(y)
+    pairs = [
+        (LinearModel("squared", "none", 0.0), LinearRegression()),
+        (LinearModel("squared", "l2", 0.3), Ridge(0.3 * n)),
+        (LinearModel("squared", "l1", 0.4), Lasso(0.2, tol=1e-10)),
+        (LinearModel(Squared(0.5), ElasticMix(0.5), 0.2), ElasticNet(0.2, tol=1e-10)),
+    ]
+    for mine, named in pairs:
+        np.testing.assert_allclose(mine.fit(X, y).coef_, named.fit(X, y).coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["closed_form", "newton", "proximal", "gradient_descent", "sgd"])
+def test_solvers_agree_on_ridge(data, solver):
+    X, y = data
+    tol = 1e-4 if solver == "sgd" else 1e-10
+    model = LinearModel("squared", "l2", 0.3, solver, tol=tol, random_state=0).fit(X, y)
+    exact = Ridge(0.3 * len(y)).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=0.1 if solver == "sgd" else 1e-4)
+    assert model.solver_ == solver
+    assert model.certificate_.relative_gap < 2 * tol
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("shape", [(30, 3), (50, 8)])
+def test_absolute_loss_against_a_linear_programme(shape, fit_intercept):
+    rng = np.random.default_rng(1)
+    n, d = shape
+    X, y = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 3, size=d), rng.standard_t(1.5, size=n) + 5
+    for lam in (0.0, 0.05):
+        model = LinearModel("absolute", "l1", lam, fit_intercept=fit_intercept).fit(X, y)
+        b = int(fit_intercept)
+        A = np.hstack([X, -X, np.ones((n, b)), -np.ones((n, b)), np.eye(n), -np.eye(n)])
+        cost = np.concatenate([np.full(2 * d, lam * n), np.zeros(2 * b), np.ones(2 * n)])
+        programme = linprog(cost, A_eq=A, b_eq=y, method="highs")
+        value = np.abs(y - model.predict(X)).sum() + lam * n * np.abs(model.coef_).sum()
+        assert value == pytest.approx(programme.fun, rel=1e-7)
+
+
+def test_the_median_is_robust():
+    X, y = np.arange(9.0)[:, None], np.arange(9.0) * 2 + 1
+    y[8] = 1e6
+    model = LinearModel("absolute", "none", 0.0).fit(X, y)
+    assert model.coef_[0] == pytest.approx(2.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "regularizer", "solver", "works"),
+    [
+        ("absolute", "l2", "newton", "interior_point"),
+        ("absolute", "p_norm", "interior_point", "splitting"),
+        ("squared", "l1", "closed_form", "coordinate"),
+        ("squared", "l1", "gradient_descent", "coordinate"),
+        ("squared", NonNegative(L1()), "sgd", "coordinate"),
+    ],
+)
+def test_impossible_pairings_name_one_that_works(data, loss, regularizer, solver, works):
+    X, y = data
+    model = LinearModel(loss, regularizer, 0.1, solver)
+    with pytest.raises(PairingError, match=works):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert LinearModel(loss, regularizer, 0.1, works, tol=1e-5).fit(X, y).certificate_.holds
+
+
+def test_refusals(data):
+    X, y = data
+    with pytest.raises(PairingError, match="logistic"):
+        LinearModel(ZeroOne()).fit(X, y)
+    with pytest.raises(ValueError, match="continuous"):
+        LinearModel("hinge").fit(X, y)
+    with pytest.raises(PairingError, match="weights"):
+        LinearModel(solver="sgd").fit(X, y, np.ones(40))
+    with pytest.raises(ValueError, match="Unknown loss"):
+        LinearModel("cubic").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        LinearModel(solver="sgd", tol=1e-12, max_iter=3, random_state=0).fit(X, y)
+
+
+def test_exponential_type_losses_cannot_overflow():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 3)) * 1e3
+    y = np.where(X[:, 0] + rng.normal(size=30) * 1e3 > 0, 1.0, -1.0)
+    for loss in (Exponential(), Logistic(), SquaredHinge()):
+        for solver in ("newton", "proximal", "sgd"):
+            problem = Problem(as_design(X), y, loss, SquaredL2(), 0.1, None, True)
+            found = choose(loss, SquaredL2(), solver).run(problem, Options(1e-6, 200, 5.0, False, 0))
+            assert np.all(np.isfinite(found.value[0]))
+            assert np.isfinite(problem.objective(*found.value))
+
+
+def test_hinge_by_interior_point_and_newton_on_logistic():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    for loss in (Hinge(), Logistic()):
+        problem = Problem(as_design(X), y, loss, SquaredL2(0.5), 0.1, None, True)
+        found = choose(loss, SquaredL2(0.5)).run(problem, Options(1e-10, None, None, False))
+        assert found.converged
+        other = choose(loss, SquaredL2(0.5), "sgd").run(problem, Options(1e-6, 300, None, False, 0))
+        assert problem.objective(*found.value) <= problem.objective(*other.value) + 1e-9
+
+
+def test_every_method_serves_some_pairing():
+    losses = [Squared(), Absolute(), Hinge(), Logistic(), Exponential()]
+    for method in METHODS:
+        assert any(method.fits(loss, r, False) for loss in losses for r in PENALTIES)

@@ -1,0 +1,98 @@
+"""The compiled coordinate loops against a few lines of NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from certifit.loops.active_set import DONE, active_set, enter, leave
+from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, follow, take
+
+
+def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
+    w = w.copy()
+    for _ in range(epochs):
+        for j in order:
+            r = y - A @ w
+            rho = A[:, j] @ r + A[:, j] @ A[:, j] * w[j]
+            size = rho if positive else abs(rho)
+            w[j] = np.sign(rho) * max(size - l1[j], 0.0) / (A[:, j] @ A[:, j] + l2[j])
+    return w
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    A = np.asfortranarray(rng.normal(size=(12, 7)))
+    return A, rng.normal(size=12), rng.normal(size=7), rng.uniform(0.5, 2, 7), rng.uniform(0, 1, 7), rng.permutation(7)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_sweeps(problem, positive):
+    A, y, w, l1, l2, order = problem
+    w = np.abs(w) if positive else w
+    expected = slow_sweeps(A, y, w, l1, l2, positive, order, 3)
+    G, q, v = np.ascontiguousarray(A.T @ A), A.T @ (y - A @ w), w.copy()
+    cd_gram(G, q, v, 7, l1, l2, positive, order, 3, 0.0)
+    np.testing.assert_allclose(v, expected, atol=1e-12)
+    np.testing.assert_allclose(q, A.T @ (y - A @ v), atol=1e-11)
+    r, v = y - A @ w, w.copy()
+    cd_dense(A, r, v, np.diag(G).copy(), l1, l2, positive, order, 3, 0.0)
+    np.testing.assert_allclose(v, expected, atol=1e-12)
+    np.testing.assert_allclose(r, y - A @ v, atol=1e-12)
+
+
+def test_sparse_sweeps_centre_without_forming_the_columns(problem):
+    A, y, w, l1, l2, order = problem
+    A = np.where(np.abs(A) > 0.7, A, 0.0)
+    s = np.random.default_rng(1).uniform(0.5, 2, 12)
+    root, mean = np.sqrt(s), s @ A / s.sum()
+    B = root[:, None] * (A - mean)
+    t = root * (y - s @ y / s.sum())
+    expected = slow_sweeps(B, t, w, l1, l2, False, order, 3)
+    C = scipy.sparse.csc_array(A)
+    r, v = t - B @ w, w.copy()
+    norms = np.sum(B * B, axis=0)
+    cd_sparse(C.data, C.indices, C.indptr, root, mean, s.sum(), r, v, norms, l1, l2, False, order, 3, 0.0)
+    np.testing.assert_allclose(v, expected, atol=1e-11)
+    np.testing.assert_allclose(r, t - B @ v, atol=1e-11)
+
+
+def test_take_and_follow(problem):
+    A, y, *_ = problem
+    G, rows = np.ascontiguousarray(A.T @ A), np.array([5, 1, 3])
+    out = np.empty((3, 3))
+    take(G, rows, out)
+    np.testing.assert_array_equal(out, G[np.ix_(rows, rows)])
+    q, move = A.T @ y, np.array([0.5, 0.0, -1.0])
+    after = q.copy()
+    follow(G, after, 7, rows, move)
+    np.testing.assert_allclose(after, q - G[:, rows] @ move)
+
+
+def test_the_inverse_follows_changes():
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(20, 6))
+    H = A.T @ A
+    inverse, S, z = np.zeros((6, 6)), np.zeros(6, dtype=np.int64), np.empty(6)
+    for k in range(6):
+        assert enter(inverse, k, np.ascontiguousarray(H[k, :6]), H[k, k], z)
+        S[k] = k
+    np.testing.assert_allclose(inverse, np.linalg.inv(H), atol=1e-12)
+    leave(inverse, 6, 2, S)
+    np.testing.assert_allclose(inverse[:5, :5], np.linalg.inv(H[np.ix_(S[:5], S[:5])]), atol=1e-12)
+    assert not enter(inverse, 5, H[S[:5], 0].copy(), H[0, 0], z)  # column 0 is there already
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_active_set_ends_at_the_optimum(problem, positive):
+    A, y, _, l1, l2, _ = problem
+    G, q, w = np.ascontiguousarray(A.T @ A), A.T @ y, np.zeros(7)
+    k, _, status = active_set(
+        G, q, w, 7, l1, l2, positive, np.zeros(7, dtype=np.int64), 0, np.zeros((7, 7)), 1e-12, 100
+    )
+    assert status == DONE
+    assert k == np.count_nonzero(w)
+    slow = slow_sweeps(A, y, np.zeros(7), l1, l2, positive, np.arange(7), 3000)
+    np.testing.assert_allclose(w, slow, atol=1e-10)
