@@ -128,7 +128,7 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
             rows = len(facts.y) * (half / gap) ** 2
             if rows < 1e8:
                 said.append(
-                    f"More rows: to call a difference as small as {gap:.3f} real would take about {_rough(rows)} rows."
+                    f"More rows: to call a difference as small as {gap:.2g} real would take about {_rough(rows)} rows."
                 )
     curve = record.get("learning_curve") or []
     if len(curve) >= 3:
