@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import INT64, Graph
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def by_sign(g: Graph, scores: str, classes: Array, limit: float = 0.0) -> Answer
     if len(classes) > 2:
         return Answer(code=largest(g, scores), scores=scores, classes=classes)
     flat = column(g, scores)
-    return Answer(code=g("Cast", g("Greater", flat, float(limit)), to=7), scores=flat, classes=classes)
+    return Answer(code=g("Cast", g("Greater", flat, float(limit)), to=INT64), scores=flat, classes=classes)
 
 
 def sigmoid(g: Graph, z: str) -> str:

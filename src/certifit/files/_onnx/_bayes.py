@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._onnx._answer import Answer, largest, softmax
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import DOUBLE, Graph
 
 
 def gaussian(g: Graph, model: Any, x: str) -> Answer:
@@ -27,7 +27,7 @@ def multinomial(g: Graph, model: Any, x: str) -> Answer:
 def bernoulli(g: Graph, model: Any, x: str) -> Answer:
     """On and off, with features that a class never leaves off."""
     if model.binarize is not None:
-        x = g("Cast", g("Greater", x, float(model.binarize)), to=11)
+        x = g("Cast", g("Greater", x, float(model.binarize)), to=DOUBLE)
     never_off = np.isneginf(model._log_off)
     off = np.where(never_off, 0.0, model._log_off)
     scores = g("Add", _weigh(g, x, model.feature_log_prob_ - off), off.sum(axis=1) + model.class_log_prior_)

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from certifit._types import Array
 
 OPSET, ML_OPSET, IR = 18, 5, 10  # what onnxruntime 1.20 reads
+DOUBLE, INT64 = TensorProto.DOUBLE, TensorProto.INT64
 TYPES = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "b": TensorProto.BOOL, "O": TensorProto.STRING}
 
 

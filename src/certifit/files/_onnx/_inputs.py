@@ -10,7 +10,7 @@ from onnx import TensorProto
 
 from certifit.files._cells import MISSING
 from certifit.files._errors import ExportError
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import DOUBLE, Graph
 
 _TYPES = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
 Inputs = list[tuple[str, Any]]
@@ -19,7 +19,7 @@ Inputs = list[tuple[str, Any]]
 def matrix(g: Graph, width: int, kind: str) -> tuple[Inputs, str]:
     """One input X of ``width`` columns; single precision is widened first."""
     described = ("X", (_TYPES[kind], ["n", width]))
-    return [described], "X" if kind == "float64" else g("Cast", "X", to=TensorProto.DOUBLE)
+    return [described], "X" if kind == "float64" else g("Cast", "X", to=DOUBLE)
 
 
 def of_schema(g: Graph, schema: Any, kind: str) -> tuple[Inputs, str]:
@@ -32,7 +32,7 @@ def of_schema(g: Graph, schema: Any, kind: str) -> tuple[Inputs, str]:
             code = _codes(g, c.name, c.categories, gaps)
             parts.append(g("Where", g("Equal", code, -2.0), np.nan, code))
         else:
-            parts.append(g("Cast", c.name, to=TensorProto.DOUBLE))
+            parts.append(g("Cast", c.name, to=DOUBLE))
     return _without_twins(inputs), _joined(g, parts)
 
 
@@ -54,7 +54,7 @@ def of_tree(g: Graph, columns: Any, kind: str) -> tuple[Inputs, str]:
             code = _codes(g, name, categories, [])
             parts.append(g("Where", g("Less", code, 0.0), np.nan, code))
         else:
-            parts.append(g("Cast", name, to=TensorProto.DOUBLE))
+            parts.append(g("Cast", name, to=DOUBLE))
     return _without_twins(inputs), _joined(g, parts)
 
 
@@ -63,7 +63,7 @@ def _codes(g: Graph, name: str, categories: Sequence[str], gaps: Sequence[str]) 
     places = [*range(len(categories)), *[-2] * len(gaps)]
     attributes = {"keys_strings": [*categories, *gaps], "values_int64s": places, "default_int64": -1}
     found = g.several("LabelEncoder", 1, name, domain="ai.onnx.ml", **attributes)[0]
-    return g("Cast", found, to=TensorProto.DOUBLE)
+    return g("Cast", found, to=DOUBLE)
 
 
 def _joined(g: Graph, parts: list[str]) -> str:

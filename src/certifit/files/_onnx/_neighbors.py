@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
 from certifit.files._onnx._answer import Answer, largest, values
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import DOUBLE, INT64, Graph
 
 _EXACT = ("euclidean", "manhattan", "chebyshev")
 _EPS = 2.0**-53
@@ -57,12 +56,12 @@ def _mean(g: Graph, model: Any, x: str, table: Array) -> str:
 def _weights(g: Graph, model: Any, distances: str, chosen: str) -> str:
     """The weights of `certifit.neighbors`, zero for candidates that are not chosen."""
     if model.weights is None or model.weights == "uniform":
-        return g("Cast", chosen, to=TensorProto.DOUBLE)
+        return g("Cast", chosen, to=DOUBLE)
     nearest = g("ReduceMin", distances, [1], keepdims=1)
     if model.weights == "distance":
         at_zero = g("Equal", distances, 0.0)
         relative = g("Div", nearest, g("Where", at_zero, 1.0, distances))
-        w = g("Where", g("Equal", nearest, 0.0), g("Cast", at_zero, to=TensorProto.DOUBLE), relative)
+        w = g("Where", g("Equal", nearest, 0.0), g("Cast", at_zero, to=DOUBLE), relative)
     else:
         h = float(model.bandwidth_)
         less, more = g("Div", g("Sub", distances, nearest), h), g("Div", g("Add", distances, nearest), h)
@@ -84,7 +83,7 @@ def _nearest(g: Graph, x: str, points: Array, metric: Any, k: int) -> tuple[str,
 
 
 def _count(g: Graph, truth: str) -> str:
-    return g("ReduceSum", g("Cast", truth, to=7), [1], keepdims=1)
+    return g("ReduceSum", g("Cast", truth, to=INT64), [1], keepdims=1)
 
 
 def _smallest(g: Graph, keys: list[str], k: int) -> str:
@@ -97,7 +96,7 @@ def _smallest(g: Graph, keys: list[str], k: int) -> str:
         surely = g("And", open_, g("Less", key, last))
         chosen, open_ = g("Or", chosen, surely), g("And", open_, g("Equal", key, last))
         left = g("Sub", left, _count(g, surely))
-    place = g("CumSum", g("Cast", open_, to=7), np.array(1))
+    place = g("CumSum", g("Cast", open_, to=INT64), np.array(1))
     return g("Or", chosen, g("And", open_, g("LessOrEqual", place, left)))
 
 
@@ -120,8 +119,7 @@ def _rough(g: Graph, x: str, points: Array, metric: Any) -> tuple[str, str]:
     body = g.body()
     apart = body("Abs", body("Mul", body("Sub", body("Unsqueeze", "query", [1]), "point"), "weight"))
     body.named("sum_out", body("Add" if metric.name == "manhattan" else "Max", "sum", apart))
-    double = TensorProto.DOUBLE
-    inside = body.closed([(i, double) for i in ("sum", "query", "point", "weight")], [("sum_out", double)])
+    inside = body.closed([(i, DOUBLE) for i in ("sum", "query", "point", "weight")], [("sum_out", DOUBLE)])
     shape = g("Concat", g("Shape", x, start=0, end=1), [len(points)], axis=0)
     start, columns = g("Expand", 0.0, shape), np.ascontiguousarray(points.T)
     return g("Scan", start, g("Transpose", x), columns, w, body=inside, num_scan_inputs=3), g.constant([[0.0]])
@@ -196,8 +194,7 @@ def _settled(g: Graph, x: str, rows: str, metric: Any) -> list[str]:
         now = _larger(body, totals, now)
     for name, value in zip(totals, now):
         body.named(f"{name}_out", value)
-    double = TensorProto.DOUBLE
-    inside = body.closed([(n, double) for n in (*totals, *names)], [(f"{n}_out", double) for n in totals])
+    inside = body.closed([(n, DOUBLE) for n in (*totals, *names)], [(f"{n}_out", DOUBLE) for n in totals])
     start = [g("Expand", 0.0, g("Shape", rows, start=0, end=2))] * _PARTS
     options: dict[str, Any] = {"num_scan_inputs": len(terms), "scan_input_axes": [2] * len(terms)}
     return g.several("Scan", _PARTS, *start, *terms, body=inside, **options)

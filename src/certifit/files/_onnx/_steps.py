@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import DOUBLE, Graph
 
 
 def standard(g: Graph, step: Any, x: str) -> str:
@@ -103,7 +103,7 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
 
 
 def _as_numbers(g: Graph, truth: str) -> str:
-    return g("Cast", truth, to=11)
+    return g("Cast", truth, to=DOUBLE)
 
 
 _FUNCTIONS = {"sqrt": "Sqrt", "reciprocal": "Reciprocal", "abs": "Abs", "exp": "Exp", "log": "Log"}

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 
 from certifit._types import Array
 from certifit.files._onnx._answer import Answer
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._graph import DOUBLE, INT64, Graph
 
 
 def classifier(g: Graph, model: Any, x: str) -> Answer:
@@ -44,8 +44,8 @@ def _coded(g: Graph, columns: Any, x: str) -> str:
         part = g("Gather", x, [j], axis=1)
         if categories is not None and not any(isinstance(v, str) for v in categories):
             same = g("Equal", part, np.array(categories, dtype=float)[None])
-            seen = g("ReduceMax", g("Cast", same, to=7), [1], keepdims=1)
-            place = g("Cast", g("ArgMax", g("Cast", same, to=7), axis=1, keepdims=1), to=11)
+            seen = g("ReduceMax", g("Cast", same, to=INT64), [1], keepdims=1)
+            place = g("Cast", g("ArgMax", g("Cast", same, to=INT64), axis=1, keepdims=1), to=DOUBLE)
             part = g("Where", g("Equal", seen, 1), place, np.nan)
         parts.append(part)
     return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
@@ -80,7 +80,7 @@ def _ensemble(g: Graph, tree: Any, x: str) -> str:
         "leaf_weights": helper.make_tensor("leaves", TensorProto.DOUBLE, (len(leaves),), leaves.astype(float).tolist()),
     }
     found = g.several("TreeEnsemble", 1, x, domain="ai.onnx.ml", **attributes)[0]
-    return g("Cast", g("Squeeze", found, [1]), to=7)
+    return g("Cast", g("Squeeze", found, [1]), to=INT64)
 
 
 def _walk(g: Graph, tree: Any, x: str) -> str:
@@ -96,7 +96,7 @@ def _walk(g: Graph, tree: Any, x: str) -> str:
         value = g("Squeeze", g("GatherElements", x, g("Unsqueeze", asked, [1]), axis=1), [1])
         missing = g("IsNaN", value)
         known = g("Where", missing, 0.0, value)
-        code = g("Cast", g("Clip", known, 0.0, float(sets.shape[1] - 1)), to=7)
+        code = g("Cast", g("Clip", known, 0.0, float(sets.shape[1] - 1)), to=INT64)
         at = g("Concat", g("Unsqueeze", g("Gather", tree.group.clip(0), node), [1]), g("Unsqueeze", code, [1]), axis=1)
         member = g("GatherND", sets, at)
         by_group = g("Gather", grouped, node)
