@@ -156,6 +156,13 @@ def test_export_gives_the_values_of_predict(folder, capsys):
     assert main(["export", str(folder / "nothing.certifit")]) == 2
 
 
+def test_separable_has_a_proof_either_way(capsys):
+    assert main(["separable", "example:breast-cancer"]) == 0
+    assert capsys.readouterr().out.startswith("Separable")
+    assert main(["separable", "example:iris"]) == 0
+    assert capsys.readouterr().out.startswith("Touching")
+
+
 def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
     import skops.io
     from sklearn.linear_model import Ridge
