@@ -29,7 +29,7 @@ class Errors:
     Attributes
     ----------
     residuals : (n,) array
-        Predicted minus true.
+        True minus predicted.
     truth, weights : (n,) arrays
     """
 
