@@ -126,6 +126,11 @@ def bootstrap_counts(n: int, rounds: int, random_state: Any = None) -> Array:
 
     A row is left out of a round with probability (1 − 1/n)ⁿ → 1/e.
 
+    Parameters
+    ----------
+    n, rounds : int ≥ 1
+    random_state : int, Generator or None, default=None
+
     Examples
     --------
     >>> counts = bootstrap_counts(1000, 200, random_state=0)
@@ -141,6 +146,12 @@ def bootstrap_counts(n: int, rounds: int, random_state: Any = None) -> Array:
 
 def standard_error(scores: Array, axis: int = -1) -> Array:
     """s/√K over fold scores: the classical standard error behind the one-standard-error rule.
+
+    Parameters
+    ----------
+    scores : array
+        Scores of K folds along ``axis``.
+    axis : int, default=-1
 
     Examples
     --------

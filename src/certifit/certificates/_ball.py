@@ -47,7 +47,12 @@ def rational(x: Any) -> Any:
 
 
 def rationals(x: Any) -> Array:
-    """An object array of exact rationals (finite input only)."""
+    """An object array of exact rationals (finite input only).
+
+    Parameters
+    ----------
+    x : number or array
+    """
     x = np.asarray(x.toarray() if scipy.sparse.issparse(x) else x)
     if x.dtype == object:
         return x
@@ -57,7 +62,12 @@ def rationals(x: Any) -> Array:
 
 
 def to_float(x: Any) -> Any:
-    """Nearest float (or float array) of a rational (or object array)."""
+    """Nearest float (or float array) of a rational (or object array).
+
+    Parameters
+    ----------
+    x : rational or object array
+    """
     if isinstance(x, np.ndarray):
         if x.dtype != object:
             return x

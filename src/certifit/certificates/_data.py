@@ -21,6 +21,11 @@ Rigor = Literal["float", "exact"]
 class Data:
     """X, y, weights and offset in canonical form: float64 rows (or sorted CSR), labels as given.
 
+    Attributes
+    ----------
+    X : (n, d) array or CSR matrix
+    y, sample_weight, offset : array or None
+
     Examples
     --------
     >>> a = Data.of([[1, 2]], [3])

@@ -89,7 +89,16 @@ def _widen(x: float) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """One step of a verification: its name, whether it passed, and the figure behind it."""
+    """One step of a verification: its name, whether it passed, and the figure behind it.
+
+    Attributes
+    ----------
+    name : str
+        What was checked.
+    holds : bool
+    figure : str
+        The number behind it, in words.
+    """
 
     name: str
     holds: bool
@@ -325,7 +334,19 @@ class Certificate:
 
 
 def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float") -> Certificate:
-    """Prove what the evidence allows and write it down."""
+    """Prove what the evidence allows and write it down.
+
+    Parameters
+    ----------
+    kind : str
+        One of `kinds`.
+    data : Data
+        What the claim is about.
+    evidence : mapping
+        Coefficients, multipliers, witnesses: whatever the kind asks for.
+    rigor : {"float", "exact"}, default="float"
+        Error-bounded floats, or rationals.
+    """
     which = _KINDS[kind]
     evidence = {k: _frozen(v) for k, v in evidence.items() if v is not None}
     with np.errstate(all="ignore"):

@@ -22,7 +22,14 @@ _KNOWN = {
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table in memory: columns by name, the column to predict, and what it is."""
+    """A table in memory: columns by name, the column to predict, and what it is.
+
+    Attributes
+    ----------
+    name, target, story : str
+    columns : mapping
+        Name → array.
+    """
 
     name: str
     columns: Mapping[str, Any]

@@ -21,6 +21,13 @@ _ENTRIES = 1 << 18  # entries of X per block: small enough to stay in cache betw
 class Covariance:
     """Number of rows, mean (d,) and Σ (x − mean)(x − mean)ᵀ (d, d).
 
+    Attributes
+    ----------
+    total : float
+        Number of rows (or their weight).
+    mean : (d,) array
+    scatter : (d, d) array
+
     Examples
     --------
     >>> a, b = Covariance.of(np.array([[1.0], [2.0]])), Covariance.of(np.array([[6.0]]))

@@ -29,6 +29,14 @@ _SAMPLE = 1 << 16
 class Table:
     """Named columns (an Arrow table) and what was noticed while reading them.
 
+    Attributes
+    ----------
+    arrow : pyarrow.Table
+    source, digest : str
+        Where it came from, and the SHA-256 of that.
+    notes : tuple of str
+        What was noticed while reading.
+
     Examples
     --------
     >>> Table.of({"a": [1, 2], "b": ["x", "y"]}).columns

@@ -54,7 +54,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def to_bytes(model: Any) -> bytes:
-    """What `save` writes."""
+    """What `save` writes.
+
+    Parameters
+    ----------
+    model : fitted estimator or TableModel
+    """
     need("skops", "files")
     import skops.io
 
@@ -103,7 +108,15 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def from_bytes(data: bytes, where: str = "the file") -> Any:
-    """What `load` does, from bytes."""
+    """What `load` does, from bytes.
+
+    Parameters
+    ----------
+    data : bytes
+        What `to_bytes` returned.
+    where : str, default="the file"
+        How errors call it.
+    """
     need("skops", "files")
     import skops.io
 
@@ -127,7 +140,12 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
 
 
 def load_foreign(path: str | os.PathLike[str]) -> Any:
-    """Read a skops file of scikit-learn's (or ours) with the types that skops trusts by itself and certifit's."""
+    """Read a skops file of scikit-learn's (or ours) with the types that skops trusts by itself and certifit's.
+
+    Parameters
+    ----------
+    path : str or path
+    """
     need("skops", "files")
     import skops.io
 
@@ -144,7 +162,12 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
 
 
 def is_ours(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like one that `save` wrote (not whether it is sound)."""
+    """Whether a file looks like one that `save` wrote (not whether it is sound).
+
+    Parameters
+    ----------
+    path : str or path
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(_bytes_of(path))) as archive:
             return "schema.json" not in archive.namelist() or "manifest.json" in archive.namelist()
@@ -179,7 +202,14 @@ def verify(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
 
 
 def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
-    """`verify` for a model that is already loaded."""
+    """`verify` for a model that is already loaded.
+
+    Parameters
+    ----------
+    model : fitted estimator or TableModel
+    X, y, sample_weight : array-like
+        The data it was fitted to.
+    """
     if isinstance(model, TableModel):
         table = Table.of(X)
         labels, present = model.schema.labels(table)

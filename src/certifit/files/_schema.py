@@ -25,7 +25,18 @@ Task = Literal["classification", "regression", "counts"]
 
 @dataclass(frozen=True)
 class Column:
-    """One input column: its name, kind, and what is needed to read its cells."""
+    """One input column: its name, kind, and what is needed to read its cells.
+
+    Attributes
+    ----------
+    name, kind : str
+    categories : tuple of str
+        Of a column of words, in order.
+    pattern : str
+        Of dates.
+    comma : bool
+        Whether numbers have a decimal comma.
+    """
 
     name: str
     kind: Kind
@@ -46,7 +57,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Target:
-    """The column to predict: name, task, and for classes their labels (``numeric`` when they are numbers)."""
+    """The column to predict: name, task, and for classes their labels (``numeric`` when they are numbers).
+
+    Attributes
+    ----------
+    name, task : str
+    classes : tuple of str
+    numeric, comma : bool
+        Whether labels are numbers; whether numbers have a decimal comma.
+    """
 
     name: str
     task: Task
@@ -72,7 +91,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Reading:
-    """A table as numbers, and what did not fit."""
+    """A table as numbers, and what did not fit.
+
+    Attributes
+    ----------
+    X : (n, columns) array
+    unseen, unreadable : mapping
+        Column → number of cells with a new category, or that could not be read.
+    ignored : tuple of str
+        Columns that the schema does not use.
+    """
 
     X: Array
     unseen: Mapping[str, int] = field(default_factory=dict)
@@ -96,6 +124,12 @@ class Reading:
 @dataclass(frozen=True)
 class Schema:
     """Input columns, target, and the columns of the study's table that are not used.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    target : Target or None
+    dropped : tuple of (name, reason)
 
     Examples
     --------

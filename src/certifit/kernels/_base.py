@@ -27,6 +27,12 @@ from certifit._types import Array, Matrix
 class Proof:
     """Why a kernel is Mercer: a statement that rests on the statements below it.
 
+    Attributes
+    ----------
+    statement : str
+    parts : tuple of Proof
+        What it rests on.
+
     Examples
     --------
     >>> print(Proof("a sum of Mercer kernels", (Proof("an inner product"),)))
@@ -111,7 +117,12 @@ class Kernel(ABC):
 
 
 def rows(X: Any) -> Matrix:
-    """Rows as float64, dense or CSR."""
+    """Rows as float64, dense or CSR.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    """
     if scipy.sparse.issparse(X):
         return X.tocsr().astype(float)
     X = np.asarray(X, dtype=float)
@@ -141,6 +152,10 @@ def _records(name: str, *parts: Kernel, number: float | None = None) -> list[Any
 class Sum(Kernel):
     """k₁ + k₂: the feature vectors side by side.
 
+    Parameters
+    ----------
+    first, second : Kernel
+
     Examples
     --------
     >>> from certifit.kernels import Linear, Polynomial
@@ -168,6 +183,10 @@ class Sum(Kernel):
 @dataclass(frozen=True)
 class Product(Kernel):
     """k₁ k₂: all products of a feature of one with a feature of the other.
+
+    Parameters
+    ----------
+    first, second : Kernel
 
     Examples
     --------
@@ -197,6 +216,11 @@ class Product(Kernel):
 class Scaled(Kernel):
     """c k for a number c; Mercer when c ≥ 0.
 
+    Parameters
+    ----------
+    factor : float
+    inner : Kernel
+
     Examples
     --------
     >>> from certifit.kernels import Linear
@@ -224,6 +248,10 @@ class Scaled(Kernel):
 @dataclass(frozen=True)
 class Normalized(Kernel):
     """k(x, z) / √(k(x, x) k(z, z)); needs k(x, x) > 0.
+
+    Parameters
+    ----------
+    inner : Kernel
 
     Examples
     --------

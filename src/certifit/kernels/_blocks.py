@@ -207,6 +207,14 @@ def _padded(X: Array, scale: float, left: Any, right: Any, dtype: Any) -> tuple[
 def blocks(kernel: Kernel, X: Any, dtype: Any = np.float64, memory: float = 2e8) -> Blocks:
     """The Gram matrix of X by blocks; ``memory`` (bytes) limits what is kept of kernels that are slow to compute.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or sparse matrix of shape (n, d)
+    dtype : dtype, default=float64
+    memory : float, default=2e8
+        Bytes.
+
     Examples
     --------
     >>> b = blocks(RBF(gamma=0.5), np.array([[0.0], [2.0]]))

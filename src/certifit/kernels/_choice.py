@@ -17,6 +17,11 @@ NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 def scale_gamma(X: Matrix, weights: Array | None = None) -> float:
     """1 / (columns · variance of all entries), the variance weighted by rows; 1 when it is zero.
 
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+    weights : (n,) array, default=None
+
     Examples
     --------
     >>> scale_gamma(np.array([[0.0], [2.0]]))
@@ -39,6 +44,15 @@ def choose(
     kernel: Any, gamma: Any, degree: int, coef0: float, X: Matrix, weights: Array | None = None
 ) -> tuple[Kernel, float]:
     """The kernel and the number that γ stands for.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+    gamma : float, "scale" or "auto"
+    degree : int
+    coef0 : float
+    X : (n, d) array or CSR matrix
+    weights : (n,) array, default=None
 
     Examples
     --------

@@ -20,7 +20,14 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Link:
-    """η = g(μ): the link, its inverse, dμ/dη, and the means it can reach."""
+    """η = g(μ): the link, its inverse, dμ/dη, and the means it can reach.
+
+    Attributes
+    ----------
+    name : str
+    link, inverse, derivative : callable
+        g(μ), μ(η) and dμ/dη.
+    """
 
     name: str
     link: Function

@@ -38,6 +38,11 @@ def loss_names() -> list[str]:
 def get_loss(spec: str | Loss | dict[str, Any]) -> Loss:
     """The loss of that name (or that record of name and parameters; or the loss itself).
 
+    Parameters
+    ----------
+    spec : str, Loss or dict
+        A name of `loss_names`, a loss, or what `loss_spec` returned.
+
     Examples
     --------
     >>> get_loss("hinge").name
@@ -52,5 +57,10 @@ def get_loss(spec: str | Loss | dict[str, Any]) -> Loss:
 
 
 def loss_spec(loss: Loss) -> dict[str, Any]:
-    """Name and parameters, as JSON can hold them."""
+    """Name and parameters, as JSON can hold them.
+
+    Parameters
+    ----------
+    loss : Loss
+    """
     return {"name": loss.name, "params": loss.params()}

@@ -16,6 +16,13 @@ from certifit.certificates.evaluation import binomial_limits
 class Interval(tuple[float, float]):
     """A confidence interval: a pair ``(low, high)`` that knows its level and the method behind it.
 
+    Parameters
+    ----------
+    low, high : float
+    level : float in (0, 1)
+    method : str
+        Name of the method.
+
     Examples
     --------
     >>> low, high = Interval(0.81, 0.93, 0.95, "exact binomial")
@@ -55,6 +62,12 @@ class Interval(tuple[float, float]):
 
 class Figure(float):
     """A number with an interval: a plain float wherever one is expected.
+
+    Parameters
+    ----------
+    value : float
+    limits : callable
+        From a level to an `Interval`.
 
     Examples
     --------
@@ -113,6 +126,12 @@ def share_interval(successes: float, trials: float, level: float, method: str = 
 def share(successes: float, trials: float, method: str = "exact") -> Figure:
     """successes/trials with an interval; nan (interval 0 to 1) when there were no trials.
 
+    Parameters
+    ----------
+    successes, trials : float ≥ 0
+    method : {"exact", "wilson"}, default="exact"
+        Clopper and Pearson's interval, or Wilson's.
+
     Examples
     --------
     >>> round(share(8, 10), 2), share(8, 10).interval()
@@ -132,7 +151,15 @@ def logit_interval(value: float, variance: float, level: float, method: str) -> 
 
 
 def mean_figure(values: Array, weights: Array, method: str = "t") -> Figure:
-    """Weighted mean of per-row values with Student's interval; weight k counts as k rows."""
+    """Weighted mean of per-row values with Student's interval; weight k counts as k rows.
+
+    Parameters
+    ----------
+    values : (n,) array
+    weights : (n,) array
+    method : str, default="t"
+        Name of the interval.
+    """
     n = float(weights.sum())
     mean = float(weights @ values / n)
     spread = float(weights @ np.square(values - mean))

@@ -18,6 +18,17 @@ from certifit.metrics._regression import errors
 def confusion_matrix(y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None) -> Array:
     """Counts, true classes as rows, predicted ones as columns.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    labels : array-like, default=None
+        Classes to use, in this order; all when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> confusion_matrix([0, 1, 1], [0, 1, 0])
@@ -31,6 +42,17 @@ def confusion_matrix(y_true: Any, y_pred: Any, *, labels: Any = None, sample_wei
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> Any:
     """Share (or number) of rows predicted right.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    normalize : bool, default=True
+        Share rather than number.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> accuracy_score([0, 1, 1, 0], [0, 1, 0, 0]).interval(0.9)
@@ -43,6 +65,17 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> Any:
     """Share (or number) of rows predicted wrong.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    normalize : bool, default=True
+        Share rather than number.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> zero_one_loss([0, 1, 1, 0], [0, 1, 0, 0])
@@ -54,6 +87,15 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
 
 def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean of the classes' recalls.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------
@@ -91,6 +133,21 @@ def precision_score(
 ) -> Any:
     """TP / (TP + FP), of one class or averaged ("macro", "micro", "weighted", None for each class).
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    labels : array-like, default=None
+        Classes to use, in this order; all when None.
+    pos_label : label, default=1
+        The positive class of ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", None}, default="binary"
+        How classes are put together; None gives one figure per class.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(precision_score([0, 1, 2, 0, 1, 2], [0, 2, 1, 0, 0, 1], average="macro"), 3)
@@ -110,6 +167,21 @@ def recall_score(
     sample_weight: Any = None,
 ) -> Any:
     """TP / (TP + FN), of one class or averaged (see `precision_score`).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    labels : array-like, default=None
+        Classes to use, in this order; all when None.
+    pos_label : label, default=1
+        The positive class of ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", None}, default="binary"
+        How classes are put together; None gives one figure per class.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------
@@ -132,6 +204,23 @@ def fbeta_score(
 ) -> Any:
     """F_β, of one class or averaged (see `precision_score`).
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    beta : float > 0
+        How much more recall counts than precision.
+    labels : array-like, default=None
+        Classes to use, in this order; all when None.
+    pos_label : label, default=1
+        The positive class of ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", None}, default="binary"
+        How classes are put together; None gives one figure per class.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(fbeta_score([0, 1, 1, 1, 0], [0, 1, 0, 1, 1], beta=2), 4)
@@ -152,6 +241,21 @@ def f1_score(
 ) -> Any:
     """F with β = 1.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    labels : array-like, default=None
+        Classes to use, in this order; all when None.
+    pos_label : label, default=1
+        The positive class of ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", None}, default="binary"
+        How classes are put together; None gives one figure per class.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(f1_score([0, 1, 1, 1, 0], [0, 1, 0, 1, 1]), 4)
@@ -171,6 +275,13 @@ def f1_score(
 def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> Figure:
     """Agreement of two labellings beyond chance.
 
+    Parameters
+    ----------
+    y1, y2 : array-like of shape (n,)
+        The two labellings.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(cohen_kappa_score([1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15), 3)
@@ -181,6 +292,15 @@ def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> Figure:
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Correlation of true and predicted classes.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,)
+        Predicted labels.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------
@@ -195,6 +315,17 @@ def roc_curve(
 ) -> tuple[Array, Array, Array]:
     """fpr, tpr and thresholds, every distinct score kept (scikit-learn's ``drop_intermediate=False``).
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Scores, larger for the positive class.
+    pos_label : label, default=None
+        The positive class; the last in sorted order when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])[1]
@@ -206,6 +337,17 @@ def roc_curve(
 
 def roc_auc_score(y_true: Any, y_score: Any, *, average: str = "macro", sample_weight: Any = None) -> Figure:
     """Area under the ROC curve; for more than two classes (scores by column) one against the rest.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, K)
+        Scores, larger for the positive class; a column per class for more than two.
+    average : {"macro", "weighted"}, default="macro"
+        How the classes' areas are put together.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------
@@ -245,6 +387,17 @@ def precision_recall_curve(
 ) -> tuple[Array, Array, Array]:
     """precision, recall and thresholds, from the lowest threshold up.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Scores, larger for the positive class.
+    pos_label : label, default=None
+        The positive class; the last in sorted order when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])[1]
@@ -257,6 +410,17 @@ def precision_recall_curve(
 def average_precision_score(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> Figure:
     """Mean precision over the positives.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Scores, larger for the positive class.
+    pos_label : label, default=None
+        The positive class; the last in sorted order when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
@@ -267,6 +431,17 @@ def average_precision_score(y_true: Any, y_score: Any, *, pos_label: Any = None,
 
 def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None) -> Figure:
     """Mean squared distance of the predicted probability from what happened.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_proba : array-like of shape (n,)
+        Probability of the positive class, in [0, 1].
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+    pos_label : label, default=None
+        The positive class; the last in sorted order when None.
 
     Examples
     --------
@@ -279,6 +454,15 @@ def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, po
 def mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean squared error.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True numbers.
+    y_pred : array-like of shape (n,)
+        Predicted numbers.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
@@ -289,6 +473,15 @@ def mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
 
 def root_mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Root of the mean squared error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True numbers.
+    y_pred : array-like of shape (n,)
+        Predicted numbers.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------
@@ -301,6 +494,15 @@ def root_mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = No
 def mean_absolute_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean absolute error.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True numbers.
+    y_pred : array-like of shape (n,)
+        Predicted numbers.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
@@ -311,6 +513,15 @@ def mean_absolute_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) 
 
 def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Share of the variance explained.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True numbers.
+    y_pred : array-like of shape (n,)
+        Predicted numbers.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Examples
     --------

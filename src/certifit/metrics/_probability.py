@@ -115,6 +115,17 @@ def calibration(
 def brier_score(y: Any, prob: Any, positive: Any = None, sample_weight: Any = None) -> Figure:
     """Mean squared distance of the predicted probability from what happened (0 or 1).
 
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    prob : array-like of shape (n,)
+        Probability of the positive class, in [0, 1].
+    positive : label, default=None
+        The positive class; the last in sorted order when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
+
     Examples
     --------
     >>> round(brier_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), 4)

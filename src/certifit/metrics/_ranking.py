@@ -168,7 +168,14 @@ def _ranked(y: Any, score: Any, positive: Any, sample_weight: Any) -> tuple[Arra
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """A precision-recall curve; see `precision_recall`. Arrays run from the lowest threshold to recall 0."""
+    """A precision-recall curve; see `precision_recall`. Arrays run from the lowest threshold to recall 0.
+
+    Attributes
+    ----------
+    precision, recall, thresholds : array
+    n_positive : float
+        Weight of the positive rows.
+    """
 
     precision: Array
     recall: Array
@@ -194,6 +201,17 @@ class PrecisionRecall:
 
 def precision_recall(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
     """Precision-recall curve of a score (parameters as in `roc`).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    score : array-like of shape (n,)
+        Larger for the positive class.
+    positive : label, default=None
+        The positive class; the last in sorted order when None.
+    sample_weight : array-like of shape (n,), default=None
+        Weights; k counts as k rows.
 
     Returns
     -------

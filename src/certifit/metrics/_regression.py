@@ -24,7 +24,14 @@ from certifit.metrics._interval import (
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of predicted numbers; see `errors`."""
+    """Errors of predicted numbers; see `errors`.
+
+    Attributes
+    ----------
+    residuals : (n,) array
+        True minus predicted.
+    truth, weights : (n,) arrays
+    """
 
     residuals: Array
     truth: Array

@@ -29,7 +29,13 @@ _PIECES = (
 
 
 class Boundary(NamedTuple):
-    """The log-odds of two classes as a polynomial: constant + linear·x + quadratic·x²; the boundary is its zero."""
+    """The log-odds of two classes as a polynomial: constant + linear·x + quadratic·x²; the boundary is its zero.
+
+    Attributes
+    ----------
+    constant : float
+    linear, quadratic : (d,) array
+    """
 
     constant: float
     linear: Array

@@ -15,7 +15,14 @@ SHAREABLE = {"alpha", "force_alpha", "fit_prior", "class_prior", "priors", "var_
 
 
 class FoldFit(NamedTuple):
-    """A model fitted to all rows but those of one fold."""
+    """A model fitted to all rows but those of one fold.
+
+    Attributes
+    ----------
+    fold : int
+    params : mapping
+    model : fitted estimator
+    """
 
     fold: int
     params: Mapping[str, Any]

@@ -16,6 +16,12 @@ from certifit.plot._style import drawing, figure, palette
 def confusion(record: Any, ax: Any = None) -> Any:
     """Confusion matrix as shaded counts with the share of each true class.
 
+    Parameters
+    ----------
+    record : Confusion
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+
     Examples
     --------
     >>> from certifit import metrics
@@ -44,6 +50,18 @@ def confusion(record: Any, ax: Any = None) -> Any:
 def roc(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None, band: bool = True) -> Any:
     """ROC curve with its simultaneous band and the area's interval.
 
+    Parameters
+    ----------
+    record : Roc
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
+    label : str, default=None
+        Name of the model in the legend.
+    band : bool, default=True
+        Whether to draw the simultaneous band.
+
     Examples
     --------
     >>> from certifit import metrics
@@ -69,6 +87,16 @@ def roc(record: Any, ax: Any = None, level: float = 0.95, label: str | None = No
 def precision_recall(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None) -> Any:
     """Precision-recall curve with the interval of the average precision.
 
+    Parameters
+    ----------
+    record : PrecisionRecall
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
+    label : str, default=None
+        Name of the model in the legend.
+
     Examples
     --------
     >>> from certifit import metrics
@@ -90,6 +118,14 @@ def precision_recall(record: Any, ax: Any = None, level: float = 0.95, label: st
 def calibration(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Share of positives against predicted probability, with the interval of each bin.
 
+    Parameters
+    ----------
+    record : Calibration
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
+
     Examples
     --------
     >>> from certifit import metrics
@@ -110,6 +146,16 @@ def calibration(record: Any, ax: Any = None, level: float = 0.95) -> Any:
 @drawing
 def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: str | None = None) -> Any:
     """Score of each fold, their mean and its corrected interval.
+
+    Parameters
+    ----------
+    record : CrossValidation
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
+    metric : str, default=None
+        Which, when there are several.
 
     Examples
     --------
@@ -134,6 +180,15 @@ def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: s
 @drawing
 def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
     """Mean score along one parameter of a fitted search, with one standard error and the choice marked.
+
+    Parameters
+    ----------
+    record : Search
+        Fitted.
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    name : str, default=None
+        The parameter; the one with most values when None.
 
     Examples
     --------
@@ -183,6 +238,15 @@ def _scale(ax: Any, places: Any, numbers: bool, labels: Any) -> None:
 def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Learning or validation curve: training and test score, the latter with its corrected interval.
 
+    Parameters
+    ----------
+    record : Curve
+        From `learning_curve` or `validation_curve`.
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
@@ -209,6 +273,12 @@ def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
 def comparison(record: Any, ax: Any = None) -> Any:
     """Models by mean score, best on top, each with its corrected interval.
 
+    Parameters
+    ----------
+    record : Comparison
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression, Ridge
@@ -233,6 +303,18 @@ def comparison(record: Any, ax: Any = None) -> Any:
 @drawing
 def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", log: bool = False) -> Any:
     """Bias², variance and noise stacked up to the expected loss, for one or several learners.
+
+    Parameters
+    ----------
+    records : BiasVariance or list of them
+    x : sequence, default=None
+        What the learners differ in.
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    name : str, default=""
+        What x is called.
+    log : bool, default=False
+        Logarithmic loss axis.
 
     Examples
     --------
@@ -270,6 +352,12 @@ def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", l
 def leakage(record: Any, ax: Any = None) -> Any:
     """Scores on permuted labels against chance: honest procedures lie on the diagonal.
 
+    Parameters
+    ----------
+    record : Leakage
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
@@ -291,6 +379,14 @@ def leakage(record: Any, ax: Any = None) -> Any:
 @drawing
 def bootstrap(record: Any, ax: Any = None, level: float = 0.95) -> Any:
     """Training, out-of-bag, .632 and .632+ error with their intervals.
+
+    Parameters
+    ----------
+    record : Bootstrap
+    ax : matplotlib Axes, default=None
+        Where to draw; a fresh figure when None.
+    level : float in (0, 1), default=0.95
+        Of the intervals.
 
     Examples
     --------

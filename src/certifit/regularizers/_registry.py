@@ -20,6 +20,11 @@ def regularizer_names() -> list[str]:
 def get_regularizer(spec: str | Regularizer | dict[str, Any] | None) -> Regularizer:
     """The regularizer of that name (or that record of name and parameters; or the regularizer itself).
 
+    Parameters
+    ----------
+    spec : str, Regularizer, dict or None
+        A name of `regularizer_names`, a regularizer, or what `regularizer_spec` returned; None is no penalty.
+
     Examples
     --------
     >>> get_regularizer("l1").name
@@ -38,5 +43,10 @@ def get_regularizer(spec: str | Regularizer | dict[str, Any] | None) -> Regulari
 
 
 def regularizer_spec(regularizer: Regularizer) -> dict[str, Any]:
-    """Name and parameters, as JSON can hold them."""
+    """Name and parameters, as JSON can hold them.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+    """
     return {"name": regularizer.name, "params": regularizer.params()}

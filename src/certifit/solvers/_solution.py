@@ -9,7 +9,13 @@ from certifit.certificates import Certificate
 
 
 class TraceRow(NamedTuple):
-    """One iteration: number, objective, bound on the distance to the optimum (nan: unknown), step, seconds."""
+    """One iteration: number, objective, bound on the distance to the optimum (nan: unknown), step, seconds.
+
+    Attributes
+    ----------
+    iteration : int
+    objective, gap, step, seconds : float
+    """
 
     iteration: int
     objective: float

@@ -17,6 +17,12 @@ from certifit.study._winner import class_figures
 def evaluate(model: TableModel, data: Any) -> list[str]:
     """Lines of figures with 95 % intervals, for people.
 
+    Parameters
+    ----------
+    model : TableModel
+    data : Table or path
+        A table with the target column.
+
     Examples
     --------
     >>> from certifit.study import fit
@@ -71,7 +77,12 @@ def _values(y: Array, said: Array) -> list[str]:
 
 
 def raw_features(facts: Facts) -> Array:
-    """The table as numbers on their own scales: gaps filled, categories as 0/1 columns."""
+    """The table as numbers on their own scales: gaps filled, categories as 0/1 columns.
+
+    Parameters
+    ----------
+    facts : Facts
+    """
     columns = facts.schema.columns
     encoder = TableEncoder(
         tuple(c.name for c in columns),

@@ -40,6 +40,11 @@ def explain(model: TableModel, X: Array) -> Explanation:
 
     Linear models: score = offset + Σ coefficient × feature, term by term. Others: how the prediction (of a number)
     or the probability of the predicted class would change if a column's cell were missing.
+
+    Parameters
+    ----------
+    model : TableModel
+    X : (1, columns) array
     """
     said = model.pipeline.predict(X)[0]
     probabilities: list[tuple[str, float]] = []

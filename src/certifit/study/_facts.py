@@ -20,7 +20,22 @@ _FEW_CLASSES = 10
 
 @dataclass(frozen=True)
 class Facts:
-    """A table ready for comparison, and everything a reader should know about it."""
+    """A table ready for comparison, and everything a reader should know about it.
+
+    Attributes
+    ----------
+    table, schema : Table, Schema
+    found : tuple of Found
+        What each column turned out to be.
+    X, y : array
+        The table as numbers, and the target.
+    twins : array
+        Groups of equal rows.
+    leaks, notes : tuple
+        Columns that give the answer away; remarks.
+    unlabelled : int
+        Rows without a target.
+    """
 
     table: Table
     found: tuple[Found, ...]

@@ -35,7 +35,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row of the table."""
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+    tasks : tuple of str
+        For which it applies.
+    path : tuple of str
+        Where the estimator is imported from.
+    grid, settings, encoder : mapping
+        Values to try, fixed parameters by task, options of the encoder.
+    limits : Limits
+        Sizes up to which it is tried.
+    adapt : callable or None
+        Fits the grid to the size of the table.
+    """
 
     name: str
     tasks: tuple[str, ...]
