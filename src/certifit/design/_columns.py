@@ -101,6 +101,7 @@ class Block:
     mean: Array | None
     scale: Array
     total: float
+    spare: Array | None = None  # the larger array of which dense values are the first columns
 
     @property
     def is_sparse(self) -> bool:
@@ -126,10 +127,16 @@ class Block:
         return np.asarray((self.values.T @ weighted).toarray()) - self.total * np.outer(self.mean, other.mean)
 
     def join(self, other: Block) -> Block:
-        """Both, side by side."""
+        """Both, side by side; dense columns are appended in place while there is room, so drop ``self`` afterwards."""
         scale = np.concatenate([self.scale, other.scale])
         if self.root is None or self.mean is None or other.mean is None:
-            return Block(np.asfortranarray(np.hstack([self.values, other.values])), None, None, scale, self.total)
+            n, m, k = len(self.values), len(self.scale), len(scale)
+            spare = self.spare
+            if spare is None or spare.shape[1] < k:
+                spare = np.empty((n, max(2 * k, min(_GATHERED, _DENSE // max(n, 1)))), order="F")
+                spare[:, :m] = self.values
+            spare[:, m:k] = other.values
+            return Block(spare[:, :k], None, None, scale, self.total, spare)
         values = scipy.sparse.hstack([self.values, other.values], format="csc")
         return Block(values, self.root, np.concatenate([self.mean, other.mean]), scale, self.total)
 

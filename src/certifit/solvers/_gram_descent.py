@@ -87,7 +87,6 @@ class Active:
 
         S = np.flatnonzero(state.w)
         k = len(S)
-        self.k = 0
         H = np.empty((k, k))
         take(G, S, H)
         H[np.diag_indices_from(H)] += penalty.l2[S]
@@ -107,7 +106,7 @@ class Active:
         """Room for the support to grow."""
         if len(self.S) < m:
             self.S = np.concatenate([self.S, np.zeros(m - len(self.S), dtype=np.int64)])
-        room = min(m, max(2 * k, 64))
+        room = min(m, max(2 * k, 1024))
         if len(self.inverse) < min(m, k + 64):
             larger = np.zeros((room, room))
             larger[: self.k, : self.k] = self.inverse[: self.k, : self.k]
@@ -122,11 +121,13 @@ def descend_gram(
     share: float,
     active: Active | None = None,
     rng: np.random.Generator | None = None,
+    jump: bool = False,
 ) -> int:
     """Advance the state until its gap (within these coordinates) is at most tol; returns sweeps and changes made.
 
     G may be a larger buffer: only the first m = len(w) rows and columns count. ``share`` is the relative violation
-    at which an active-set pass may end.
+    at which an active-set pass may end. ``jump`` says that many coefficients will enter: sweeps and one factorisation
+    then beat single updates.
     """
     work = 0
     active = Active() if active is None else active
@@ -136,6 +137,11 @@ def descend_gram(
     for turn in range(_ROUNDS):
         small = np.count_nonzero(state.w) <= _LARGEST
         warm = small and (active.k > 0 or turn > 0) and active.matches(state, penalty)
+        if jump and warm and turn == 0:
+            before = state.copy()
+            _sweeps(G, state, penalty, _COLD_SWEEPS, rng)
+            if not active.build(G, state, penalty):
+                state.w[:], state.q[:], state.r2 = before.w, before.q, before.r2
         if not warm:
             _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
             work += _COLD_SWEEPS

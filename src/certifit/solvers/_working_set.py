@@ -7,6 +7,8 @@ import numpy as np
 from certifit._types import Array
 from certifit.design import Block, Columns
 
+_ROOM = 2048
+
 
 class WorkingSet:
     """Gathered columns in the order they came, scaled to norm one, with a Gram matrix that grows with them."""
@@ -36,7 +38,8 @@ class WorkingSet:
         m, fresh = self.size, self.columns.gather(which)
         k = m + len(which)
         if k > len(self.gram):
-            larger = np.empty((max(k, len(self.gram) + len(self.gram) // 2, 256),) * 2)
+            # Memory that is not touched costs nothing: the first buffer is roomy, so that most fits never copy it.
+            larger = np.empty((max(k, 2 * len(self.gram), min(_ROOM, len(self.member))),) * 2)
             larger[:m, :m] = self.gram[:m, :m]
             self.gram = larger
         if self.block is not None:

@@ -29,9 +29,9 @@ _CAP = 7000  # columns of the largest Gram matrix of a working set
 _EXACT = 1e-9
 _INNER = 0.2  # share of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
-_GROWTH = 2.0  # columns that may join before a solve, as a multiple of the support
+_GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
-_CONTINUE = 0.35  # a single small strength is approached by steps of at most this ratio
+_CONTINUE = 0.5  # a single small strength is approached by steps of at most this ratio
 
 
 @dataclass
@@ -218,8 +218,7 @@ class _Task:
         steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
         for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
-            self.active = Active()  # many columns enter at once: sweeps and one factorisation beat single updates
-            self._inner(state, float(a), 0.01)
+            self._inner(state, float(a), 0.01, jump=True)
             r = self.target - self.set.product(state.w)
             self.correlation = self.columns.correlate(r)
             state = GramState(state.w, self.set.correlate(r), float(r @ r))
@@ -256,7 +255,7 @@ class _Task:
         states, sweeps = [], 0
         for a in alphas:
             state = state.copy()
-            sweeps += self._inner(state, float(a), _INNER * self.tol)
+            sweeps += self._inner(state, float(a), _INNER * self.tol, jump=len(alphas) == 1)
             states.append(state)
         first = self._look(alphas, states, sweeps)
 
@@ -276,11 +275,11 @@ class _Task:
         """Nothing new to add and no progress: rounding allows no more."""
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
-    def _inner(self, state: GramState, alpha: float, share: float) -> int:
+    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False) -> int:
         """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
         share = min(share, _EXACT) if self.set.whole else share
         penalty = self.penalty(alpha, self.set.scale)
-        return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng)
+        return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump)
 
     def _again(self, alphas: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""
@@ -295,9 +294,9 @@ class _Task:
                     q = np.concatenate([s.q, at.correlations[which, b] / scale])
                     states[b] = GramState(np.concatenate([s.w, np.zeros(len(which))]), q, s.r2)
         states = [s.copy() for s in states]
-        sweeps = at.sweeps
+        sweeps, grown = at.sweeps, self.set.size - at.step
         for b in open_.tolist():
-            sweeps += self._inner(states[b], float(alphas[b]), 0.1 * _INNER * self.tol)
+            sweeps += self._inner(states[b], float(alphas[b]), 0.1 * _INNER * self.tol, jump=grown > 0.2 * at.step)
         return self._look(alphas, states, sweeps)
 
     def _violators(self, alphas: Array, at: _Round, open_: Array) -> Array:
