@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, cholesky, one_thread, pseudo_inverse
+from certifit.design import Design, PseudoInverse, cholesky, one_thread, pseudo_inverse
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -251,6 +251,9 @@ def minimise(
     if sampled:
         theta = _from_a_share(objective, theta, share)
     first = _first(objective, theta, _rows(n, share) if sampled else None)
+    if sampled and isinstance(first.metric[0], PseudoInverse):
+        # A rare column may be constant on the share: what the share calls flat need not be flat on all rows.
+        sampled, first = False, _first(objective, theta, None)
     run = drive(
         first,
         _quasi_newton(objective) if sampled else _newton(objective),
