@@ -335,10 +335,12 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         _ = self.certificates_
         scores = self.decision_function(X)
+        # The label is what floats of this size say: their rounding counts, too.
+        rounding = max(1e-12, 4.0 * (self.n_features_in_ + 4) * float(np.finfo(scores.dtype).eps))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         if self._certainty is None:
             return np.zeros(X.shape[0], dtype=bool)
-        slack = 1e-12 * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
+        slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
         radius = self._certainty.radius(X) + slack
         if len(self.classes_) == 2:
             limit = np.log(self.threshold_ / (1.0 - self.threshold_))
