@@ -78,3 +78,21 @@ def test_poisson_counts_that_are_all_zero_on_a_rare_column_have_no_optimum(n):
         GLM("poisson").fit(X, y)
     y[0] = 3
     assert GLM("poisson").fit(X, y).predict(X)[:2].sum() == pytest.approx(3.0, abs=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore")  # overflow on the way is told by the outcome
+@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e100, 1e200, 1e300])
+@pytest.mark.parametrize("weight", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_numbers_of_any_size_are_fitted_or_refused_but_never_hang(size, weight, intercept):
+    X = size * np.array([[-1.0, 0.5], [0.3, 0.2], [1.0, -1.0], [0.7, 0.4], [-0.2, 0.9]])
+    y, weights = [0, 1, 0, 1, 1], np.full(5, weight)
+    model = LogisticRegression(fit_intercept=intercept)
+    try:
+        model.fit(X, y, weights)
+    except ValueError as error:
+        refused = str(error)
+        assert "left the finite numbers" in refused
+        return
+    for certificate in model.certificates_:
+        assert not certificate.holds or certificate.verify(X, y, weights).holds

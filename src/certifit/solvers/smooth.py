@@ -50,8 +50,15 @@ class Columns:
             s, X = weights, design.X
         total = s.sum()
         mean = np.asarray(X.T @ s) / total if fit_intercept else np.zeros(design.shape[1])
-        square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
-        spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+        top = np.ones(design.shape[1])
+        with np.errstate(over="ignore"):
+            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
+        if not np.all(np.isfinite(square)):  # beyond 1e154: measured in units of the largest entry
+            size = abs(X).max(axis=0)
+            top = np.maximum(size.toarray().ravel() if design.is_sparse else size, 1.0)
+            X = X.multiply(1.0 / top).tocsr() if design.is_sparse else X / top
+            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
+        spread = top * np.sqrt(np.maximum(square - (mean / top) ** 2, 0.0))
         if not design.is_sparse and np.any(np.abs(mean) > 1e3 * spread):
             centred = design.X - mean
             spread = np.sqrt(weights @ np.square(centred) / weights.sum())
