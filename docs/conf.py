@@ -22,11 +22,13 @@ extensions = [
     "numpydoc",
     "_site.mathml",
     "_site.pages",
+    "_site.pictures",
+    "_site.check",
 ]
-myst_enable_extensions = ["dollarmath", "deflist", "attrs_block"]
+myst_enable_extensions = ["dollarmath", "deflist", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_site", "images"]
+exclude_patterns = ["_build", "_site", "images", "pictures"]
 
 autosummary_generate = False  # one page per family holds its names; see _site/pages.py
 autodoc_typehints = "none"  # parameters are described in the docstrings

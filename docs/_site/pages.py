@@ -64,18 +64,23 @@ def gallery() -> None:
     from certifit import examples
 
     GALLERY.mkdir(parents=True, exist_ok=True)
-    titles = {}
+    titles, told = {}, {}
     for name in examples.names():
-        titles[name] = examples.told(name)[0]
+        titles[name], story = examples.told(name)
+        told[name] = story.split("\n\n")[0].replace("\n", " ")
         page = GALLERY / f"{name}.md"
         module = Path(inspect.getfile(importlib.import_module(f"certifit.examples.{name}")))
         fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
         if not fresh:
             _write(page, _example(name, module.read_text()))
     lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
-    lines += ["does the same in a terminal, and a test checks the numbers.", "", "| example | story |", "|---|---|"]
-    lines += [f"| [`{n}`]({n}.md) | {title} |" for n, title in titles.items()]
-    lines += ["", "```{toctree}", ":hidden:", "", *titles, "```", ""]
+    lines += ["does the same in a terminal, and a test checks the numbers. Every function of `certifit.plot`, with the"]
+    lines += ["lines that draw its picture, is on the page about [pictures](../families/plot.md).", ""]
+    for name, title in titles.items():
+        lines += [f"## [{title}]({name}.md)", ""]
+        lines += [f"[![{title}]({name}-{p}.png){{.only-{p} .thumbnail}}]({name}.md)" for p in ("light", "dark")]
+        lines += ["", f"`certifit examples {name}`: {told[name]}", ""]
+    lines += ["```{toctree}", ":hidden:", "", *titles, "```", ""]
     _write(GALLERY / "index.md", "\n".join(lines))
 
 
@@ -87,14 +92,15 @@ def _example(name: str, source: str) -> str:
     title, story = examples.told(name)
     said: list[str] = []
     numbers = examples.run(name, said.append)
-    picture = examples.draw(name, numbers)
-    picture.savefig(GALLERY / f"{name}.png", dpi=120, bbox_inches="tight", facecolor="white")
-    pyplot.close(picture)
+    for paper in ("light", "dark"):
+        picture = examples.draw(name, numbers, paper)
+        picture.savefig(GALLERY / f"{name}-{paper}.png", dpi=120, bbox_inches="tight")
+        pyplot.close(picture)
     code = source[source.index('"""', 3) + 3 :].strip()
     return "\n".join(
         [
             f"# {title}", "", story, "",
-            f"![{title}]({name}.png)", "",
+            *(f"![{title}]({name}-{paper}.png){{.only-{paper}}}" for paper in ("light", "dark")), "",
             f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
             "## How it is done", "", f"```python\n{code}\n```", "",
         ]
