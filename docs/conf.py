@@ -25,7 +25,7 @@ extensions = [
     "_site.pictures",
     "_site.check",
 ]
-myst_enable_extensions = ["dollarmath", "deflist", "attrs_block", "attrs_inline"]
+myst_enable_extensions = ["dollarmath", "deflist", "attrs_block", "attrs_inline", "colon_fence"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_site", "images", "pictures"]

@@ -64,10 +64,9 @@ def gallery() -> None:
     from certifit import examples
 
     GALLERY.mkdir(parents=True, exist_ok=True)
-    titles, told = {}, {}
+    titles = {}
     for name in examples.names():
-        titles[name], story = examples.told(name)
-        told[name] = story.split("\n\n")[0].replace("\n", " ")
+        titles[name] = examples.told(name)[0]
         page = GALLERY / f"{name}.md"
         module = Path(inspect.getfile(importlib.import_module(f"certifit.examples.{name}")))
         fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
@@ -76,10 +75,12 @@ def gallery() -> None:
     lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
     lines += ["does the same in a terminal, and a test checks the numbers. Every function of `certifit.plot`, with the"]
     lines += ["lines that draw its picture, is on the page about [pictures](../families/plot.md).", ""]
+    lines += ["::::{container} gallery"]
     for name, title in titles.items():
-        lines += [f"## [{title}]({name}.md)", ""]
-        lines += [f"[![{title}]({name}-{p}.png){{.only-{p} .thumbnail}}]({name}.md)" for p in ("light", "dark")]
-        lines += ["", f"`certifit examples {name}`: {told[name]}", ""]
+        lines += [":::{container} card"]
+        lines += [f"[![{title}]({name}-{p}.png){{.only-{p}}}]({name}.md)" for p in ("light", "dark")]
+        lines += ["", f"[{title}]({name}.md)", ":::"]
+    lines += ["::::", ""]
     lines += ["```{toctree}", ":hidden:", "", *titles, "```", ""]
     _write(GALLERY / "index.md", "\n".join(lines))
 
@@ -100,7 +101,7 @@ def _example(name: str, source: str) -> str:
     return "\n".join(
         [
             f"# {title}", "", story, "",
-            *(f"![{title}]({name}-{paper}.png){{.only-{paper}}}" for paper in ("light", "dark")), "",
+            f"```{{picture}} {name}\n:folder: gallery\n:alt: {title}\n```", "",
             f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
             "## How it is done", "", f"```python\n{code}\n```", "",
         ]

@@ -72,30 +72,41 @@ def draw(name: str) -> dict[str, Path]:
     return made
 
 
-def width(path: Path) -> str:
-    """How wide a picture wants to be on a page: its size in inches, at a little under a hundred dots each."""
+def inches(path: Path) -> float:
+    """How wide a picture was drawn."""
     from PIL import Image
 
     with Image.open(path) as image:
-        dots = image.width * 92 / (80 if path.suffix == ".gif" else DPI)
-    return f"{dots:.0f}px"
+        return float(image.width / image.info.get("dpi", (80.0,))[0])
 
 
 class Picture(SphinxDirective):
-    """A picture by its name; the text below is the caption, ``:code:`` shows how it is drawn."""
+    """A picture by its name; the text below is the caption, ``:code:`` shows how it is drawn.
+
+    ``:folder: gallery`` takes files that are there already instead of drawing.
+    """
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar[Any] = {"alt": directives.unchanged_required, "code": directives.flag}
+    option_spec: ClassVar[Any] = {
+        "alt": directives.unchanged_required,
+        "code": directives.flag,
+        "folder": directives.path,
+    }
 
     def run(self) -> list[nodes.Node]:
         """A figure with one image per paper; the theme shows the one that fits."""
         name = self.arguments[0]
         figure = nodes.figure(classes=["picture"])
-        for paper, path in draw(name).items():
-            image = nodes.image(uri=f"/pictures/{path.name}", alt=self.options["alt"], classes=[f"only-{paper}"])
-            image["width"] = width(path)
+        folder = HERE.parent / self.options.get("folder", PICTURES.name)
+        files = {p: folder / f"{name}-{p}.png" for p in PAPERS} if "folder" in self.options else draw(name)
+        for paper, path in files.items():
+            uri = f"/{folder.name}/{path.name}"
+            image = nodes.image(uri=uri, alt=self.options["alt"], classes=[f"only-{paper}"])
+            image["width"] = f"{92 * inches(path):.0f}px"
             figure += image
+        if inches(path) > 7:
+            figure["classes"].append("wide")  # on a phone it scrolls sideways rather than shrinks
         if self.content:
             words = nodes.Element()
             self.state.nested_parse(self.content, self.content_offset, words)
@@ -116,7 +127,17 @@ def source(function: Any) -> str:
     return textwrap.dedent("\n".join(lines[start + 1 :])).replace("return ", "ax = ").strip()
 
 
+def _trim(app: Any, doctree: nodes.document) -> None:
+    """A blank line before a closing fence belongs to the doctest, not to the page."""
+    for block in doctree.findall(nodes.literal_block):
+        if len(block.children) == 1:
+            text = block.astext().rstrip()
+            block.rawsource = text
+            block.children = [nodes.Text(text)]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the directive."""
     app.add_directive("picture", Picture)
+    app.connect("doctree-read", _trim)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
