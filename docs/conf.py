@@ -32,7 +32,7 @@ exclude_patterns = ["_build", "_site", "images", "pictures"]
 
 autosummary_generate = False  # one page per family holds its names; see _site/pages.py
 autodoc_typehints = "none"  # parameters are described in the docstrings
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
