@@ -22,7 +22,7 @@ from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
-from certifit.linear_model._base import feature_names, linear_scores, read_weights
+from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights
 from certifit.losses import Asymmetric, Logistic, loss_spec
 from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
 from certifit.solvers import Solution
@@ -167,7 +167,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
         classes, code = np.unique(y, return_inverse=True)
