@@ -26,6 +26,7 @@ from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 
+ON_A_SHARE = "newton on a share of rows"
 _BLOCK = 2048  # rows per block of a Hessian
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 _MEMORY = 12  # pairs kept by the quasi-Newton gear
@@ -247,10 +248,11 @@ class Objective:
 
     def left(self, G: Array, D: Array) -> float:
         """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        hold = self.ridge > 0
+        if self.outputs == 1 or not np.any(hold):
+            return decrement(G, D)
         part = -0.5 * D * G
-        if self.outputs > 1 and np.any(self.ridge > 0):
-            hold = self.ridge > 0
-            part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
+        part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
         return float(np.sum(part))
 
     def metric(self, H: Array) -> Any:
@@ -264,6 +266,11 @@ class Objective:
         scaled = H / np.outer(root, root)
         factor = cholesky(scaled)
         return (pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor), root
+
+
+def decrement(G: Array, D: Array) -> float:
+    """Half the squared Newton decrement of the step D."""
+    return -0.5 * float(np.sum(D * G))
 
 
 def _solve(metric: Any, G: Array) -> Array:
@@ -328,7 +335,7 @@ def minimise(
         ]
     state = _last(objective, state)
     stats = {"n_iter": max(1, n_iter), "seconds": run.seconds, "trace": rows, "gap": state.gap, "scores": state.Z}
-    stats |= {"method": "newton on a share of rows" if sampled else "newton", "stalled": state.stalled}
+    stats |= {"method": ON_A_SHARE if sampled else "newton", "stalled": state.stalled}
     return Solution(state.theta, status, stats)
 
 
@@ -356,9 +363,10 @@ def _metric(objective: Objective, theta: Array) -> Any:
 
 def _first(objective: Objective, theta: Array, metric: Any = None) -> _State:
     value, Z, G = objective.evaluate(theta)
+    measure = objective.left if metric is None else decrement
     metric = metric or objective.metric(objective.hessian(Z))
     D = -_solve(metric, G)
-    return _State(theta, Z, G, value, objective.left(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
+    return _State(theta, Z, G, value, measure(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
 
 
 def _search(objective: Objective, s: _State) -> tuple[Array, Array, Array, float, float]:
@@ -406,7 +414,7 @@ def _quasi_newton(objective: Objective) -> Any:
         if bend > 0:
             s.pairs.append((step, change, 1.0 / bend))
         D = -_two_loops(s.metric, s.pairs, G)
-        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, s.metric)
+        return _State(theta, Z, G, value, decrement(G, D), t, D, s.pairs, s.metric)
 
     return advance
 
