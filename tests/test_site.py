@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from certifit import plot
+from certifit import examples, plot
 
 DOCS = Path(__file__).parent.parent / "docs"
 GENERATED = {"gallery", "reference", "pictures"}
@@ -167,6 +167,12 @@ def test_every_family_page_is_complete(family):
     for name, alt in drawn:
         assert f"def {name}()" in source, f"there is no drawing {name}"
         assert len(alt) > 20
+
+
+def test_every_worked_example_is_linked_from_a_family():
+    text = "".join(p.read_text() for p in DOCS.glob("families/*.md"))
+    for name in examples.names():
+        assert f"../gallery/{name}.md" in text, f"no family page leads to the example {name}"
 
 
 def test_every_drawing_is_on_a_page():

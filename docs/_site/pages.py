@@ -196,12 +196,16 @@ def _part(module: ModuleType) -> list[str]:
 def measurements() -> None:
     """Tables of benchmarks/results, or a sentence that there are none."""
     page = DOCS / "reference" / "generated" / "measurements.md"
+    what = ["# Measured here", "", "## The workloads", "", "| `make bench W=` | what | goal |", "|---|---|---|"]
+    for file in sorted((DOCS.parent / "benchmarks" / "workloads").glob("[a-z]*.py")):
+        module = importlib.import_module(f"benchmarks.workloads.{file.stem}")
+        what.append(f"| `{file.stem.replace('_', '-')}` | {module.WHAT} | {module.GOAL} |")
     if not RESULTS.exists():
-        text = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
-        _write(page, f"# Measured here\n\n{text}\n")
+        none = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
+        _write(page, "\n".join([*what, "", none]) + "\n")
         return
     rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())
-    text = ["# Measured here", "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
+    text = [*what, "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
     for workload in sorted({r["workload"] for r in rows}):
         mine = [r for r in rows if r["workload"] == workload]
         peers = [r["seconds"] for r in mine if r["kind"] == "peer"]
