@@ -30,6 +30,7 @@ GIVEN = {
     "get_feature_names_out": {"input_features"},
 }
 # Numbers that may be any number.
+MORE = ["separability", "margins", "inference", "report", "examples"]
 FREE = ["random_state", "seed", "coef0", "location", "value", "offset", "binarize", "axis", "error_score", "pos_label"]
 RANGE = re.compile(r"[<>≤≥{]|\bin [\[(]|without effect|[Aa]ccepted|[Aa]s in")
 
@@ -46,7 +47,7 @@ def public():
             else:
                 seen.setdefault(id(thing), (f"{module.__name__}.{name}", thing))
 
-    for family in (*certifit._FAMILIES, "examples"):
+    for family in (*certifit._FAMILIES, *MORE):
         walk(importlib.import_module(f"certifit.{family}"))
     for name in certifit._NAMES:
         seen.setdefault(id(getattr(certifit, name)), (f"certifit.{name}", getattr(certifit, name)))
