@@ -86,8 +86,6 @@ def gallery() -> None:
 
 
 def _example(name: str, source: str) -> str:
-    from matplotlib import pyplot
-
     from certifit import examples
 
     title, story = examples.told(name)
@@ -96,7 +94,6 @@ def _example(name: str, source: str) -> str:
     for paper in ("light", "dark"):
         picture = examples.draw(name, numbers, paper)
         picture.savefig(GALLERY / f"{name}-{paper}.png", dpi=120, bbox_inches="tight")
-        pyplot.close(picture)
     code = source[source.index('"""', 3) + 3 :].strip()
     return "\n".join(
         [

@@ -37,9 +37,11 @@ def find(name: str) -> Any:
 
 
 def _newest_source() -> float:
-    import certifit.plot
+    import certifit
 
-    sources = [*Path(certifit.plot.__file__).parent.glob("*.py"), *(Path(m.__file__ or "") for m in _modules())]
+    package = Path(certifit.__file__).parent
+    drawn = [*(package / "plot").glob("*.py"), package / "tree" / "_plot.py"]
+    sources = [*drawn, *(Path(m.__file__ or "") for m in _modules())]
     return max(p.stat().st_mtime for p in sources)
 
 

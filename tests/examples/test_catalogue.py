@@ -60,7 +60,6 @@ def test_the_command_lists_runs_and_draws(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize("paper", ["light", "dark"])
 @pytest.mark.parametrize("name", ["candy_bag", "circle_multiplier", "play_tennis", "spam_perceptron", "xor"])
 def test_pictures_follow_the_paper(name, paper):
-    from matplotlib import pyplot
     from matplotlib.colors import to_rgb
 
     from certifit.plot._style import PALETTES
@@ -69,4 +68,3 @@ def test_pictures_follow_the_paper(name, paper):
     ink, ground = (to_rgb(c) for c in (PALETTES[paper].ink, PALETTES[paper].paper))
     assert picture.get_facecolor()[:3] == pytest.approx(ground)
     assert all(ax.title.get_color() in (PALETTES[paper].ink, ink) for ax in picture.axes)
-    pyplot.close(picture)

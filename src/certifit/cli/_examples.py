@@ -32,10 +32,8 @@ def _one(name: str, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name.replace('-', '_')}.png"
     import matplotlib as mpl
-    from matplotlib import pyplot
 
     mpl.use("Agg")  # a terminal may have no screen
     picture = worked.draw(name, numbers)
     picture.savefig(path, dpi=130, bbox_inches="tight")
-    pyplot.close(picture)
     print(f"\nwrote {path}\n")

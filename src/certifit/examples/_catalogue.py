@@ -97,4 +97,8 @@ def draw(name: str, numbers: dict[str, Any], paper: Literal["light", "dark"] | N
     from certifit.plot import style
 
     with style(paper):
-        return _module(name).draw(numbers)
+        picture = _module(name).draw(numbers)
+    from matplotlib import pyplot
+
+    pyplot.close(picture)  # it stays as good as it was; pyplot forgets it
+    return picture

@@ -193,11 +193,12 @@ def _canvas(ax: Any, places: dict[int, tuple[float, int]], labels: dict[int, str
     wide = max(x for x, _ in places.values()) + 1.0
     deep = max(depth for _, depth in places.values())
     if ax is None:
-        import matplotlib.pyplot as plt
+        from matplotlib.figure import Figure
 
         letters = max(len(line) for text in labels.values() for line in text.split("\n"))
         column = max(1.1, 0.0088 * fontsize * letters + 0.35)
-        _, ax = plt.subplots(figsize=(min(40.0, 0.8 + column * wide), 1.2 + 1.15 * (deep + 1)))
+        size = (min(40.0, 0.8 + column * wide), 1.2 + 1.15 * (deep + 1))
+        ax = Figure(figsize=size, layout="constrained").add_subplot()  # no global state holds on to it
     ax.set_xlim(-0.6, wide - 0.4)
     ax.set_ylim(-deep - 0.7, 0.6)
     ax.set_axis_off()
