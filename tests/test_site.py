@@ -12,7 +12,7 @@ import pytest
 from certifit import examples, plot
 
 DOCS = Path(__file__).parent.parent / "docs"
-GENERATED = {"gallery", "reference", "pictures"}
+GENERATED = {"gallery", "reference", "pictures", "extra"}
 
 # What the library promises, row by row of its plan, and words that tell a reader that a page is about it.
 ROWS = {

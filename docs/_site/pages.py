@@ -14,6 +14,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent.parent
 GALLERY = DOCS / "gallery"
 REFERENCE = DOCS / "reference" / "generated"
+EXTRA = DOCS / "extra"
 RESULTS = DOCS.parent / "benchmarks" / "results" / "results.json"
 
 
@@ -191,6 +192,25 @@ def _part(module: ModuleType) -> list[str]:
     return lines
 
 
+def report() -> None:
+    """An example of what a study writes, as it is written."""
+    import certifit.report
+
+    page = EXTRA / "example-report.html"
+    newest = max(p.stat().st_mtime for p in Path(certifit.report.__file__).parent.iterdir() if p.is_file())
+    if page.exists() and page.stat().st_mtime > newest:
+        return
+    from sklearn.datasets import load_breast_cancer
+
+    from certifit.study import run
+
+    data = load_breast_cancer()
+    table = {str(n): data.data[:, j] for j, n in enumerate(data.feature_names) if j in (0, 1, 2, 3, 6, 20, 21, 27)}
+    table["diagnosis"] = data.target_names[data.target]
+    models = ["logistic regression", "decision tree", "naive Bayes", "nearest neighbours"]
+    _write(page, certifit.report.render(run(table, "diagnosis", models=models, folds=5).record))
+
+
 def measurements() -> None:
     """Tables of benchmarks/results, or a sentence that there are none."""
     page = DOCS / "reference" / "generated" / "measurements.md"
@@ -226,4 +246,5 @@ def setup(app: Any) -> dict[str, bool]:
     gallery()
     reference()
     measurements()
+    report()
     return {"parallel_read_safe": True, "parallel_write_safe": True}
