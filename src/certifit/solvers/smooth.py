@@ -107,8 +107,11 @@ class Columns:
     def rows(self, index: Any) -> Array:
         """Dense block of rows, ones last."""
         X = self.design.X[index]
-        A = ((X.toarray() if self.design.is_sparse else X) - self.mean) / self.scale
-        return np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
+        A = np.ones((X.shape[0], self.width))
+        inner = A[:, : X.shape[1]]
+        np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
+        inner /= self.scale
+        return A
 
     def some(self, index: Array) -> Columns:
         """The same coordinates on some of the rows: centred, scaled and with their ones once and for all."""
