@@ -20,7 +20,7 @@ import numpy as np
 from certifit.design._linalg import one_thread
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
-_SMALL = 1 << 17  # numbers below which threads do not pay
+_SMALL = 1 << 20  # numbers below which threads do not pay
 _NAME = "certifit-rows"
 
 
@@ -53,7 +53,8 @@ def sum_over_rows(
     """
     n, d = shape
     if n * d <= _SMALL:
-        return work(slice(0, n))
+        with one_thread():
+            return work(slice(0, n))
     size = block or max(1024, 1_500_000 // max(d, 1))
     edges = np.linspace(0, n, _STRIPES + 1).astype(int)
 
