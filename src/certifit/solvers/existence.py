@@ -31,8 +31,7 @@ def near_optimum(objective: Objective, theta: Array) -> bool | None:
     p, K = objective.columns.width, objective.outputs
     if p * K > _LARGE:
         return None
-    Z = objective.scores(theta)
-    G = objective.gradient(objective.value(Z, theta)[1], theta)
+    _, Z, G = objective.evaluate(theta)
     H = objective.hessian(Z)
     root = np.sqrt(np.maximum(np.diag(H), 1e-300))
     part = pseudo_inverse(H / np.outer(root, root))
