@@ -68,6 +68,26 @@ def test_class_weights_that_leave_one_class_are_refused(weight):
         model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
 
 
+def test_a_warm_start_fits_whatever_comes_next():
+    rng = np.random.default_rng(0)
+    X, model = rng.normal(size=(60, 3)), LogisticRegression(warm_start=True)
+    for columns, classes in ((3, 2), (3, 3), (2, 3), (2, 2), (3, 4)):
+        y = np.arange(60) % classes
+        assert model.fit(X[:, :columns], y).certificate_.holds
+        fresh = LogisticRegression().fit(X[:, :columns], y)
+        np.testing.assert_allclose(model.predict_proba(X[:, :columns]), fresh.predict_proba(X[:, :columns]), atol=1e-4)
+
+
+def test_costs_at_their_ends_and_costs_that_are_not_two():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    assert LogisticRegression(costs=(0, 1)).fit(X, y).predict(X).tolist() == [1, 1, 1, 1]
+    assert LogisticRegression(costs=(1, 0)).fit(X, y).predict(X).tolist() == [0, 0, 0, 0]
+    assert LogisticRegression(costs=(1, 0)).fit(X, y).certain(X).all()
+    for costs in ((1,), (1, 2, 3), ()):
+        with pytest.raises(ValueError, match="two numbers"):
+            LogisticRegression(costs=costs).fit(X, y)
+
+
 @pytest.mark.parametrize("n", [60, 20_000])
 def test_poisson_counts_that_are_all_zero_on_a_rare_column_have_no_optimum(n):
     rng = np.random.default_rng(n)

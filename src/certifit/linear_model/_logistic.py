@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
@@ -182,6 +182,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         mass = np.bincount(code, weights, len(classes))
         if np.sum(mass > 0) < 2:
             raise ValueError(self._one_class(classes[mass > 0]))
+        if self.costs is not None and len(self.costs) != 2:
+            raise ValueError(f"costs must hold two numbers, (false_positive, false_negative), not {len(self.costs)}.")
         strength, ratio = self._penalty()
         prior = self._read_prior(len(classes), X.shape[1], ratio)
         solution = self._solve(X, code, classes, weights, strength, ratio, prior)
@@ -208,7 +210,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def _solve(
         self, X: Any, code: Array, classes: Array, weights: Array, strength: float, ratio: float, prior: Array | None
     ) -> Solution:
-        warm = self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == X.shape[1]
+        shape = (1 if len(classes) == 2 else len(classes), X.shape[1])
+        warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
         solution = solve_logistic(
             as_design(X),
             code,
@@ -332,7 +335,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
-            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            limit = logit(self.threshold_)
             return self.classes_[(scores > limit).astype(int)]
         return self.classes_[scores.argmax(axis=1)]
 
@@ -374,7 +377,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
         radius = self._certainty.radius(X) + slack
         if len(self.classes_) == 2:
-            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            limit = logit(self.threshold_)
             return np.abs(scores - limit) > radius
         top = np.sort(scores, axis=1)
         return top[:, -1] - top[:, -2] > radius
