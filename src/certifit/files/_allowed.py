@@ -45,6 +45,8 @@ _PARTS = {
     "certifit.neighbors._metrics.Metric",
     "certifit.neighbors._search.Index",
     "certifit.solvers.least_squares.Factor",
+    "certifit.study._baseline.ConstantClassifier",
+    "certifit.study._baseline.ConstantRegressor",
     "certifit.study._encoder.TableEncoder",
     "certifit.svm._pegasos._Walk",
     "certifit.tree._columns.Columns",
@@ -52,8 +54,6 @@ _PARTS = {
 }
 _OTHERS = {
     "sklearn.pipeline.Pipeline",
-    "sklearn.dummy.DummyClassifier",
-    "sklearn.dummy.DummyRegressor",
 }
 _PLAIN = {
     *(f"builtins.{t}" for t in ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")),

@@ -99,13 +99,11 @@ def outer_folds(y: Array, twins: Array, classes: bool, folds: int, seed: int) ->
 def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
     """An unfitted pipeline from the schema's matrix, wrapped in a search when there is something to choose."""
     columns = work.schema.columns
+    kinds = tuple(c.kind for c in columns)
     encoder = TableEncoder(
-        tuple(c.name for c in columns),
-        tuple(c.kind for c in columns),
-        tuple(c.categories for c in columns),
-        **candidate.encoder,
+        tuple(c.name for c in columns), kinds, tuple(c.categories for c in columns), **candidate.encoder
     )
-    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed)])
+    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
     grid = candidate.parameters(rows, len(columns))
     if not grid:
         return pipeline
