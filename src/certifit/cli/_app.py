@@ -87,7 +87,7 @@ def study(
     """
     from certifit.cli import _commands
 
-    count = workers or min(os.cpu_count() or 1, 8)
+    count = workers if workers is not None else max(2, min(os.cpu_count() or 1, 8))  # two at least: only work elsewhere can be ended in time
     return _commands.study(
         data,
         target,
@@ -324,7 +324,7 @@ def run(arguments: list[str]) -> int:
     """Parse, run, and turn what went wrong into one sentence and an exit code."""
     from certifit.cli._errors import UsageError
 
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     try:
         if not arguments:
             app.help_print([])

@@ -104,10 +104,18 @@ def left_behind(results: Sequence[Result], folds: int) -> list[tuple[str, str]]:
         if r.error:
             left.append((r.name, f"failed: {r.error}"))
         elif not r.complete(folds):
-            left.append((r.name, f"the time budget allowed {len(r.pieces)} of {folds} folds"))
+            left.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
         elif not np.all(np.isfinite(r.scores)):
             left.append((r.name, "gives no score on some fold"))
     return left
+
+
+def left_lines(left: Sequence[tuple[str, str]]) -> list[str]:
+    """What was left out, for the terminal: models with the same reason share a line."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in left:
+        reasons.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
 def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure) -> list[str]:

@@ -100,10 +100,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             filled = np.where(np.isnan(x), fill, x)
             if filled.min() < filled.max():
                 plain = self.kinds[j] == "boolean" or not self.standardize
-                spread = float(filled.std())
+                size = float(np.abs(filled).max())  # of values beyond 1e154 the squares would overflow
+                spread = size * float((filled / size).std())
                 kept.append(j)
                 fills.append(fill)
-                centres.append(0.0 if plain else float(filled.mean()))
+                centres.append(0.0 if plain else size * float((filled / size).mean()))
                 scales.append(1.0 if plain or spread == 0.0 else spread)
             # A mark carried by a handful of rows would only teach those rows by heart.
             if self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:

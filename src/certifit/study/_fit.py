@@ -63,7 +63,7 @@ def fit(
             pipeline.fit(work.X, work.y)
         used = dict(parameters)
     else:
-        pipeline, used = refit(Result(candidate), work)
+        pipeline, used, _ = refit(Result(candidate), work)
     about = {
         "name": model,
         "target": target,

@@ -21,13 +21,38 @@ _SIZES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SEPARABILITY_CELLS = 500_000
 
 
-def refit(result: Result, work: Work) -> tuple[Any, dict[str, Any]]:
-    """The candidate's search on all rows: the fitted pipeline and the chosen parameters."""
+def refit(result: Result, work: Work, deadline: float = float("inf")) -> tuple[Any, dict[str, Any], str]:
+    """The candidate on all rows: the fitted pipeline, its parameters, and how they were chosen.
+
+    By a search on all rows; when the folds say that there is no time for it, the choice of most folds is taken.
+    """
+    search = make_search(result.candidate, work, len(work.y))
+    if not hasattr(search, "best_params_") and not hasattr(search, "param_grid"):
+        return _fitted(search, work), {}, "nothing to choose"
+    seconds = [p.seconds for p in result.pieces.values()]
+    if seconds and time.monotonic() + float(np.median(seconds)) * _MORE > deadline:
+        chosen = _most_chosen(result)
+        known = {f"{step}__{k}" for step, part in search.estimator.steps for k in part.get_params(deep=False)}
+        grid = {name: chosen[name.split("__")[-1]] for name in search.param_grid if name in known}
+        return _fitted(search.estimator.set_params(**grid), work), chosen, "the choice of most folds, for want of time"
+    model = _fitted(search, work)
+    chosen = {k.split("__")[-1]: v for k, v in model.best_params_.items()}
+    return model.best_estimator_, chosen, "cross-validation on all rows"
+
+
+_MORE = 1.6  # a search on all rows against one on the training rows of a fold
+
+
+def _fitted(model: Any, work: Work) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make_search(result.candidate, work, len(work.y)).fit(work.X, work.y)
-    chosen = getattr(model, "best_params_", {})
-    return getattr(model, "best_estimator_", model), {k.split("__")[-1]: v for k, v in chosen.items()}
+        return model.fit(work.X, work.y)
+
+
+def _most_chosen(result: Result) -> dict[str, Any]:
+    """The combination of parameters that most folds chose, the first of equals."""
+    choices = [result.pieces[k].chosen for k in sorted(result.pieces)]
+    return max(choices, key=choices.count)
 
 
 def held_out_answers(result: Result, work: Work) -> Answers:
@@ -157,7 +182,7 @@ def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, flo
 
 
 # -- what the model looks at ----------------------------------------------------------------------------
-def inside(pipeline: Any, work: Work) -> dict[str, Any]:
+def inside(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
     """Coefficients, the tree, or how much each column matters."""
     model = pipeline.steps[-1][1]
     names = feature_names(pipeline)
@@ -168,8 +193,8 @@ def inside(pipeline: Any, work: Work) -> dict[str, Any]:
             return {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
     text = _tree_text(model, names)
     if text:
-        return {"kind": "tree", "text": text} | _importance(pipeline, work)
-    return {"kind": "importance"} | _importance(pipeline, work)
+        return {"kind": "tree", "text": text} | _importance(pipeline, work, deadline)
+    return {"kind": "importance"} | _importance(pipeline, work, deadline)
 
 
 def _rows(model: Any, table: Array) -> list[str]:
@@ -202,8 +227,8 @@ def _tree_text(model: Any, names: list[str]) -> str:
     return str(export_text(model, feature_names=names))
 
 
-def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
-    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to)."""
+def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
+    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to); none when time is up."""
     rng = np.random.default_rng(work.seed)
     rows = rng.permutation(len(work.y))[:2_000]
     X, y = work.X[rows], work.y[rows]
@@ -212,6 +237,8 @@ def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
     for j in range(X.shape[1]):
         drops = []
         for _ in range(3):
+            if time.monotonic() > deadline:
+                return {}
             Z = X.copy()
             Z[:, j] = rng.permutation(Z[:, j])
             drops.append(whole - score(work.measure, y, answers_of(pipeline, Z)))
@@ -220,7 +247,7 @@ def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
-def proofs(pipeline: Any, work: Work) -> dict[str, Any]:
+def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
     """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
     Z = pipeline[:-1].transform(work.X)
     model = pipeline.steps[-1][1]
@@ -228,7 +255,8 @@ def proofs(pipeline: Any, work: Work) -> dict[str, Any]:
     certain = _certain(model, Z)
     if certain is not None:
         out["certain"] = certain
-    if work.measure.name != "R²" and Z.size <= _SEPARABILITY_CELLS:
+    small = Z.size <= _SEPARABILITY_CELLS and not np.isnan(Z).any()
+    if work.measure.name != "R²" and small and time.monotonic() < deadline:
         told = _separability(Z, work.y)
         if told:
             out["separability"] = told
