@@ -31,6 +31,8 @@ def estimators():
             continue
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
+            if name == "OneVsRest":  # needs a model to repeat: below
+                continue
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and not inspect.isabstract(thing):
                 yield pytest.param(thing, id=name)
 

@@ -11,7 +11,7 @@ import numpy as np
 from certifit.study._compare import Result
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._verdict import Verdict
+from certifit.study._verdict import Verdict, difference, signed
 
 _RARE = 0.1
 
@@ -127,17 +127,15 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
             f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {chosen.name} with {len(facts.y)} "
-            f"rows (closest: {closest.name}, {-closest.difference:+.3f} ± {closest.half:.3f}); another seed may order "
-            "them otherwise."
+            f"rows (closest: {closest.name}, {difference(closest)}); another seed may order them otherwise."
         )
-        half = min(s.half for s in rivals)
-        gap = max(abs(closest.difference), 1e-4)
-        if half > gap:
-            rows = len(facts.y) * (half / gap) ** 2
-            if rows < 1e8:
-                said.append(
-                    f"More rows: to call a difference as small as {gap:.2g} real would take about {_rough(rows)} rows."
-                )
+        rival = max(rivals, key=lambda s: s.mean)
+        rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
+        if len(facts.y) < rows < 1e8:
+            said.append(
+                f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} real, if it "
+                f"stays at {abs(rival.difference):.2g}."
+            )
     curve = record.get("learning_curve") or []
     if len(curve) >= 3:
         gain = curve[-1]["held_out"] - curve[-3]["held_out"]
@@ -147,7 +145,7 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
             )
         else:
             said.append(
-                f"Not simply more rows of the same kind: the learning curve is flat ({gain:+.3f} over its last part)."
+                f"Not simply more rows of the same kind: the learning curve is flat ({signed(gain)} over its last part)."
             )
     said += [
         f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is "

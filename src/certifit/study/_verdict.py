@@ -167,10 +167,11 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
 
 def difference(s: Standing) -> str:
     """This one minus the chosen one, with half its interval."""
-    return f"{_signed(-s.difference)} ± {_number(s.half)}"
+    return f"{signed(-s.difference)} ± {_number(s.half)}"
 
 
-def _signed(v: float) -> str:
+def signed(v: float) -> str:
+    """Three decimals with a sign; none for what rounds to zero."""
     shown = _number(abs(v))
     return shown if float(shown) == 0.0 else ("−" if v < 0 else "+") + shown
 

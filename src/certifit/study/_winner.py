@@ -17,6 +17,7 @@ from certifit.study._judge import Answers, answers_of, score
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve
+_CURVES = 6  # classes whose ROC curves still make one picture
 _SIZES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SEPARABILITY_CELLS = 500_000
 
@@ -99,8 +100,9 @@ def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
         "accuracy": share(int(np.trace(matrix)), len(y)),
     }
     if len(labels) == 2 and said.scores is not None:
-        out["roc"] = _roc(y == labels[1], said.scores)
-        out["roc"]["positive"] = str(labels[1])
+        out["roc"] = _roc(y == labels[1], said.scores, labels[1])
+    elif len(labels) <= _CURVES and said.probabilities is not None and said.probabilities.shape[1] == len(labels):
+        out["rocs"] = [_roc(y == c, said.probabilities[:, k], c) for k, c in enumerate(labels)]
     return out
 
 
@@ -113,11 +115,12 @@ def share(hits: int, total: int) -> dict[str, Any]:
     return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
 
 
-def _roc(positive: Array, scores: Array) -> dict[str, Any]:
+def _roc(positive: Array, scores: Array, label: Any) -> dict[str, Any]:
     curve = metrics.roc(positive, scores)
     keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
     limits = curve.interval(0.95)
     return {
+        "positive": str(label),
         "fpr": [round(float(v), 5) for v in curve.fpr[keep]],
         "tpr": [round(float(v), 5) for v in curve.tpr[keep]],
         "pooled_auc": float(curve.auc),
@@ -190,7 +193,9 @@ def inside(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[st
     if coef is not None and not callable(coef):
         table = np.atleast_2d(np.asarray(coef, dtype=float))
         if table.shape[1] == len(names):
-            return {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
+            found = {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
+            one_of_two = len(table) == 1 and hasattr(model, "classes_")
+            return found | ({"towards": str(model.classes_[-1])} if one_of_two else {})
     text = _tree_text(model, names)
     if text:
         return {"kind": "tree", "text": text} | _importance(pipeline, work, deadline)
@@ -285,4 +290,4 @@ def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = separability(Z, y)
-    return {"verdict": str(found.verdict), "text": str(found), "holds": bool(getattr(found, "holds", True))}
+    return {"verdict": str(found.verdict), "text": found.certificate.claim, "holds": bool(found.holds)}
