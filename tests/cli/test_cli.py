@@ -186,6 +186,9 @@ def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
         (["study", "example:iris", "--folds", "x"], 2, "--folds"),
         (["study", "example:iris", "--folds", "1"], 2, "--folds must be 2 or more"),
         (["study", "example:iris", "--time-budget", "-1"], 2, "--time-budget"),
+        (["study", "example:iris", "--workers", "0"], 2, "--workers must be 1 or more"),
+        (["study", "example:iris", "--seed", "-1"], 2, "--seed"),
+        (["study", "example:iris", "--task", "magic"], 2, "--task"),
         (["study", "example:iris", "--target", "colour"], 2, "no column 'colour'"),
         (["study", "example:diabetes", "--models", "magic"], 1, "There is no model 'magic'"),
         (["predict", "no.certifit", "no.csv"], 2, "There is no file no.certifit"),
@@ -198,6 +201,28 @@ def test_errors_are_one_sentence_and_have_their_code(arguments, code, words, cap
     told = capsys.readouterr().err.strip()
     assert words.lower() in told.lower()
     assert len(told.splitlines()) == 1
+
+
+def test_colons_are_no_pictures_and_one_column_is_explained(tmp_path, capsys):
+    (tmp_path / "c.csv").write_text("a:b:y\n1:2:3\n" * 20)
+    assert main(["study", str(tmp_path / "c.csv"), "--target", "y"]) == 2
+    told = capsys.readouterr().err
+    assert "a:b:y" in told
+    assert "one column only" in told
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["study", "example:iris", "--out", str(tmp_path / "file" / "deep")]) == 2
+    assert "Nothing can be written" in capsys.readouterr().err
+
+
+def test_what_was_left_is_said(tmp_path, capsys):
+    out = str(tmp_path / "o")
+    assert main(["study", "example:iris", "--out", out, "--time-budget", "0.01", "--workers", "1", "--folds", "2"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "left" in told
+    assert "the time budget allowed none of 2 folds" in told
 
 
 def test_a_table_without_a_target_option(folder, capsys):

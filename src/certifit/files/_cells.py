@@ -77,9 +77,10 @@ def _as_text(column: Any) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_floating(column.type):
-        whole = pc.all(pc.equal(pc.floor(column), column)).as_py()
-        if whole is not False:
-            column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type)).cast(pa.int64())
+        column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type))
+        small = pc.less(pc.abs(column), 2.0**53)
+        if pc.all(pc.and_(pc.equal(pc.floor(column), column), small)).as_py() is not False:
+            column = column.cast(pa.int64())
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "true", "false")
     return column.cast(pa.large_string())
