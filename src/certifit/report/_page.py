@@ -84,7 +84,7 @@ def count(v: int) -> str:
 
 def signed(v: float) -> str:
     """A difference with its sign; nothing has a sign when it rounds to zero."""
-    shown = figure(abs(v)) if abs(v) >= 0.0005 else "0.000"
+    shown = f"{abs(v):.3f}" if abs(v) < 10 else figure(abs(v))
     return shown if shown == "0.000" else ("−" if v < 0 else "+") + shown
 
 
@@ -100,7 +100,9 @@ def six(v: Any) -> str:
 
 def parameter(v: Any) -> str:
     """The value of a parameter."""
-    return f"{v:.4g}" if isinstance(v, float) else str(v)
+    if not isinstance(v, float):
+        return str(v)
+    return ("−" if v < 0 else "") + f"{abs(v):.4g}"
 
 
 _IN_WORDS = {

@@ -175,7 +175,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _short(name: str, most: int = 22) -> str:
+def _short(name: str, most: int = 24) -> str:
     name = _plain(name)
     if len(name) <= most:
         return name

@@ -126,7 +126,7 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     if rivals:
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
-            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {chosen.name} with {len(facts.y)} "
+            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with {len(facts.y)} "
             f"rows (closest: {closest.name}, {difference(closest)}); another seed may order them otherwise."
         )
         rival = max(rivals, key=lambda s: s.mean)
@@ -136,6 +136,11 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
                 f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} real, if it "
                 f"stays at {abs(rival.difference):.2g}."
             )
+    if not verdict.beats_baseline:
+        said.append(
+            f"Other columns: what these say about {facts.target.name} is too little; one that stands closer to its "
+            "cause would change everything."
+        )
     curve = record.get("learning_curve") or []
     if len(curve) >= 3:
         gain = curve[-1]["held_out"] - curve[-3]["held_out"]
@@ -162,6 +167,11 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
         "place or time voids them."
     )
     return said
+
+
+def the(name: str) -> str:
+    """A model's name inside a sentence."""
+    return f"the {name}" if name == "baseline" else name
 
 
 def _rough(rows: float) -> str:

@@ -265,13 +265,13 @@ def _look_into(verdict: Any, pipeline: Any, work: _compare.Work, facts: Facts, e
     said = _winner.held_out_answers(verdict.winner, work)
     out: dict[str, Any] = {}
     if facts.task == "classification":
-        out["classes"] = _winner.class_figures(facts.y, said, facts.target.labels())
+        out["classes"] = _winner.class_figures(facts.y, said, facts.target.labels(), verdict.winner.name != "baseline")
     else:
         out["values"] = _winner.value_figures(facts.y, said, work.seed)
     out["proofs"] = _winner.proofs(pipeline, work, end)
     look = verdict.winner.name != "baseline"
     out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}
-    out["learning_curve"] = _winner.learning_curve(pipeline, work, end)
+    out["learning_curve"] = _winner.learning_curve(pipeline, work, end) if look else []
     return out
 
 

@@ -138,10 +138,14 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
     if len(verdict.standings) == 1 and chosen.name == "baseline":
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
-        return (
+        text = (
             f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do "
             "not predict the target, or there are too few rows to tell."
         )
+        best = verdict.standings[0]
+        if best.name != chosen.name:
+            text += f" The best mean, {_number(best.mean)} by {best.name}, is not really better ({difference(best)})."
+        return text
     text = (
         f"{_capital(chosen.name)}, {measure.name} {_number(chosen.mean)} "
         f"({_number(chosen.low)} to {_number(chosen.high)}, 95 %), is {verdict.rule}."

@@ -78,7 +78,7 @@ def held_out_answers(result: Result, work: Work) -> Answers:
 
 
 # -- figures of held-out answers --------------------------------------------------------------------
-def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
+def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True) -> dict[str, Any]:
     """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two."""
     index = {str(c): k for k, c in enumerate(labels)}
     matrix = np.zeros((len(labels), len(labels)), dtype=int)
@@ -99,6 +99,8 @@ def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
         "classes": rows,
         "accuracy": share(int(np.trace(matrix)), len(y)),
     }
+    if not curves:  # the same score for every row ranks nothing
+        return out
     if len(labels) == 2 and said.scores is not None:
         out["roc"] = _roc(y == labels[1], said.scores, labels[1])
     elif len(labels) <= _CURVES and said.probabilities is not None and said.probabilities.shape[1] == len(labels):
@@ -229,7 +231,21 @@ def _tree_text(model: Any, names: list[str]) -> str:
         return ""
     from certifit.tree import export_text
 
-    return str(export_text(model, feature_names=names))
+    return in_plain_words(str(export_text(model, feature_names=names)), names)
+
+
+def in_plain_words(text: str, names: list[str]) -> str:
+    """Questions about 0/1 features as a person asks them: colour = red, colour ≠ red, age is missing, age is there."""
+    for name in sorted(names, key=len, reverse=True):
+        if " = " in name:
+            column, _, level = name.rpartition(" = ")
+            yes, no = name, f"{column} ≠ {level}"
+        elif name.endswith(" is missing"):
+            yes, no = name, name.removesuffix("missing") + "there"
+        else:
+            continue
+        text = text.replace(f"{name} <= 0.5", no).replace(f"{name} > 0.5", yes)
+    return text
 
 
 def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
