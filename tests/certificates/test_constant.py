@@ -35,7 +35,7 @@ def test_the_gap_of_any_constant_is_never_understated(y, c):
 @given(st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3))
 def test_the_log_loss_gap_is_never_understated(q):
     q = np.array(q) / sum(q)
-    p = np.array([np.mean(LABELS == c) for c in "abc"])
+    p = np.array([np.mean(c == LABELS) for c in "abc"])
     evidence = {"loss": "log", "classes": np.array(list("abc")), "shares": q}
     certificate = issue("constant", Data.of(X, LABELS), evidence)
     assert certificate.gap >= np.sum(p * np.log(p / q)) - 1e-12

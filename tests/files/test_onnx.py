@@ -361,7 +361,9 @@ def study_table(n=300):
     }
 
 
-@pytest.mark.parametrize("name", ["logistic regression", "decision tree", "nearest neighbours", "naive Bayes", "baseline"])
+@pytest.mark.parametrize(
+    "name", ["logistic regression", "decision tree", "nearest neighbours", "naive Bayes", "baseline"]
+)
 def test_a_study_with_its_table(name):
     table = study_table()
     model = fit_table(table, "result", name, drop=["score"])

@@ -292,12 +292,8 @@ ATTACKS = {
     "bomb inside the model": lambda whole, inner: rewritten(
         whole, model=repacked(inner, how=zipfile.ZIP_DEFLATED, extra=[("x.npy", ZEROS)])
     ),
-    "array larger than any memory": lambda whole, inner: rewritten(
-        whole, model=repacked(inner, of_arrays(huge_array))
-    ),
-    "pickle inside an array": lambda whole, inner: rewritten(
-        whole, model=repacked(inner, of_arrays(array_of_objects))
-    ),
+    "array larger than any memory": lambda whole, inner: rewritten(whole, model=repacked(inner, of_arrays(huge_array))),
+    "pickle inside an array": lambda whole, inner: rewritten(whole, model=repacked(inner, of_arrays(array_of_objects))),
     "member outside the folder": lambda whole, inner: repacked(whole, extra=[("../../evil", b"x")]),
     "unusual packing": lambda whole, inner: repacked(whole, how=zipfile.ZIP_LZMA),
     "model that is a number": lambda whole, inner: rewritten(whole, model=repacked(inner, of_schema(b"42"))),

@@ -22,7 +22,10 @@ from certifit.certificates.counts import class_codes
 
 @register
 class Constant(Kind):
-    """The mean (``loss`` "squared", ``value``) or the shares of the classes (``loss`` "log", ``classes``, ``shares``)."""
+    """The mean is the best constant, or the shares of the classes are.
+
+    Evidence: ``loss`` "squared" and ``value``; or ``loss`` "log", ``classes`` and ``shares``.
+    """
 
     name = "constant"
     theorem = "the mean minimises squared loss, the class shares minimise log loss, among answers that ignore the row"
@@ -78,4 +81,3 @@ def _log(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigor) -
 
 def _stack(parts: list[Ball]) -> Ball:
     return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
-

@@ -87,7 +87,9 @@ def study(
     """
     from certifit.cli import _commands
 
-    count = workers if workers is not None else max(2, min(os.cpu_count() or 1, 8))  # two at least: only work elsewhere can be ended in time
+    count = (
+        workers if workers is not None else max(2, min(os.cpu_count() or 1, 8))
+    )  # two at least: only work elsewhere can be ended in time
     return _commands.study(
         data,
         target,

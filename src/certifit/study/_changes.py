@@ -126,8 +126,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     if rivals:
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
-            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with {len(facts.y)} "
-            f"rows (closest: {closest.name}, {difference(closest)}); another seed may order them otherwise."
+            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with "
+            f"{len(facts.y)} rows (closest: {closest.name}, {difference(closest)}); another seed may order them otherwise."
         )
         rival = max(rivals, key=lambda s: s.mean)
         rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
@@ -150,7 +150,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
             )
         else:
             said.append(
-                f"Not simply more rows of the same kind: the learning curve is flat ({signed(gain)} over its last part)."
+                "Not simply more rows of the same kind: the learning curve is flat "
+                f"({signed(gain)} over its last part)."
             )
     said += [
         f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is "

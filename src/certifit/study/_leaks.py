@@ -24,7 +24,9 @@ def alone(x: Array, y: Array, category: bool, classes: bool) -> float:
     rows = np.random.default_rng(0).permutation(len(y))[:_ROWS]
     x, y = x[rows], y[rows]
     labels, code = np.unique(y, return_inverse=True)
-    target = np.eye(len(labels))[code] if classes and len(labels) <= 100 else _moderate(np.asarray(y, dtype=float))[:, None]
+    target = (
+        np.eye(len(labels))[code] if classes and len(labels) <= 100 else _moderate(np.asarray(y, dtype=float))[:, None]
+    )
     half = len(y) // 2
     guess = np.concatenate(
         [_answer(x[half:], target[half:], x[:half], category), _answer(x[:half], target[:half], x[half:], category)]

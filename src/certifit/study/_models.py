@@ -69,7 +69,7 @@ class Candidate:
             return False
 
     def steps(self, seed: int, kinds: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
-        """Named, unfitted steps; the last is called "model". A model that takes gaps is told the kinds of the columns."""
+        """Named, unfitted steps; the last is called "model". One that takes gaps is told the kinds of the columns."""
         made = []
         for k, path in enumerate(self.path):
             cls = _find(path)

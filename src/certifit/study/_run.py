@@ -162,7 +162,9 @@ def run(
     hear.say("verdict", text)
     for line in _changes.left_lines(left):
         hear.say("left", line)
-    pipeline, parameters, how = _winner.refit(verdict.winner, work, start + _REFIT * time_budget if time_budget else end)
+    pipeline, parameters, how = _winner.refit(
+        verdict.winner, work, start + _REFIT * time_budget if time_budget else end
+    )
     record: dict[str, Any] = {
         "certifit": certifit.__version__,
         "made": began.isoformat(timespec="seconds"),
@@ -230,8 +232,8 @@ def plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _compa
             folds = max(2, min(folds, smallest))
         elif folds > smallest:
             raise TableError(
-                f"{folds} folds are too many: class {labels[counts.argmin()]!s} has {smallest} different rows, and every "
-                "fold needs one of each class."
+                f"{folds} folds are too many: class {labels[counts.argmin()]!s} has {smallest} different rows, and "
+                "every fold needs one of each class."
             )
         inner = max(2, min(few, smallest - smallest // folds - 1))
     else:

@@ -1,9 +1,10 @@
 """Which model, and which differences are real.
 
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
-scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). The choice is the
-simplest candidate within one such standard error of the best, once any candidate really beats the baseline. Intervals of differences to the chosen one hold all
-together with 95 % (Bonferroni); a difference is called real when its interval leaves out zero.
+scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate really
+beats the baseline, the choice is the simplest one within one such standard error of the best. Intervals of
+differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called real when its interval
+leaves out zero.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from certifit._types import Array
 from certifit.certificates.evaluation import corrected_limits
 from certifit.study._compare import Fold, Result
 from certifit.study._judge import Measure
-
 
 _BEST = "the model with the best mean score"
 

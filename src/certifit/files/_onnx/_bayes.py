@@ -55,7 +55,9 @@ def mixed(g: Graph, model: Any, x: str) -> Answer:
         try:
             levels = np.array([float(w) for w in words])
         except ValueError:
-            raise ExportError("A MixedNB is exported to ONNX when its categories are numbers (or in a study).") from None
+            raise ExportError(
+                "A MixedNB is exported to ONNX when its categories are numbers (or in a study)."
+            ) from None
         on = g("Cast", g("Equal", g("Gather", x, np.array([j]), axis=1), levels[None]), to=DOUBLE)
         joint = g("Add", joint, _weigh(g, on, logs))
     return _posterior(g, joint, model)
