@@ -127,7 +127,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
             f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with "
-            f"{len(facts.y)} rows (closest: {closest.name}, {difference(closest)}); another seed may order them otherwise."
+            f"{len(facts.y)} rows (closest: {closest.name}, {difference(closest)}); another seed may order them "
+            "otherwise."
         )
         rival = max(rivals, key=lambda s: s.mean)
         rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
