@@ -98,5 +98,5 @@ def _path(model: TableModel, X: Array) -> str:
     if tell is None:
         return ""
     names = feature_names(model.pipeline)
-    told = re.sub(r"\bx(\d+)\b", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))
+    told = re.sub(r"\bx\[?(\d+)\b\]?", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))
     return in_plain_words(told, names)
