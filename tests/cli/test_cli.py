@@ -135,6 +135,38 @@ def test_fit_one_model(folder, capsys):
     assert main(["verify", str(out), table]) == 0
 
 
+def test_parameters_that_cannot_be_are_one_sentence(folder, capsys):
+    table = str(folder / "t.csv")
+    arguments = ["fit", table, "--target", "dose", "--model", "ridge", "--out", str(folder / "no.certifit"), "--set"]
+    for setting, words in (("alpha=-1", "alpha"), ("beta=1", "has no parameter 'beta'"), ("alpha", "name=value")):
+        assert main([*arguments, setting]) in (1, 2)
+        told = capsys.readouterr().err.strip()
+        assert words in told
+        assert "TRACE" not in told
+        assert len(told.splitlines()) == 1
+    assert not (folder / "no.certifit").exists()
+
+
+def test_certify_a_model_without_objective_checks_its_own_claim(folder, capsys):
+    table, out = str(folder / "t.csv"), str(folder / "tree.certifit")
+    assert main(["fit", table, "--target", "dose", "--model", "decision tree", "--out", out]) == 0
+    capsys.readouterr()
+    assert main(["certify", out, table]) == 0
+    assert "A tree of" in capsys.readouterr().out
+    text = (folder / "t.csv").read_text().splitlines()
+    (folder / "less.csv").write_text("\n".join(text[:-1]) + "\n")
+    assert main(["certify", out, str(folder / "less.csv")]) == 1
+    assert "DOES NOT HOLD" in capsys.readouterr().out
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(folder, capsys):
+    model, table = str(folder / "out" / "model.certifit"), str(folder / "t.csv")
+    assert main(["predict", model, table, "--out", str(folder / "t.csv" / "p.csv")]) == 1
+    told = capsys.readouterr().err.strip()
+    assert "TRACE" not in told
+    assert len(told.splitlines()) == 1
+
+
 def test_export_gives_the_values_of_predict(folder, capsys):
     import certifit
 

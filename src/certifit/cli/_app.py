@@ -345,6 +345,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # somebody closed the pipe (head): not our error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        errors.print(f"certifit: {error.filename or 'a file'}: {error.strerror or error}.", markup=False)
+        return 1
     except Exception as error:
         if os.environ.get("CERTIFIT_TRACE"):
             raise

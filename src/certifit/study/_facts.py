@@ -166,7 +166,8 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
             raise TableError(f"The target {name!r} is no count (whole numbers from 0): use --task regression.")
         return Target(name, task, comma=bool(found.column and found.column.comma))  # type: ignore[arg-type]
     if task == "classification" or not numeric:
-        whole = numeric and not np.any(numbers[~np.isnan(numbers)] % 1)
+        present = numbers[~np.isnan(numbers)]
+        whole = numeric and not np.any(present % 1) and bool(np.all(np.abs(present) < 2.0**53))
         return _classes(table, name, whole)
     return _numeric_target(table, name, numbers[~np.isnan(numbers)], found, notes)
 
