@@ -147,6 +147,8 @@ def _comparison(axes: Any, record: Record) -> None:
         axes.plot(row["mean"], k, "o", color=colour, markersize=7 if chosen else 5)
     axes.set_yticks(range(len(rows)), [_short(r["name"]) for r in rows])
     for label, row in zip(axes.get_yticklabels(), rows):
+        if "\n" in label.get_text():  # two lines in the height of one
+            label.set(fontsize=8, linespacing=0.95)
         if row["name"] == winner:
             label.set_color(_ACCENT)
             label.set_fontweight("bold")

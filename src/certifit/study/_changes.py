@@ -94,7 +94,10 @@ def _spread(x: Any, kind: str, categories: Sequence[str]) -> dict[str, Any]:
         return {"levels": [[categories[int(t)], int(counts[t])] for t in top]}
     if not len(seen):
         return {}
-    return {"range": [float(v) for v in np.quantile(seen, [0.0, 0.5, 1.0])]}
+    marks = np.quantile(seen, [0.0, 0.5, 1.0])
+    if kind == "date":
+        return {"range": [str(np.datetime64(int(day), "D")) for day in np.floor(marks)]}
+    return {"range": [float(v) for v in marks]}
 
 
 def left_behind(results: Sequence[Result], folds: int) -> list[tuple[str, str]]:
