@@ -92,9 +92,16 @@ def test_huge_and_tiny_values_are_judged_without_a_warning():
     x = rng.normal(size=N)
     noise = rng.normal(size=N)
     for scale in (1e300, 1e-300):
-        facts = examine({"x": x * scale, "z": noise, "y": (x + noise) * scale}, "y")
+        facts = examine({"x": x * scale, "z": noise, "y": (x + noise) * (1e140 if scale > 1 else 1e-140)}, "y")
         assert facts.leaks == ()
         assert len(facts.schema.columns) == 2
+
+
+def test_targets_whose_squares_are_no_floats_are_refused():
+    y = np.random.default_rng(0).normal(size=N)
+    for scale, words in ((1e307, "reaches"), (1e-300, "varies by")):
+        with pytest.raises(TableError, match=rf"{words} .*rescale it"):
+            examine({"x": np.arange(N) % 7, "y": y * scale}, "y")
 
 
 def test_zip_codes_stay_categories_with_their_zeros():

@@ -206,6 +206,11 @@ def _refuse_hopeless(y: Array, aim: Target) -> None:
     if aim.task != "classification":
         if np.ptp(y) == 0:
             raise TableError(f"The target {aim.name!r} is always {y[0]:g}: there is nothing to learn.")
+        most = float(np.abs(y).max())
+        spread = most * float(np.std(y / most))
+        if most > 1e150 or spread < 1e-150:
+            what = f"reaches {most:.0e}" if most > 1e150 else f"varies by {spread:.0e} only"
+            raise TableError(f"The target {aim.name!r} {what}: squares of such numbers are no floats; rescale it.")
         return
     labels, counts = np.unique(y, return_counts=True)
     if len(labels) < 2:
