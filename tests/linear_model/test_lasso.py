@@ -376,3 +376,26 @@ def test_search_shares_the_work_of_folds(estimator):
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-7)
     wide = Search(Lasso(tol=1e-10), {"alpha": [0.1, 1.0]}, cv=4).fit(rng.normal(size=(20, 40)), rng.normal(size=20))
     assert not wide.shared_
+
+
+@pytest.mark.parametrize(("tol", "apart"), [(1e-4, 0.03), (1e-10, 1e-6)])
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_folds_of_large_tables_keep_to_the_tolerance(tol, apart, ratio):
+    """Strengths between those that are solved are interpolated: each still has the gap that was asked for."""
+    from certifit.solvers.lasso_folds import lasso_folds
+
+    rng = np.random.default_rng(18)
+    X, y = make(rng, 900, 250, "units")
+    alphas = np.append(np.geomspace(1.0, 1e-3, 40), 1e-3) * top(X, y, ratio)
+    rows = np.arange(900)
+    split = [(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)]
+    for (train, _), (coef, offset) in zip(split, lasso_folds(X, y, split, alphas, ratio, tol=tol)):
+        A, b = X[train], y[train]
+        null = np.var(b) / 2
+        for i in (0, 1, 7, 20, 33, 39, 40):
+            best = ElasticNet(alphas[i], l1_ratio=ratio, tol=1e-11).fit(A, b)
+            mine = ElasticNet(alphas[i])
+            mine.coef_, mine.intercept_ = coef[i], offset[i]
+            assert objective(mine, A, b, ratio) <= objective(best, A, b, ratio) + (tol + 1e-10) * null
+            np.testing.assert_allclose(A @ coef[i] + offset[i], best.predict(A), atol=apart * np.std(b))
+        np.testing.assert_array_equal(coef[39], coef[40])  # the same strength twice

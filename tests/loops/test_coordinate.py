@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certifit.loops.active_set import DONE, active_set, enter, leave
+from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
 from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, follow, take
 
 
@@ -75,14 +75,22 @@ def test_the_inverse_follows_changes():
     rng = np.random.default_rng(2)
     A = rng.normal(size=(20, 6))
     H = A.T @ A
-    inverse, S, z = np.zeros((6, 6)), np.zeros(6, dtype=np.int64), np.empty(6)
-    for k in range(6):
-        assert enter(inverse, k, np.ascontiguousarray(H[k, :6]), H[k, k], z)
-        S[k] = k
+    inverse, S = np.zeros((6, 6)), np.arange(6)
+    Z, V, kept = np.empty((3, 6)), np.empty((3, 6)), np.empty(3, dtype=np.int64)
+    for k in (0, 3):  # three columns at a time
+        block = np.ascontiguousarray(H[k : k + 3])
+        assert enter(inverse, k, block, np.ascontiguousarray(H[k : k + 3, k : k + 3]), 3, Z, V, kept) == 3
     np.testing.assert_allclose(inverse, np.linalg.inv(H), atol=1e-12)
     leave(inverse, 6, 2, S)
     np.testing.assert_allclose(inverse[:5, :5], np.linalg.inv(H[np.ix_(S[:5], S[:5])]), atol=1e-12)
-    assert not enter(inverse, 5, H[S[:5], 0].copy(), H[0, 0], z)  # column 0 is there already
+    again = np.array([0, 2])  # column 0 is there already, column 2 has just left
+    both = np.ascontiguousarray(H[np.ix_(again, S[:5])])
+    padded = np.zeros((2, 6))
+    padded[:, :5] = both
+    assert enter(inverse, 5, padded, np.ascontiguousarray(H[np.ix_(again, again)]), 2, Z, V, kept) == 1
+    assert kept[0] == 1
+    S[5] = 2
+    np.testing.assert_allclose(inverse, np.linalg.inv(H[np.ix_(S, S)]), atol=1e-12)
 
 
 @pytest.mark.parametrize("positive", [False, True])
@@ -96,3 +104,9 @@ def test_active_set_ends_at_the_optimum(problem, positive):
     assert k == np.count_nonzero(w)
     slow = slow_sweeps(A, y, np.zeros(7), l1, l2, positive, np.arange(7), 3000)
     np.testing.assert_allclose(w, slow, atol=1e-10)
+
+
+def test_mirror():
+    A = np.arange(9.0).reshape(3, 3)
+    mirror(A)
+    np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])

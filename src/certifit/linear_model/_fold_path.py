@@ -10,11 +10,16 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from certifit._types import Array
+from certifit.design import side_by_side
 from certifit.linear_model._base import read_weights
 from certifit.resampling import Fold
 from certifit.solvers.coordinate import is_tall
 from certifit.solvers.lasso_folds import lasso_folds
 from certifit.solvers.ridge_folds import ridge_folds, rows_of
+
+_FINEST = 1e-13  # the smallest gap worth asking for
+_LARGE = 200  # columns below which a path is solved nearly exactly, whatever the tolerance: it costs next to nothing
+_SMALL = 1e-9
 
 
 def penalties(model: Any, grid: Sequence[Mapping[str, Any]]) -> list[tuple[bool, float]] | None:
@@ -124,15 +129,19 @@ def _lasso_predictions(
     groups: dict[float, list[int]] = {}
     for i, (ratio, _) in enumerate(settings):
         groups.setdefault(ratio, []).append(i)
-    paths = [
-        lasso_folds(
-            X, y, folds, np.array([settings[i][1] for i in g]), ratio, weights, model.fit_intercept, model.positive
-        )
+    tol = model.tol if X.shape[1] >= _LARGE else min(model.tol, _SMALL)
+    options = model.fit_intercept, model.positive, max(tol, _FINEST)
+    found = [
+        list(lasso_folds(X, y, folds, np.array([settings[i][1] for i in g]), ratio, weights, *options))
         for ratio, g in groups.items()
     ]
-    for (_, test), *found in zip(folds, *paths):
-        rows = X[rows_of(test)]
-        out = np.empty((len(settings), len(test)))
-        for where, (coef, offset) in zip(groups.values(), found):
+
+    def answers(fold: int) -> dict[str, Array]:
+        rows = X[rows_of(folds[fold][1])]
+        out = np.empty((len(settings), len(rows)))
+        for where, path in zip(groups.values(), found):
+            coef, offset = path[fold]
             out[where] = coef @ rows.T + offset[:, None]
-        yield {"predict": out}
+        return {"predict": out}
+
+    yield from side_by_side(answers, range(len(folds)))

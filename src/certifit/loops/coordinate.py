@@ -13,7 +13,7 @@ from numba import njit
 _DOT = {"reassoc", "contract"}  # a dot product is three times as fast; NaN is left alone
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shrink(rho, l1, positive):
     if rho > l1:
         return rho - l1
@@ -22,7 +22,7 @@ def _shrink(rho, l1, positive):
     return 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     """Sweeps over the first m coordinates with the Gram matrix G (rows of a C-ordered buffer)."""
     largest = 0.0
@@ -49,7 +49,7 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
     k = len(rows)
@@ -59,7 +59,7 @@ def take(G, rows, out):
             out[a, b] = G[i, rows[b]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def follow(G, q, m, rows, move):
     """q −= G[:, rows] move, on the first m entries."""
     for a in range(len(rows)):
@@ -77,7 +77,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps with the residual r = y − A w; A is Fortran-ordered, ``norms`` are its squared column norms."""
     largest = 0.0
@@ -105,7 +105,7 @@ def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_sparse(data, indices, indptr, root, mean, total, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps for columns √s(x − mean) of a sparse X, which are never formed.
 

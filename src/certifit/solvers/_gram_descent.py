@@ -18,6 +18,9 @@ from certifit.design import cholesky, one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8
+_PAYING = 0.4  # sweeps go on as long as a few of them make the gap so many times as large
+_FEW = 4
+_MANY = 60
 _LARGEST = 2500  # support beyond which an inverse costs more than sweeps
 
 
@@ -83,7 +86,8 @@ class Active:
 
     def build(self, G: Array, state: GramState, penalty: Penalty) -> bool:
         """Factorise for the support of the state; False where its columns depend on each other."""
-        from certifit.loops.coordinate import take  # compiled code loads on first use
+        from certifit.loops.active_set import mirror  # compiled code loads on first use
+        from certifit.loops.coordinate import take
 
         S = np.flatnonzero(state.w)
         k = len(S)
@@ -96,7 +100,8 @@ class Active:
                 if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
                     return False
                 inverse, info = dpotri(C, lower=1)
-            H = np.tril(inverse) + np.tril(inverse, -1).T
+            H = np.ascontiguousarray(inverse)
+            mirror(H)
         self.reserve(k, len(state.w))
         self.S[:k], self.inverse[:k, :k], self.k = S, H, k
         self.ridge = penalty.l2[0] if len(penalty.l2) else 0.0
@@ -122,12 +127,14 @@ def descend_gram(
     active: Active | None = None,
     rng: np.random.Generator | None = None,
     jump: bool = False,
+    loose: bool = False,
 ) -> int:
     """Advance the state until its gap (within these coordinates) is at most tol; returns sweeps and changes made.
 
     G may be a larger buffer: only the first m = len(w) rows and columns count. ``share`` is the relative violation
     at which an active-set pass may end. ``jump`` says that many coefficients will enter: sweeps and one factorisation
-    then beat single updates.
+    then beat single updates. With ``loose`` sweeps go on as long as they pay, and may end it at a gap just below tol;
+    otherwise an active-set pass ends it, mostly with no gap at all.
     """
     work = 0
     active = Active() if active is None else active
@@ -137,12 +144,17 @@ def descend_gram(
     for turn in range(_ROUNDS):
         small = np.count_nonzero(state.w) <= _LARGEST
         warm = small and (active.k > 0 or turn > 0) and active.matches(state, penalty)
-        if jump and warm and turn == 0:
+        if loose and turn == 0:
+            work += _sweep_on(G, state, penalty, tol, rng)
+            if penalty.gap(state.w, state.q, state.r2)[0] <= tol:
+                break
+            warm = False
+        elif jump and warm and turn == 0:
             before = state.copy()
             _sweeps(G, state, penalty, _COLD_SWEEPS, rng)
             if not active.build(G, state, penalty):
                 state.w[:], state.q[:], state.r2 = before.w, before.q, before.r2
-        if not warm:
+        elif not warm:
             _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
             work += _COLD_SWEEPS
         if warm or (small and turn < 5 and active.build(G, state, penalty)):
@@ -158,6 +170,19 @@ def descend_gram(
         last = min(now, last)
         share *= 0.3
     return work
+
+
+def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.random.Generator | None) -> int:
+    """Sweeps until the gap is at most tol or closes too slowly (columns that are much alike); their number."""
+    last, done = np.inf, 0
+    while done < _MANY:
+        _sweeps(G, state, penalty, _FEW, rng)
+        done += _FEW
+        gap = penalty.gap(state.w, state.q, state.r2)[0]
+        if gap <= tol or not gap <= _PAYING * last:
+            break
+        last = gap
+    return done
 
 
 def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.random.Generator | None) -> None:

@@ -25,6 +25,8 @@ from certifit.solvers._solution import Solution, TraceRow
 from certifit.solvers._working_set import WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
+_NARROW = 300  # columns below which it always is, where rows abound
+_STRONG = 6.0  # a strength above this share ÷ d of the largest useful one uses few columns
 _CAP = 7000  # columns of the largest Gram matrix of a working set
 _EXACT = 1e-9
 _INNER = 0.2  # share of the tolerance granted to the work inside a working set
@@ -117,7 +119,7 @@ def solve_coordinate(
         design, y, weights = Design(design.X[keep]), y[keep], weights[keep]
     if weights is not None and np.all(weights == weights[0]):
         weights = None if weights[0] == 1.0 else weights
-    task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram)
+    task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram, strengths)
     path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
     total = task.columns.total
     stats = {
@@ -144,23 +146,30 @@ class _Task:
         tol: float,
         random_state: int | np.random.Generator | None,
         gram: bool | None,
+        strengths: Array,
     ) -> None:
         self.columns, self.ratio, self.positive, self.tol = columns, ratio, positive, tol
         self.target, self.centre = columns.target(np.asarray(y, dtype=float))
         self.null = 0.5 * float(self.target @ self.target)
         self.rng = None if random_state is None else np.random.default_rng(random_state)
         n, d = columns.shape
-        whole = is_tall(n, d) if gram is None else (gram and d <= _CAP)
+        self.correlation = columns.correlate(self.target)  # of the current residual, for choosing columns
+        whole = (is_tall(n, d) and not self._few(strengths)) if gram is None else (gram and d <= _CAP)
         self.active = Active()
         self.set: WorkingSet = (full_set(columns, y) if whole else None) or WorkingSet(columns)
         self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
-        self.correlation = columns.correlate(self.target)  # of the current residual, for choosing columns
 
     # -- strengths -----------------------------------------------------------------------------------
     def penalty(self, alpha: float, scale: Array) -> Penalty:
         total = self.columns.total
         l1 = alpha * self.ratio * total / scale
         return Penalty(l1, alpha * (1.0 - self.ratio) * total / scale**2, self.positive)
+
+    def _few(self, strengths: Array) -> bool:
+        """Whether so few columns will be used that the Gram matrix of all of them would be the larger work."""
+        top = float(np.max(self.reach(self.correlation), initial=0.0))
+        d = self.columns.shape[1]
+        return d >= _NARROW and self.level(float(np.min(strengths))) >= _STRONG / d * top
 
     def reach(self, Q: Array) -> Array:
         return np.maximum(Q, 0.0) if self.positive else np.abs(Q)

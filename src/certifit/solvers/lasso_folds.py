@@ -1,20 +1,21 @@
 r"""Lasso and elastic net on every fold and for every α, from one pass over tall data.
 
 As in `ridge_folds`, the moments of each fold's own rows are computed once and those of its training rows are the total
-minus them. From there on all is work with the d × d Gram matrix: along the path from the largest α to the smallest the
-active set changes by a few columns, and each change is a rank-one update (`certifit.solvers._gram_descent`). Folds
-that are wide, or whose moments would cancel, are solved from their rows.
+minus them. From there on all is work with the d × d Gram matrix (`certifit.solvers._gram_path`), one fold per core.
+Folds that are wide, or whose moments would cancel, are solved from their rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import as_design
-from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
+from certifit.design import as_design, side_by_side
+from certifit.solvers._gram_descent import Penalty
+from certifit.solvers._gram_path import descend_path
 from certifit.solvers.coordinate import solve_coordinate
 from certifit.solvers.ridge_folds import Fold, FoldRows, centred, partition
 
@@ -72,14 +73,18 @@ def lasso_folds(
         return
     data = FoldRows.of(X, y[:, None], weights, fit_intercept)
     shared = partition(folds, len(X))
-    own = [data.moments(test) for _, test in folds] if shared else []
-    total = np.sum(own, axis=0) if shared else None
-    for i, (train, _) in enumerate(folds):
+    own = side_by_side(data.moments, [test for _, test in folds]) if shared else []
+    total = reduce(np.add, own) if shared else None
+
+    def one(i: int) -> tuple[Array, Array]:
+        train = folds[i][0]
         rest = data.moments(train) if total is None else total - own[i]
         if total is not None and not np.all(np.diag(rest) >= _CANCELLED * np.diag(total)):
             rest = data.moments(train)
-        found = _from_moments(data, rest, *options)
-        yield _direct(X, y, weights, train, *options) if found is None else found
+        return _from_moments(data, rest, *options) or _direct(X, y, weights, train, *options)
+
+    # A path is work for one core: folds run side by side, a few at a time because each has its own Gram matrix.
+    yield from side_by_side(one, range(len(folds)))
 
 
 def _from_moments(
@@ -91,19 +96,18 @@ def _from_moments(
     spread = np.diag(G)
     if not np.all(np.isfinite(G)) or np.any(spread < 1e-7 * np.diag(M)[:d]):
         return None
-    r2 = float(M[d, d] - total * target[0] ** 2) if fit_intercept else float(M[d, d])
+    r2 = max(float(M[d, d] - total * target[0] ** 2) if fit_intercept else float(M[d, d]), 0.0)
     scale = np.where(spread > 0, np.sqrt(np.where(spread > 0, spread, 1.0)), 1.0)
     G = np.ascontiguousarray(G / scale / scale[:, None])
-    state, active = GramState(np.zeros(d), C[:, 0] / scale, max(r2, 0.0)), Active()
-    null = 0.5 * state.r2
-    coef = np.empty((len(alphas), d))
-    for i in np.argsort(-alphas, kind="stable"):
-        l1, l2 = alphas[i] * ratio * total / scale, alphas[i] * (1.0 - ratio) * total / scale**2
-        penalty = Penalty(l1, l2, positive)
-        descend_gram(G, state, penalty, tol * null, tol, active)
-        if null > 0 and not penalty.gap(state.w, state.q, state.r2)[0] <= 100 * tol * null:
-            return None
-        coef[i] = state.w / scale
+
+    def penalty(alpha: float) -> Penalty:
+        return Penalty(alpha * ratio * total / scale, alpha * (1.0 - ratio) * total / scale**2, positive)
+
+    falling, where = np.unique(-alphas, return_inverse=True)
+    W, gaps = descend_path(G, C[:, 0] / scale, r2, -falling, penalty, tol)
+    if r2 > 0 and not np.all(gaps <= 50 * tol * r2):
+        return None
+    coef = W[where] / scale
     offset = target[0] + data.target_shift[0] - coef @ (mean + data.shift) if fit_intercept else np.zeros(len(alphas))
     return coef, offset
 
