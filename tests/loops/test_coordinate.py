@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
-from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, follow, take
+from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, centre, follow, gap, take
 
 
 def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
@@ -110,3 +110,34 @@ def test_mirror():
     A = np.arange(9.0).reshape(3, 3)
     mirror(A)
     np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])
+
+
+def test_centre():
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(9, 4)) + 2.0
+    padded = np.column_stack([A, np.ones(9)])
+    scale, G = np.array([1.0, 2.0, 0.5, 3.0]), np.empty((4, 4))
+    centre(padded.T @ padded, A.mean(axis=0), 9.0, scale, G)
+    Z = (A - A.mean(axis=0)) / scale
+    np.testing.assert_allclose(G, Z.T @ Z, atol=1e-12)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_gap_is_primal_minus_dual(problem, positive, ridge):
+    """The dual point is c times the residual r, and D = ½‖y‖² − ½‖y − c r‖² − Σ (|c q| − l1)₊² / (2 l2)."""
+    A, y, _, l1, _, _ = problem
+    l2 = np.full(7, ridge)
+    rng = np.random.default_rng(4)
+    for shrink in (1.0, 0.01):
+        w = np.abs(rng.normal(size=7)) * shrink
+        r = y - A @ w
+        q = A.T @ r
+        found, c = gap(w, q, float(r @ r), l1, l2, positive)
+        reach = q if positive else np.abs(q)
+        excess = np.maximum(c * reach - l1, 0.0)
+        assert ridge > 0 or np.all(excess <= 1e-9 * l1)
+        over = np.sum(excess**2) / (2 * ridge) if ridge else 0.0
+        primal = 0.5 * r @ r + l1 @ np.abs(w) + 0.5 * l2 @ w**2
+        dual = 0.5 * y @ y - 0.5 * np.sum((y - c * r) ** 2) - over
+        assert found == pytest.approx(primal - dual, rel=1e-9)

@@ -32,7 +32,7 @@ def one_thread() -> Any:
 
 
 def side_by_side(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
-    """``[work(t) for t in tasks]``, each on a core of its own: BLAS keeps to one thread, and compiled loops hold no lock.
+    """``[work(t) for t in tasks]``, each on a core of its own: BLAS keeps to one thread, compiled loops hold no lock.
 
     What a task gives does not depend on how many cores there are.
 

@@ -64,6 +64,8 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         name_coefficients(self, value, y.ndim, X.dtype.type)
         gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
         single = Y.shape[1] == 1
+        if single:  # as scikit-learn: one column counts as one target
+            self.coef_ = self.coef_.reshape(-1)
         self.dual_gap_ = gaps[0] if single else gaps
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]
@@ -134,7 +136,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def sparse_coef_(self) -> Any:
         """``coef_`` as a sparse row (or one row per target)."""
         check_is_fitted(self)
-        return scipy.sparse.csr_array(np.atleast_2d(self.coef_))
+        return scipy.sparse.csr_matrix(np.atleast_2d(self.coef_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -215,7 +217,8 @@ class Lasso(_L1Regressor):
     Attributes
     ----------
     coef_, intercept_, sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
-        One row or entry per target if y has several columns; targets are fitted independently.
+        One row or entry per target if y has several columns; targets are fitted independently. One column in two
+        dimensions gives the shapes that scikit-learn gives: ``coef_`` (d,), ``predict`` (n,).
     solver_ : str
     certificate_ : Certificate
         The gap to the best possible fit, by weak duality.
@@ -239,6 +242,7 @@ class Lasso(_L1Regressor):
 
     _parameter_constraints: ClassVar[dict] = _CONSTRAINTS
     path = staticmethod(lasso_path)
+    l1_ratio = 1.0  # readable as in scikit-learn; not a parameter
 
     def __init__(
         self,

@@ -117,7 +117,22 @@ def enet_path(
     return grid, coefs, gaps
 
 
-def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **options: Any) -> Any:
+def lasso_path(
+    X: Any,
+    y: Any,
+    *,
+    eps: float = 1e-3,
+    n_alphas: int | None = None,
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: bool = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    **params: Any,
+) -> Any:
     r"""Coefficients of the lasso, without offset, for many strengths α at once.
 
     :math:`\frac1{2n}\lVert y - Xw\rVert^2 + \alpha\lVert w\rVert_1` for each α: `enet_path` with ``l1_ratio=1``.
@@ -126,13 +141,16 @@ def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **option
     ----------
     X : (n, d) array or sparse matrix
         Centre it (and y) for a model with an offset.
-    y : (n,) array
-    alphas : int or array, default=100
-        How many strengths, or the strengths.
+    y : (n,) or (n, t) array
     eps : float in (0, 1), default=1e-3
         Ratio of the smallest to the largest α when ``alphas`` is a number.
-    **options :
-        Everything else that `enet_path` takes.
+    alphas : int or array, default=100
+        How many strengths, or the strengths.
+    n_alphas, precompute, Xy, copy_X, coef_init, verbose, return_n_iter, positive :
+        As in `enet_path`.
+    **params :
+        The rest of what `enet_path` takes: ``tol``, ``max_iter``, ``sample_weight``, ``random_state``, ``selection``,
+        ``check_input``.
 
     Returns
     -------
@@ -146,7 +164,10 @@ def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **option
     array([[0.   , 0.   , 0.469],
            [0.216, 0.443, 0.237]])
     """
-    return enet_path(X, y, l1_ratio=1.0, alphas=alphas, eps=eps, **options)
+    return enet_path(
+        X, y, l1_ratio=1.0, eps=eps, n_alphas=n_alphas, alphas=alphas, precompute=precompute, Xy=Xy, copy_X=copy_X,
+        coef_init=coef_init, verbose=verbose, return_n_iter=return_n_iter, positive=positive, **params,
+    )  # fmt: skip
 
 
 def _read(X: Any, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | None]:

@@ -49,6 +49,35 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
+@njit(cache=True, nogil=True, fastmath=_DOT)
+def gap(w, q, r2, l1, l2, positive):
+    """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
+
+    Fenchel–Young terms, none negative. c = 1 wherever every slope may be reached; else the residual is shrunk until
+    |c q| ≤ l1. With a ridge part both choices are allowed and the better one counts.
+    """
+    worst, cost, along, squares, ridge = 0.0, 0.0, 0.0, 0.0, False
+    for j in range(len(w)):
+        reach = q[j] if positive else abs(q[j])
+        if not reach <= worst * l1[j]:
+            worst = reach / l1[j]
+        cost += l1[j] * abs(w[j])
+        along += q[j] * w[j]
+        squares += l2[j] * w[j] * w[j]
+        ridge = ridge or l2[j] > 0.0
+    c = 1.0 if worst <= 1.0 else 1.0 / worst
+    best = 0.5 * (1.0 - c) * (1.0 - c) * r2 + cost - c * along + 0.5 * squares
+    if ridge and c < 1.0:
+        over = 0.0
+        for j in range(len(w)):
+            excess = max((q[j] if positive else abs(q[j])) - l1[j], 0.0)
+            over += excess * excess / l2[j]
+        whole = cost - along + 0.5 * (squares + over)
+        if whole < best:
+            best, c = whole, 1.0
+    return (0.0 if best < 0.0 else best), c
+
+
 @njit(cache=True, nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
@@ -57,6 +86,15 @@ def take(G, rows, out):
         i = rows[a]
         for b in range(k):
             out[a, b] = G[i, rows[b]]
+
+
+@njit(cache=True, nogil=True)
+def centre(M, mean, total, scale, G):
+    """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
+    for i in range(len(G)):
+        a, b = total * mean[i], 1.0 / scale[i]
+        for j in range(len(G)):
+            G[i, j] = (M[i, j] - a * mean[j]) * b / scale[j]
 
 
 @njit(cache=True, nogil=True)

@@ -48,26 +48,10 @@ class Penalty:
         return float(self.l1 @ np.abs(w) + 0.5 * (self.l2 @ (w * w)))
 
     def gap(self, w: Array, q: Array, r2: float) -> tuple[float, float]:
-        """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
+        """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual."""
+        from certifit.loops.coordinate import gap  # compiled code loads on first use
 
-        Sum of Fenchel–Young terms, none negative. c = 1 wherever every slope may be reached; else the residual is
-        shrunk until |c q| ≤ l1. With a ridge part both choices are allowed and the better one counts.
-        """
-        reach = q if self.positive else np.abs(q)
-        worst = float(np.max(reach / self.l1, initial=0.0))
-        c = 1.0 / worst if worst > 1.0 else 1.0
-        ridge = bool(np.any(self.l2 > 0.0))
-        best = self._terms(w, q, r2, c, ridge), c
-        if worst > 1.0 and ridge:
-            best = min(best, (self._terms(w, q, r2, 1.0, True), 1.0))
-        return best
-
-    def _terms(self, w: Array, q: Array, r2: float, c: float, ridge: bool) -> float:
-        total = 0.5 * (1.0 - c) ** 2 * r2 + float(self.l1 @ np.abs(w) - c * (q @ w))
-        if ridge:
-            excess = np.maximum(c * (q if self.positive else np.abs(q)) - self.l1, 0.0)
-            total += 0.5 * float(self.l2 @ (w * w) + np.sum(excess**2 / self.l2))
-        return max(total, 0.0)
+        return gap(w, q, r2, self.l1, self.l2, self.positive)
 
 
 @dataclass

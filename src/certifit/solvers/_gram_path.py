@@ -16,6 +16,7 @@ from certifit._types import Array
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 
 _LONGEST = 16  # strengths that one step may span
+_SMALL = 0.1  # share of columns in use below which every strength is solved, which costs little
 _INNER = 0.5  # share of the tolerance granted to the strengths that are solved
 
 
@@ -74,7 +75,10 @@ class _Path:
                     halved = True
                     middle = (at + right) // 2
                     ends.append((middle, self.solve(middle, self.mixed(at, left, right, state, middle))))
-            length = max(length // 2, 1) if halved else min(2 * length, _LONGEST)
+            if np.count_nonzero(left.w) < _SMALL * len(left.w):
+                length = 1
+            else:
+                length = max(length // 2, 1) if halved else min(2 * length, _LONGEST)
 
     def solve(self, i: int, start: GramState) -> GramState:
         """Solve at strength i, beginning at a state (which stays as it is)."""

@@ -17,7 +17,7 @@ from certifit.design import as_design, side_by_side
 from certifit.solvers._gram_descent import Penalty
 from certifit.solvers._gram_path import descend_path
 from certifit.solvers.coordinate import solve_coordinate
-from certifit.solvers.ridge_folds import Fold, FoldRows, centred, partition
+from certifit.solvers.ridge_folds import Fold, FoldRows, partition
 
 _CANCELLED = 1e-6  # share of a column's size that training rows must keep after the subtraction
 _LARGEST = 4000  # columns up to which Gram matrices are formed
@@ -91,24 +91,28 @@ def _from_moments(
     data: FoldRows, M: Array, alphas: Array, ratio: float, fit_intercept: bool, positive: bool, tol: float
 ) -> tuple[Array, Array] | None:
     """The whole path from the moments of the training rows; None where they cannot be trusted."""
-    G, C, mean, target = centred(data, M)
-    d, total = len(G), float(M[-1, -1])
-    spread = np.diag(G)
-    if not np.all(np.isfinite(G)) or np.any(spread < 1e-7 * np.diag(M)[:d]):
+    from certifit.loops.coordinate import centre  # compiled code loads on first use
+
+    d, total, squares = len(M) - 2, float(M[-1, -1]), np.diag(M)
+    mean, target = (M[-1, :d] / total, float(M[-1, d] / total)) if fit_intercept else (np.zeros(d), 0.0)
+    spread = squares[:d] - total * mean**2
+    if not np.all(np.isfinite(squares)) or np.any(spread < 1e-7 * squares[:d]):
         return None
-    r2 = max(float(M[d, d] - total * target[0] ** 2) if fit_intercept else float(M[d, d]), 0.0)
     scale = np.where(spread > 0, np.sqrt(np.where(spread > 0, spread, 1.0)), 1.0)
-    G = np.ascontiguousarray(G / scale / scale[:, None])
+    G = np.empty((d, d))
+    centre(M, mean, total, scale, G)
+    r2 = max(float(squares[d] - total * target**2), 0.0)
+    q = (M[:d, d] - total * target * mean) / scale
 
     def penalty(alpha: float) -> Penalty:
         return Penalty(alpha * ratio * total / scale, alpha * (1.0 - ratio) * total / scale**2, positive)
 
     falling, where = np.unique(-alphas, return_inverse=True)
-    W, gaps = descend_path(G, C[:, 0] / scale, r2, -falling, penalty, tol)
+    W, gaps = descend_path(G, q, r2, -falling, penalty, tol)
     if r2 > 0 and not np.all(gaps <= 50 * tol * r2):
         return None
     coef = W[where] / scale
-    offset = target[0] + data.target_shift[0] - coef @ (mean + data.shift) if fit_intercept else np.zeros(len(alphas))
+    offset = target + data.target_shift[0] - coef @ (mean + data.shift) if fit_intercept else np.zeros(len(alphas))
     return coef, offset
 
 
