@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
-from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, centre, follow, gap, take
+from certifit.loops.coordinate import cd_dense, cd_gram, cd_rows, cd_sparse, centre, follow, gap, take
 
 
 def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
@@ -141,3 +141,16 @@ def test_gap_is_primal_minus_dual(problem, positive, ridge):
         primal = 0.5 * r @ r + l1 @ np.abs(w) + 0.5 * l2 @ w**2
         dual = 0.5 * y @ y - 0.5 * np.sum((y - c * r) ** 2) - over
         assert found == pytest.approx(primal - dual, rel=1e-9)
+
+
+def test_a_sweep_over_rows():
+    rng = np.random.default_rng(5)
+    A, Y, W = rng.normal(size=(12, 5)), rng.normal(size=(12, 3)), rng.normal(size=(5, 3))
+    l1, l2 = rng.uniform(0.5, 6, 5), rng.uniform(0, 1, 5)
+    G, Q, V = np.ascontiguousarray(A.T @ A), A.T @ (Y - A @ W), W.copy()
+    cd_rows(G, Q, V, l1, l2)
+    for j in range(5):
+        rho = A[:, j] @ (Y - A @ W) + G[j, j] * W[j]
+        W[j] = max(1.0 - l1[j] / np.linalg.norm(rho), 0.0) * rho / (G[j, j] + l2[j])
+    np.testing.assert_allclose(V, W, atol=1e-12)
+    np.testing.assert_allclose(Q, A.T @ (Y - A @ W), atol=1e-11)

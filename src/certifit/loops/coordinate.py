@@ -49,6 +49,33 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
+@njit(cache=True, nogil=True)
+def cd_rows(G, Q, W, l1, l2):
+    """One sweep over the rows of W (several targets), each with its own norm as penalty; Q = Aᵀ(Y − A W) follows."""
+    m, t = W.shape
+    rho, move = np.empty(t), np.empty(t)
+    for j in range(m):
+        if G[j, j] <= 0.0:
+            continue
+        size = 0.0
+        for k in range(t):
+            rho[k] = Q[j, k] + G[j, j] * W[j, k]
+            size += rho[k] * rho[k]
+        size = np.sqrt(size)
+        shrink = (1.0 - l1[j] / size) / (G[j, j] + l2[j]) if size > l1[j] else 0.0
+        moved = False
+        for k in range(t):
+            new = shrink * rho[k]
+            move[k] = new - W[j, k]
+            moved = moved or move[k] != 0.0
+            W[j, k] = new
+        if moved:
+            for i in range(m):
+                g = G[j, i]
+                for k in range(t):
+                    Q[i, k] -= g * move[k]
+
+
 @njit(cache=True, nogil=True, fastmath=_DOT)
 def gap(w, q, r2, l1, l2, positive):
     """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
