@@ -245,7 +245,6 @@ class SoftmaxDuality(Kind):
         }
         if "witness_coef" in evidence:
             figures |= changed(p.scores(W, b), witness_scores(data, evidence))
-            return Proof(figures, tuple(checks))
         stability = p.stability(W, b, float(gap.upper))
         if stability is not None:
             top = np.sort(p.scores(W, b).mid, axis=1)

@@ -6,7 +6,8 @@ No other folder asks how X is stored.
 from certifit.design._columns import Block, Columns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._design import Design, Moments, as_design
-from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse, side_by_side
+from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse
+from certifit.design._rows import side_by_side, sum_over_rows
 
 __all__ = [
     "Block",
@@ -22,4 +23,5 @@ __all__ = [
     "one_thread",
     "pseudo_inverse",
     "side_by_side",
+    "sum_over_rows",
 ]

@@ -6,9 +6,6 @@ while) slow the other down tenfold. Large products go through NumPy; what is sma
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -29,24 +26,6 @@ def _controller() -> ThreadpoolController:
 def one_thread() -> Any:
     """Context in which BLAS uses one thread."""
     return _controller().limit(limits=1, user_api="blas")
-
-
-def side_by_side(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
-    """``[work(t) for t in tasks]``, each on a core of its own: BLAS keeps to one thread, compiled loops hold no lock.
-
-    What a task gives does not depend on how many cores there are.
-
-    Examples
-    --------
-    >>> side_by_side(lambda k: k * k, range(4))
-    [0, 1, 4, 9]
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with one_thread():
-        if min(cores, len(tasks)) <= 1:
-            return [work(t) for t in tasks]
-        with ThreadPoolExecutor(min(cores, len(tasks))) as pool:
-            return list(pool.map(work, tasks))
 
 
 @dataclass(frozen=True)
