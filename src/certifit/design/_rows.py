@@ -17,10 +17,12 @@ from typing import Any
 import joblib
 import numpy as np
 
+from certifit._types import Array
 from certifit.design._linalg import one_thread
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 _SMALL = 1 << 17  # numbers below which threads do not pay
+_LARGE = 1 << 28  # products of two numbers below which they do not pay for a matrix product
 _NAME = "certifit-rows"
 
 
@@ -80,6 +82,30 @@ def side_by_side(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
     """
     with one_thread():
         return list(_map(work, tasks))
+
+
+def transposed_product(A: Array, B: Array) -> Array:
+    """Aᵀ B for dense A (n, d) and B (n,) or (n, k); large ones by ranges of columns (of rows, where A lies by rows).
+
+    Examples
+    --------
+    >>> transposed_product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0]))
+    array([4., 6.])
+    """
+    if B.size * A.shape[1] <= _LARGE:
+        with one_thread():
+            return np.asarray(A.T @ B)
+    if A.strides[0] > A.strides[1]:
+        return np.asarray(sum_over_rows(lambda rows: (A[rows].T @ B[rows],), A.shape)[0])
+    out = np.empty((A.shape[1], *B.shape[1:]))
+    edges = np.linspace(0, A.shape[1], _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> None:
+        columns = slice(edges[k], edges[k + 1])
+        np.matmul(A[:, columns].T, B, out=out[columns])
+
+    side_by_side(stripe, range(_STRIPES))
+    return out
 
 
 def _map(work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterable[Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Columns, Design
+from certifit.design import Columns, Design, one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
@@ -33,6 +33,7 @@ _INNER = 0.2  # share of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
+_ROUGH = 0.01  # gap (share of the null model) at which the steps of that approach end
 _CONTINUE = 0.5  # a single small strength is approached by steps of at most this ratio
 
 
@@ -120,7 +121,8 @@ def solve_coordinate(
     if weights is not None and np.all(weights == weights[0]):
         weights = None if weights[0] == 1.0 else weights
     task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram, strengths)
-    path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
+    with one_thread():  # of the many small products; large ones run on threads of our own
+        path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
     total = task.columns.total
     stats = {
         "method": task.method,
@@ -227,7 +229,7 @@ class _Task:
         steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
         for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
-            self._inner(state, float(a), 0.01, jump=True)
+            self._inner(state, float(a), _ROUGH, loose=True)
             r = self.target - self.set.product(state.w)
             self.correlation = self.columns.correlate(r)
             state = GramState(state.w, self.set.correlate(r), float(r @ r))
@@ -284,11 +286,13 @@ class _Task:
         """Nothing new to add and no progress: rounding allows no more."""
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
-    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False) -> int:
+    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False, loose: bool = False) -> int:
         """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
         share = min(share, _EXACT) if self.set.whole else share
         penalty = self.penalty(alpha, self.set.scale)
-        return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump)
+        return descend_gram(
+            self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump, loose
+        )
 
     def _again(self, alphas: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""
