@@ -477,3 +477,11 @@ def test_one_column_of_targets_has_the_shapes_of_scikit_learn():
         assert type(mine.sparse_coef_) is type(other.sparse_coef_)
     for ours, theirs_ in [(lasso_path, theirs.lasso_path), (enet_path, theirs.enet_path)]:
         assert set(inspect.signature(theirs_).parameters) - {"params"} <= set(inspect.signature(ours).parameters)
+
+
+def test_numbers_too_large_to_square_are_refused_in_one_sentence():
+    rng = np.random.default_rng(23)
+    X, y = make(rng, 20, 3)
+    with pytest.raises(ValueError, match="too large to square"):
+        Lasso(0.1).fit(X * 1e160, y)
+    assert not np.any(Lasso(0.1).fit(X * 1e-160, y * 1e-160).coef_)

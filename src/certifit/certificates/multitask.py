@@ -51,7 +51,7 @@ class _Problem:
 
     def lengths(self, rows: list[Ball]) -> Ball:
         """‖Wⱼ‖ over the targets."""
-        return np.sqrt(self.squares(rows))  # type: ignore[return-value]
+        return np.sqrt(self.squares(rows))
 
     @staticmethod
     def squares(rows: list[Ball]) -> Ball:

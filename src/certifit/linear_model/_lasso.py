@@ -42,6 +42,8 @@ _CONSTRAINTS: dict = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
 }
 
+_TOO_LARGE = "The numbers in X or y are too large to square: divide the columns by their spread first."
+
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
@@ -57,15 +59,20 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not np.isscalar(self.precompute) and np.shape(self.precompute) != (X.shape[1],) * 2:
             raise ValueError(f"precompute must be a bool or a Gram matrix of shape {(X.shape[1],) * 2}.")
         start = self._start(Y.shape[1], X.shape[1])
-        parts = [self._one(design, Y[:, t], weights, None if start is None else start[t]) for t in range(Y.shape[1])]
+        starts = [None] * Y.shape[1] if start is None else start
+        try:
+            with np.errstate(over="raise"):
+                parts = [self._one(design, Y[:, t], weights, starts[t]) for t in range(Y.shape[1])]
+        except FloatingPointError:
+            raise ValueError(_TOO_LARGE) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
         if not all(np.all(np.isfinite(v)) for v in value):
-            raise ValueError("The numbers in X or y are too large to square: divide the columns by their spread first.")
+            raise ValueError(_TOO_LARGE)
         name_coefficients(self, value, y.ndim, X.dtype.type)
         gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
         single = Y.shape[1] == 1
         if single:  # as scikit-learn: one column counts as one target
-            self.coef_ = self.coef_.reshape(-1)
+            self.coef_: Array = np.ravel(self.coef_)
         self.dual_gap_ = gaps[0] if single else gaps
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]

@@ -44,8 +44,8 @@ def _ordered(X: Any) -> list[list[Any] | None]:
     found: list[list[Any] | None] = []
     for kind in getattr(X, "dtypes", ()) if hasattr(X, "columns") else ():
         levels = getattr(kind, "categories", None)
-        given = levels is not None and (getattr(kind, "ordered", False) or type(kind).__name__ == "Enum")
-        found.append(list(levels) if given else None)
+        given = getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"
+        found.append(list(levels) if given and levels is not None else None)
     return found
 
 
