@@ -485,3 +485,20 @@ def test_numbers_too_large_to_square_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match="too large to square"):
         Lasso(0.1).fit(X * 1e160, y)
     assert not np.any(Lasso(0.1).fit(X * 1e-160, y * 1e-160).coef_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("estimator", [Lasso(tol=1e-10), Lasso(tol=1e-10, fit_intercept=False)], ids=repr)
+def test_the_fit_after_a_search_comes_from_the_same_moments(estimator, weighted):
+    from sklearn.base import clone
+
+    from certifit.model_selection import Search
+
+    rng = np.random.default_rng(24)
+    X, y = make(rng, 150, 6, "units")
+    weights = {"sample_weight": rng.integers(0, 3, 150).astype(float)} if weighted else {}
+    found = Search(estimator, {"alpha": np.geomspace(1, 1e-3, 9)}, cv=5).fit(X, y, **weights)
+    alone = clone(estimator).set_params(**found.best_params_).fit(X, y, **weights)
+    assert found.shared_
+    np.testing.assert_allclose(found.best_estimator_.coef_, alone.coef_, rtol=1e-7, atol=1e-9)
+    assert found.best_estimator_.certificate_.verify(X, y, weights.get("sample_weight")).holds

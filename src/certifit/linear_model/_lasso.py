@@ -53,6 +53,10 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
+        """`fit`, given the Gram matrix of the weighted, centred columns if somebody knows it."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, _scalar_is_none(sample_weight))
         design, Y = as_design(X), y.reshape(len(y), -1)
@@ -62,7 +66,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         starts = [None] * Y.shape[1] if start is None else start
         try:
             with np.errstate(over="raise"):
-                parts = [self._one(design, Y[:, t], weights, starts[t]) for t in range(Y.shape[1])]
+                parts = [self._one(design, Y[:, t], weights, starts[t], gram) for t in range(Y.shape[1])]
         except FloatingPointError:
             raise ValueError(_TOO_LARGE) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
@@ -89,7 +93,9 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = np.atleast_2d(np.asarray(self.coef_, dtype=float))
         return coef if coef.shape == (targets, columns) else None
 
-    def _one(self, design: Design, y: Array, weights: Array | None, start: Array | None) -> Solution:
+    def _one(
+        self, design: Design, y: Array, weights: Array | None, start: Array | None, gram: Array | None
+    ) -> Solution:
         """One target."""
         ratio, alpha = self._ratio(), float(self.alpha)
         if alpha * ratio == 0.0:
@@ -108,7 +114,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter or 1_000_000,
             start=start,
-            gram=True if self.precompute is True else None,
+            gram=True if self.precompute is True else gram,
             random_state=rng,
             time_budget=self.time_budget,
             trace=self.trace,

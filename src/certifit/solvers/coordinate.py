@@ -22,7 +22,7 @@ from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
 from certifit.solvers._solution import Solution, TraceRow
-from certifit.solvers._working_set import WorkingSet, full_set
+from certifit.solvers._working_set import FullSet, WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
 _NARROW = 300  # columns below which it always is, where rows abound
@@ -77,7 +77,7 @@ def solve_coordinate(
     tol: float = 1e-4,
     max_iter: int = 1000,
     start: Array | None = None,
-    gram: bool | None = None,
+    gram: bool | Array | None = None,
     random_state: int | np.random.Generator | None = None,
     time_budget: float | None = None,
     trace: bool = False,
@@ -100,8 +100,8 @@ def solve_coordinate(
         Rounds (looks at all of X) per block of strengths; a handful is usual.
     start : (d,) array, default=None
         Coefficients to begin with.
-    gram : bool, default=None
-        Whether to form the whole Gram matrix; None decides by size.
+    gram : bool or (d, d) array, default=None
+        Whether to form the whole Gram matrix (of weighted, centred columns), or that matrix; None decides by size.
     random_state : default=None
         If given, coordinates are visited in random order.
     time_budget : float, default=None
@@ -147,7 +147,7 @@ class _Task:
         positive: bool,
         tol: float,
         random_state: int | np.random.Generator | None,
-        gram: bool | None,
+        gram: bool | Array | None,
         strengths: Array,
     ) -> None:
         self.columns, self.ratio, self.positive, self.tol = columns, ratio, positive, tol
@@ -156,9 +156,13 @@ class _Task:
         self.rng = None if random_state is None else np.random.default_rng(random_state)
         n, d = columns.shape
         self.correlation = columns.correlate(self.target)  # of the current residual, for choosing columns
-        whole = (is_tall(n, d) and not self._few(strengths)) if gram is None else (gram and d <= _CAP)
         self.active = Active()
-        self.set: WorkingSet = (full_set(columns, y) if whole else None) or WorkingSet(columns)
+        self.set: WorkingSet
+        if isinstance(gram, np.ndarray):
+            self.set = FullSet.of(columns, gram)
+        else:
+            whole = (is_tall(n, d) and not self._few(strengths)) if gram is None else (gram and d <= _CAP)
+            self.set = (full_set(columns, y) if whole else None) or WorkingSet(columns)
         self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
 
     # -- strengths -----------------------------------------------------------------------------------
