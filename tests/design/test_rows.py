@@ -6,7 +6,7 @@ import pytest
 from certifit.design import _rows, as_design, sum_over_rows
 
 RNG = np.random.default_rng(0)
-X = RNG.standard_normal((20_001, 9)) * 10.0 ** RNG.integers(-3, 4, 9)
+X = RNG.standard_normal((120_001, 9)) * 10.0 ** RNG.integers(-3, 4, 9)
 
 
 @pytest.mark.parametrize("block", [None, 100, 1_000_000])
@@ -23,7 +23,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 
 
 def test_settings_of_the_caller_hold_in_the_threads():
-    huge = np.full((20_000, 8), 1e300)
+    huge = np.full((140_000, 8), 1e300)
     with np.errstate(over="ignore"):
         assert sum_over_rows(lambda i: (float((huge[i] * huge[i]).sum()),), huge.shape) == (np.inf,)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
@@ -34,7 +34,7 @@ def test_a_sum_inside_a_sum_does_not_wait_for_itself():
     def outer(rows):
         return (sum_over_rows(lambda i: (float(X[i].sum()),), X.shape)[0] * len(X[rows]),)
 
-    assert sum_over_rows(outer, X.shape, 5_000)[0] == pytest.approx(X.sum() * len(X))
+    assert sum_over_rows(outer, X.shape, 50_000)[0] == pytest.approx(X.sum() * len(X))
 
 
 @pytest.mark.parametrize(("asked", "most"), [("1", 1), ("1,2", 1), ("", 10**6), ("no", 10**6)])

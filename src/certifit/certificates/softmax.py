@@ -259,11 +259,4 @@ class SoftmaxDuality(Kind):
         return words(figures, "weak duality", evidence.get("model"))
 
     def details(self, figures: Mapping[str, Any]) -> str:
-        if "gap" not in figures:
-            return ""
-        text = line(figures)
-        if "certain" in figures:
-            text += (
-                f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
-            )
-        return text
+        return line(figures)

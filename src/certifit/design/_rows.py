@@ -21,7 +21,7 @@ from certifit._types import Array
 from certifit.design._linalg import one_thread
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
-_SMALL = 1 << 17  # numbers below which threads do not pay
+_SMALL = 1 << 20  # numbers below which threads do not pay
 _LARGE = 1 << 28  # products of two numbers below which they do not pay for a matrix product
 _NAME = "certifit-rows"
 
@@ -55,7 +55,8 @@ def sum_over_rows(
     """
     n, d = shape
     if n * d <= _SMALL:
-        return work(slice(0, n))
+        with one_thread():
+            return work(slice(0, n))
     size = block or max(1024, 1_500_000 // max(d, 1))
     edges = np.linspace(0, n, _STRIPES + 1).astype(int)
 

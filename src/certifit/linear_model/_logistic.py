@@ -171,7 +171,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
-        classes, code = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
+        code = np.searchsorted(classes, y)
         present = classes if given is None else np.unique(y[given > 0])
         if len(present) < 2:
             raise ValueError(

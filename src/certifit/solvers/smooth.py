@@ -107,8 +107,11 @@ class Columns:
     def rows(self, index: Any) -> Array:
         """Dense block of rows, ones last."""
         X = self.design.X[index]
-        A = ((X.toarray() if self.design.is_sparse else X) - self.mean) / self.scale
-        return np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
+        A = np.ones((X.shape[0], self.width))
+        inner = A[:, : X.shape[1]]
+        np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
+        inner /= self.scale
+        return A
 
     def some(self, index: Array) -> Columns:
         """The same coordinates on some of the rows: centred, scaled and with their ones once and for all."""
@@ -179,8 +182,8 @@ class Objective:
             Z[rows] = z
             with np.errstate(over="ignore"):
                 values, slopes = self.loss.value_slope(self._pointwise(z), self.y[rows])
-            R = slopes.reshape(z.shape) * self.weights[rows, None]
-            return float(self.weights[rows] @ values), A.T @ R, R.sum(axis=0)
+            slopes, s = slopes.reshape(z.shape), self.weights[rows]
+            return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
 
         data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
         return data + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
