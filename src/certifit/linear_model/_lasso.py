@@ -42,7 +42,7 @@ _CONSTRAINTS: dict = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
 }
 
-_TOO_LARGE = "The numbers in X or y are too large to square: divide the columns by their spread first."
+_UNFIT = "The numbers in X or y are too large or too small to square: divide the columns by their spread first."
 
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -68,10 +68,10 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             with np.errstate(over="raise"):
                 parts = [self._one(design, Y[:, t], weights, starts[t], gram) for t in range(Y.shape[1])]
         except FloatingPointError:
-            raise ValueError(_TOO_LARGE) from None
+            raise ValueError(_UNFIT) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
         if not all(np.all(np.isfinite(v)) for v in value):
-            raise ValueError(_TOO_LARGE)
+            raise ValueError(_UNFIT)
         name_coefficients(self, value, y.ndim, X.dtype.type)
         gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
         single = Y.shape[1] == 1
