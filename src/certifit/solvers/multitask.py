@@ -15,6 +15,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import Columns, Design
+from certifit.solvers._residual_descent import combination
 from certifit.solvers._solution import Solution
 
 _MEMORY = 5  # iterates that an extrapolation uses
@@ -165,17 +166,10 @@ def _descend(G: Array, Q: Array, V: Array, penalty: _Rows, tol: float, R: Array)
 
 
 def _extrapolate(G: Array, Q: Array, V: Array, penalty: _Rows, seen: list[Array], r2: float) -> float:
-    """Anderson: the affine combination of the last iterates with the smallest change; kept if the objective falls."""
-    D = np.diff(np.stack(seen), axis=0).reshape(len(seen) - 1, -1)
-    K = D @ D.T
-    K[np.diag_indices_from(K)] += 1e-12 * max(float(np.trace(K)), 1e-300)
-    try:
-        c = np.linalg.solve(K, np.ones(len(K)))
-    except np.linalg.LinAlgError:
+    """Go to the combination of the last iterates if the objective falls; ‖R‖² there."""
+    trial = combination(seen)
+    if trial is None:
         return r2
-    if not np.all(np.isfinite(c)) or not abs(c.sum()) > 0.0:
-        return r2
-    trial = np.tensordot(c / c.sum(), np.stack(seen[1:]), axes=1)
     after = Q - G @ (trial - V)
     now = r2 - float(np.sum((trial - V) * (Q + after)))
     if 0.5 * now + penalty.value(trial) < 0.5 * r2 + penalty.value(V):
