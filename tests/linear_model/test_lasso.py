@@ -502,3 +502,20 @@ def test_the_fit_after_a_search_comes_from_the_same_moments(estimator, weighted)
     assert found.shared_
     np.testing.assert_allclose(found.best_estimator_.coef_, alone.coef_, rtol=1e-7, atol=1e-9)
     assert found.best_estimator_.certificate_.verify(X, y, weights.get("sample_weight")).holds
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("positive", [False, True])
+def test_working_sets_too_large_for_a_gram_matrix_go_on_with_residuals(monkeypatch, sparse, positive):
+    from certifit.solvers import coordinate
+
+    rng = np.random.default_rng(25)
+    X, y = make(rng, 30, 60)
+    X[np.abs(X) < 0.5] = 0.0
+    alpha = top(X, y) / 50
+    best = Lasso(alpha, tol=1e-10, positive=positive).fit(X, y)
+    monkeypatch.setattr(coordinate, "_CAP", 8)
+    model = Lasso(alpha, tol=1e-8, positive=positive).fit(scipy.sparse.csr_array(X) if sparse else X, y)
+    assert model.solver_ == "coordinate descent, residual"
+    assert objective(model, X, y, 1.0) <= objective(best, X, y, 1.0) + 1e-8 * np.var(y)
+    assert model.certificate_.relative_gap < 1e-7
