@@ -27,12 +27,22 @@ from certifit.linear_model._base import (
     read_regression,
     read_weights,
 )
-from certifit.losses import EvaluationLoss, Loss, Squared, get_loss, loss_spec
+from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss, loss_spec
 from certifit.problem import Problem
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
 from certifit.separability import separability
 from certifit.solvers import Solution
 from certifit.solvers.choose import Options, choose, solver_names
+
+
+def _loss(spec: Any) -> EvaluationLoss:
+    """The loss of a name or an object; those that only evaluate are known too, to be refused with advice."""
+    if isinstance(spec, EvaluationLoss):
+        return spec
+    for judge in (ZeroOne, Asymmetric):
+        if spec == judge.name:
+            return judge()
+    return get_loss(spec)
 
 
 class LinearModel(Certified, RegressorMixin, BaseEstimator):
@@ -139,6 +149,9 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         else:
             X, y, weights = read_regression(self, X, y, sample_weight, multi=False)
             labels = y
+        prior = getattr(getattr(regularizer, "base", regularizer), "prior", None)
+        if prior is not None and len(prior) != X.shape[1]:
+            raise ValueError(f"The prior has {len(prior)} numbers, X has {X.shape[1]} columns: give one for each.")
         problem = Problem(as_design(X), y, loss, regularizer, float(self.lam), weights, self.fit_intercept)
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
         with np.errstate(over="ignore"):
@@ -173,7 +186,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
 
     def _parts(self) -> tuple[Loss, Regularizer]:
         """Loss and penalty as objects; λ = 0 leaves only a constraint."""
-        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        loss = _loss(self.loss)
         regularizer = get_regularizer(self.regularizer)
         if self.lam == 0:
             regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
@@ -195,7 +208,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
 
     @property
     def _classifies(self) -> bool:
-        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        loss = _loss(self.loss)
         return isinstance(loss, Loss) and loss.targets == "sign"
 
     def _seed(self) -> Any:
