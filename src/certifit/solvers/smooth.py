@@ -182,8 +182,8 @@ class Objective:
             Z[rows] = z
             with np.errstate(over="ignore"):
                 values, slopes = self.loss.value_slope(self._pointwise(z), self.y[rows])
-            R = slopes.reshape(z.shape) * self.weights[rows, None]
-            return float(self.weights[rows] @ values), A.T @ R, R.sum(axis=0)
+            slopes, s = slopes.reshape(z.shape), self.weights[rows]
+            return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
 
         data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
         return data + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
