@@ -47,6 +47,7 @@ from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
 from certifit.preprocessing import ColumnTransforms, CorrelationFilter, PadOnes, PolynomialBasis, Standardizer
 from certifit.study import fit as fit_table
+from certifit.study._baseline import ConstantClassifier, ConstantRegressor
 from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -109,6 +110,7 @@ CLASSIFIERS = {
     "gaussian": GaussianNB(),
     "bernoulli": BernoulliNB(binarize=2.0),
     "multinomial": MultinomialNB(),
+    "mixed columns": MixedNB(categorical=[1], var_smoothing=0.01),
     "neighbours": KNeighborsClassifier(),
     "neighbours by distance": KNeighborsClassifier(7, weights="distance"),
 }
@@ -404,9 +406,10 @@ def test_a_study_with_its_table(name):
     agree(model, rows, feed)
 
 
-def test_a_study_of_values():
+@pytest.mark.parametrize("name", ["ridge", "baseline"])
+def test_a_study_of_values(name):
     table = study_table()
-    model = fit_table(table, "score", "ridge", drop=["result"])
+    model = fit_table(table, "score", name, drop=["result"])
     feed = {k: np.asarray(table[k], dtype=object if k == "colour" else float)[:, None] for k in model.schema.names}
     agree(model, table, feed)
 
@@ -438,7 +441,8 @@ def test_no_rows_and_one_row():
 def refusals():
     X, y = TABLES["iris"]
     rows = np.abs(X).round()
-    yield MixedNB().fit(rows, y), "MixedNB cannot be exported to ONNX; these can: LinearRegression"
+    words = np.array(["red", "blue", "green"], dtype=object)[rows[:, :1].astype(int) % 3]
+    yield MixedNB().fit(words, y), "MixedNB is exported to ONNX when its categories are numbers"
     yield EditedNeighbors().fit(X, y), "EditedNeighbors cannot be exported to ONNX; these can: "
     yield CondensedNeighbors().fit(X, y), "CondensedNeighbors cannot be exported to ONNX; these can: "
     yield BayesianLinearRegression(basis=Powers(2)).fit(X, y), "with a basis cannot be exported"
@@ -471,9 +475,10 @@ def test_every_estimator_is_exported_or_refused_by_name():
     from certifit.files._onnx._convert import PREDICTORS
 
     here = [*CLASSIFIERS.values(), *HALVES.values(), *REGRESSORS.values(), GLM(), CategoricalNB()]
+    here += [ConstantClassifier(), ConstantRegressor()]  # in test_a_study_with_its_table and below
     tried = {type(m[-1] if hasattr(m, "steps") else m).__name__ for m in here}
     assert {name.rsplit(".", 1)[1] for name in PREDICTORS} | {"OneVsRest"} == tried
-    refused = {"MixedNB", "EditedNeighbors", "CondensedNeighbors"}
+    refused = {"EditedNeighbors", "CondensedNeighbors"}
     for family in certifit._FAMILIES:
         module = importlib.import_module(f"certifit.{family}")
         for name in module.__all__:
