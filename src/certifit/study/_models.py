@@ -82,7 +82,7 @@ class Candidate:
         seed : int
             For what is random.
         kinds : tuple of str, default=()
-            Kinds of the columns, for a model that takes gaps and categories as they are.
+            The kinds of the columns, for a step that takes gaps.
         """
         made = []
         for k, path in enumerate(self.path):

@@ -38,6 +38,16 @@ def bernoulli(g: Graph, model: Any, x: str) -> Answer:
     return _posterior(g, scores, model)
 
 
+def categorical(g: Graph, model: Any, x: str) -> Answer:
+    """Log probabilities looked up column by column; a category out of range counts as the nearest one."""
+    joint = model.class_log_prior_[None]
+    for j, logs in enumerate(model.feature_log_prob_):
+        cells = g("Cast", g("Gather", x, np.array(j), axis=1), to=INT64)
+        known = g("Max", g("Min", cells, np.array(logs.shape[1] - 1)), np.array(0))
+        joint = g("Add", joint, g("Gather", np.ascontiguousarray(logs.T), known, axis=0))
+    return _posterior(g, joint, model)
+
+
 def mixed(g: Graph, model: Any, x: str) -> Answer:
     """Densities of the numbers and shares of the categories, each only where its cell is there."""
     kinds = np.array([k == "numeric" for k in model.column_kinds_])
@@ -60,16 +70,6 @@ def mixed(g: Graph, model: Any, x: str) -> Answer:
             ) from None
         on = g("Cast", g("Equal", g("Gather", x, np.array([j]), axis=1), levels[None]), to=DOUBLE)
         joint = g("Add", joint, _weigh(g, on, logs))
-    return _posterior(g, joint, model)
-
-
-def categorical(g: Graph, model: Any, x: str) -> Answer:
-    """Log probabilities looked up column by column; a category out of range counts as the nearest one."""
-    joint = model.class_log_prior_[None]
-    for j, logs in enumerate(model.feature_log_prob_):
-        cells = g("Cast", g("Gather", x, np.array(j), axis=1), to=INT64)
-        known = g("Max", g("Min", cells, np.array(logs.shape[1] - 1)), np.array(0))
-        joint = g("Add", joint, g("Gather", np.ascontiguousarray(logs.T), known, axis=0))
     return _posterior(g, joint, model)
 
 
