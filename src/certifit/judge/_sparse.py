@@ -85,7 +85,8 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
             f"not {model.loss!r}."
         )
     ratio = ratios[model.penalty]
-    alpha = 0.0 if model.penalty is None else float(model.alpha)
+    # A mean over rows, however they are weighted; ours is one over the sum of the weights.
+    alpha = 0.0 if model.penalty is None else float(model.alpha) * data.X.shape[0] / float(data.weights.sum())
     if model.loss == "squared_error":
         return _judge(model, data, rigor, alpha, ratio)
     if alpha == 0.0:

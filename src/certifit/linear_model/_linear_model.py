@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
+from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
@@ -30,6 +30,7 @@ from certifit.linear_model._base import (
 from certifit.losses import EvaluationLoss, Loss, Squared, get_loss, loss_spec
 from certifit.problem import Problem
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
+from certifit.separability import separability
 from certifit.solvers import Solution
 from certifit.solvers.choose import Options, choose, solver_names
 
@@ -145,6 +146,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
             raise ValueError("The fit left the finite numbers: divide the columns by their spread first.")
+        if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
+            self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
         self.solver_ = method.name
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
@@ -155,6 +158,18 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual"))
         )
         return self
+
+    def _refuse_runaway(self, X: Any, y: Any, weights: Array | None, scores: Array) -> None:
+        """Logistic and exponential loss without a penalty have a least value only where the classes overlap."""
+        if np.abs(scores).max(initial=0.0) < 10.0:
+            return
+        used = slice(None) if weights is None else np.flatnonzero(weights > 0)
+        answer = separability(X[used], np.asarray(y)[used], fit_intercept=self.fit_intercept)
+        if answer.holds and answer.verdict == "separable":
+            raise NoOptimumError(
+                "No finite optimum: the classes are separable, so the loss falls for ever along w = "
+                f"{np.array2string(np.asarray(answer.w), precision=3, threshold=6)}. Use a penalty (lam > 0)."
+            )
 
     def _parts(self) -> tuple[Loss, Regularizer]:
         """Loss and penalty as objects; λ = 0 leaves only a constraint."""
