@@ -1,0 +1,350 @@
+r"""A smooth loss with a squared penalty on every fold and for every strength at once.
+
+For fold j and strength Λ the sum over the fold's training rows
+
+.. math:: f_{jΛ}(θ) = \sum_i a_{ji} s_i\,L(\tilde x_i\cdot θ,\ y_i) + \tfrac Λ2\lVert w - w_0\rVert^2
+
+is minimised. All of them are near to one another, and that is used three times:
+
+- rows that every fold treats alike form a *cell*; gradients and Hessians are summed by cell, so that one pass over the
+  rows at a point θ serves every fold there;
+- the mean of the folds' problems (the pilot) is solved for every Λ, with Hessians at a few points (the anchors) only;
+- from there all folds and strengths move together: scores and gradients of hundreds of problems are two matrix
+  products, and the Hessian is that of the nearest anchor.
+
+A problem leaves when its gap is proved, so where it started from does not matter. With |L‴| ≤ L″, all scores within r of
+those at the anchor give :math:`e^{-r}\tilde H ⪯ H ⪯ e^{r}\tilde H`. After a step :math:`-\tilde H^{-1}g` of length q in the
+metric of :math:`\tilde H` the decrement is at most :math:`(e^r-1)e^{r/2}q`, and a decrement δ with u = δ·max‖x̃‖ < 1 proves a
+gap of at most δ²/(2(1−u)) (see `certifit.certificates.local`), even without a penalty. What does not get there is solved
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.design import cholesky, one_thread
+from certifit.losses import Loss
+from certifit.solvers._fold_cells import Anchor, Cells, Rows, evaluate, longest, look
+
+_REACH = 0.12  # root mean square by which scores may differ from an anchor's before there is a new one
+_ROUNDS = 8
+_SHARE = 6000  # rows that are enough to find the neighbourhood
+_PATIENCE = 40
+_LARGEST = 100_000_000  # numbers of gradients by cell
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The folds' problems: rows by cell, what each fold counts, and the penalties in coordinates."""
+
+    rows: Rows
+    factor: Array  # (folds, cells)
+    strengths: Array  # (folds, m)
+    pull: Array  # (p,): ridge of Λ = 1; zero for the offset
+    prior: Array  # (p,)
+
+    @property
+    def mean(self) -> Array:
+        """How much the pilot counts each cell."""
+        return self.factor.mean(axis=0)
+
+    def ridge(self, strength: Any) -> Array:
+        return np.multiply.outer(np.asarray(strength, dtype=float), self.pull)
+
+
+def _steps(H: Array, ridge: Array, g: Array) -> tuple[Array, Array]:
+    """−(H + ridge)⁻¹g and its length in that metric, for stacks of problems; nan where a matrix is singular."""
+    H, k = H.copy(), np.arange(H.shape[-1])
+    H[:, k, k] += ridge
+    try:
+        with one_thread():
+            D = -np.linalg.solve(H, g[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return np.full_like(g, np.nan), np.full(len(g), np.nan)
+    with np.errstate(invalid="ignore"):
+        return D, np.sqrt(-np.einsum("ij,ij->i", D, g))
+
+
+# -- the mean of the folds' problems
+# ------------------------------------------------------------------------------------------------
+def _pilot_step(b: _Batch, a: Anchor, strength: float) -> tuple[Array, float]:
+    """Newton step on the pilot, and the root mean square by which it moves scores (with the penalty's share)."""
+    ridge = b.ridge(strength)
+    D, q = _steps(np.tensordot(b.mean, a.H, 1)[None], ridge, (b.mean @ a.g + ridge * (a.theta - b.prior))[None])
+    return D[0], float(q[0]) / np.sqrt(max(float(b.mean @ a.bend), 1e-300))
+
+
+def _settle(b: _Batch, theta: Array, strength: float, near: float) -> Anchor | None:
+    """Damped Newton steps on the pilot until scores move by less than ``near``; None where that fails."""
+    ridge = b.ridge(strength)
+
+    def value(a: Anchor) -> float:
+        return float(b.mean @ a.value) + 0.5 * float(ridge @ np.square(a.theta - b.prior))
+
+    here = look(b.rows, theta)
+    for _ in range(_PATIENCE):
+        D, move = _pilot_step(b, here, strength)
+        if not np.isfinite(move) or move <= near:
+            return here if np.isfinite(move) else None
+        there = None
+        for t in 0.5 ** np.arange(_PATIENCE):
+            there = look(b.rows, here.theta + t * D)
+            if value(there) < value(here):
+                break
+        else:
+            return None
+        here = there
+    return None
+
+
+def _anchors(b: _Batch, start: Array, strengths: Array) -> list[Anchor]:
+    """Points along the pilot's path, strongest penalty first, so that the scores of every point are near to one."""
+    theta, step = start, len(b.rows.y) // _SHARE
+    if step > 1:
+        rough = _settle(replace(b, rows=b.rows.every(step)), theta, strengths[0], 0.1)
+        theta = theta if rough is None else rough.theta
+    found: list[Anchor] = []
+    for strength in strengths:
+        if found:
+            D, move = _pilot_step(b, found[-1], strength)
+            if move <= _REACH:
+                continue
+            theta = found[-1].theta + D
+        anchor = _settle(b, theta, strength, 0.5 * _REACH)
+        if anchor is None:
+            break
+        found.append(anchor)
+    return found
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Where problems were looked at last, and what was seen there."""
+
+    theta: Array  # (m, p)
+    g: Array  # (m, p): gradient of the losses
+    r: Array  # (m,): largest difference of a score from the anchor's
+
+
+def _pilot_path(b: _Batch, anchors: list[Anchor], strengths: Array) -> tuple[Array, Array, Array, Array]:
+    """The pilot near its optimum for every strength: nearest anchor, θ; gradients and differences of scores by cell."""
+    steps = [[_pilot_step(b, a, s) for a in anchors] for s in strengths]
+    nearest = np.array([int(np.argmin([move if np.isfinite(move) else np.inf for _, move in line])) for line in steps])
+    order = np.argsort(nearest, kind="stable")
+    back = np.argsort(order)
+    theta = np.array([anchors[a].theta + line[a][0] for a, line in zip(nearest, steps)])
+    z, H = np.array([a.z for a in anchors]), np.array([np.tensordot(b.mean, a.H, 1) for a in anchors])
+    ridge, every = b.ridge(strengths), np.ones((len(strengths), len(b.mean)), dtype=bool)
+    for turn in range(3):
+        G, r = evaluate(b.rows, theta[order], z, nearest[order], every)
+        G, r = G[:, back], r[:, back]
+        D, q = _steps(H[nearest], ridge, np.tensordot(b.mean, G, 1) + ridge * (theta - b.prior))
+        if turn == 2 or not np.all(q > 0.5):  # folds differ by more than that from each other
+            break
+        theta = theta + D
+    return nearest, theta, G, r
+
+
+# -- all folds and strengths
+# ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Problems:
+    """All of them, neighbours together: sorted by anchor, then fold, then strength."""
+
+    fold: Array
+    anchor: Array
+    ridge: Array
+    target: Array  # the gap that is enough
+    reach: Array  # upper bound of max ‖x̃‖ in the metric of the anchor's inverse Hessian
+
+    def at(self, i: Array) -> _Problems:
+        return _Problems(self.fold[i], self.anchor[i], self.ridge[i], self.target[i], self.reach[i])
+
+
+def _reach(b: _Batch, H: Array, anchors: list[Anchor], weakest: Array) -> Array:
+    """(anchors, folds): the longest row in the metric of the inverse Hessian, by way of the pilot's."""
+    found = np.full(H.shape[:2], np.inf)
+    for a in range(len(anchors)):
+        ridge = np.diag(b.ridge(weakest[a]))
+        P = np.tensordot(b.mean, anchors[a].H, 1) + ridge
+        factor = cholesky(P)
+        if factor is None:
+            continue
+        top = longest(b.rows, factor.inverse_root())
+        for k in range(len(b.factor)):
+            for share in (0.5, 0.1, 0.01, 1e-3):  # a fold's Hessian keeps at least this of the pilot's
+                if cholesky(H[a, k] + ridge - share * P) is not None:
+                    found[a, k] = top / np.sqrt(share)
+                    break
+    return found
+
+
+def _bound(length: Array, drift: Array, reach: Array) -> Array:
+    """Gap proved by a decrement of ``length`` where Hessians have drifted by a factor e^drift; inf if none is."""
+    u = length * reach * np.exp(0.5 * drift)
+    with np.errstate(all="ignore"):
+        return np.where(u < 1.0, np.square(length) / (2.0 * (1.0 - u)), np.inf)
+
+
+def _rounds(b: _Batch, z: Array, H: Array, all_problems: _Problems, here: _Points) -> tuple[Array, Array]:
+    """Steps of all problems together until each has its proof; θ and the proved gaps."""
+    theta, gap = here.theta.copy(), np.full(len(here.theta), np.inf)
+    left, p, before = np.arange(len(theta)), all_problems, np.full(len(theta), np.inf)
+    for _ in range(_ROUNDS):
+        Hp = H[p.anchor, p.fold]
+        D, q = _steps(Hp, p.ridge, here.g + p.ridge * (here.theta - b.prior))
+        with np.errstate(over="ignore", invalid="ignore"):
+            r = here.r + p.reach * q
+            stay = _bound(np.exp(0.5 * here.r) * q, here.r, p.reach)
+            step = _bound(np.expm1(r) * np.exp(0.5 * r) * q, r, p.reach)
+        known, moved = np.minimum(stay, step), here.theta + D
+        theta[left], gap[left] = np.where((stay < step)[:, None], here.theta, moved), known
+        on = ~(known <= p.target) & (q < 0.5 * before)
+        if not np.any(on):
+            break
+        left, before, p, moved = left[on], q[on], p.at(on), moved[on]
+        lead = _leaders(p, moved, Hp[on], r[on])
+        first = np.unique(lead)
+        place = np.searchsorted(first, lead)
+        own = b.factor[p.fold[first]]
+        G, R = evaluate(b.rows, moved[first], z, p.anchor[first], own > 0)
+        here = _Points(moved[lead], np.einsum("ic,cip->ip", own, G)[place], R.max(axis=0)[place])
+    return theta, gap
+
+
+def _leaders(p: _Problems, theta: Array, H: Array, r: Array) -> Array:
+    """For each problem the one of the same fold whose gradient will do: nearly the same θ, so a step gets it there."""
+    lead = np.arange(len(theta))
+    with np.errstate(over="ignore"):
+        room = 0.25 * np.sqrt(2.0 * p.target) / np.expm1(np.maximum(r, 1e-3))
+    for i in range(1, len(theta)):
+        k = lead[i - 1]
+        if p.fold[i] == p.fold[k] and p.anchor[i] == p.anchor[k]:
+            D = theta[i] - theta[k]
+            if D @ H[i] @ D + p.ridge[i] @ np.square(D) <= room[i] ** 2:
+                lead[i] = k
+    return lead
+
+
+def _solve(b: _Batch, start: Array, tol: float) -> tuple[Array, Array]:
+    """θ (folds, m, p) and the proved gaps as shares of the null model."""
+    (K, m), average = b.strengths.shape, b.strengths.mean(axis=0)
+    null = np.maximum(b.factor @ look(b.rows, start).value, 1e-12 * b.factor @ np.diff(b.rows.ends))
+    anchors = _anchors(b, start, np.unique(average)[::-1])
+    if not anchors:
+        return np.tile(start, (K, m, 1)), np.full((K, m), np.inf)
+    nearest, pilot, G, r = _pilot_path(b, anchors, average)
+    fold, point = np.divmod(np.arange(K * m), m)
+    order = np.lexsort((average[point], fold, nearest[point]))
+    fold, point = fold[order], point[order]
+    H = np.array([np.tensordot(b.factor, a.H, 1) for a in anchors])
+    weakest = np.array([b.strengths[:, nearest == a].min(initial=np.inf) for a in range(len(anchors))])
+    reach = _reach(b, H, anchors, np.where(np.isfinite(weakest), weakest, 0.0))
+    anchor = nearest[point]
+    problems = _Problems(fold, anchor, b.ridge(b.strengths[fold, point]), tol * null[fold], reach[anchor, fold])
+    own = b.factor[fold]
+    seen = np.where(own > 0, r[:, point].T, 0.0).max(axis=1)
+    here = _Points(pilot[point], np.einsum("ic,cip->ip", own, G[:, point]), seen)
+    theta, gap = np.empty((K * m, len(start))), np.empty(K * m)
+    theta[order], gap[order] = _rounds(b, np.array([a.z for a in anchors]), H, problems, here)
+    gap = gap.reshape(K, m) / null[:, None]
+    return theta.reshape(K, m, -1), gap
+
+
+@dataclass(frozen=True)
+class FoldFits:
+    """Coefficients (folds, strengths, d), offsets and proved gaps as shares of what the null model pays.
+
+    Where no gap is proved it is ``inf``, and the coefficients are only the best known ones.
+    """
+
+    coef: Array
+    intercept: Array
+    gap: Array
+
+
+def smooth_folds(
+    X: Array,
+    y: Array,
+    loss: Loss,
+    folds: Sequence[tuple[Array, Array]],
+    strengths: Array,
+    *,
+    weights: Array | None = None,
+    groups: Array | None = None,
+    factors: Array | None = None,
+    fit_intercept: bool = True,
+    prior: Array | None = None,
+    level: float = 0.0,
+    tol: float = 1e-11,
+) -> FoldFits | None:
+    """Minimise for every fold and strength, to a proved gap; None where the folds have too little in common.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Dense and finite.
+    y : (n,) array
+        As the loss takes it.
+    loss : Loss
+        With |L‴| ≤ L″ (``loss.self_concordant``).
+    folds : list of (train, test)
+    strengths : (folds, m) array ≥ 0
+        Λ of each problem.
+    weights : (n,) array, default=None
+    groups : (n,) int array, default=None
+    factors : (folds, groups) array, default=None
+        Factors of the weights of each group's rows (class weights).
+    prior : (d,) array, default=None
+        w₀.
+    level : float, default=0.0
+        Offset of the null model.
+    tol : float
+        Largest gap, as a share of what the null model pays.
+
+    Examples
+    --------
+    >>> from certifit.losses import Logistic
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> folds = [(np.array([0, 1, 2]), np.array([3])), (np.array([1, 2, 3]), np.array([0]))]
+    >>> found = smooth_folds(X, y, Logistic(), folds, np.array([[1.0, 0.1], [1.0, 0.1]]))
+    >>> found.coef[..., 0].round(4), bool(np.all(found.gap < 1e-10))
+    """
+    n, d = X.shape
+    cells = Cells.of(folds, n, groups, factors)
+    if cells is None or cells.factor.size * strengths.shape[1] * d > _LARGEST:
+        return None
+    rows, centre, unit = _prepare(X, y, weights, loss, cells, fit_intercept)
+    pad = np.zeros(int(fit_intercept))
+    w0 = np.zeros(d) if prior is None else prior * unit
+    batch = _Batch(rows, cells.factor, strengths, np.append(1.0 / unit**2, pad), np.append(w0, pad))
+    start = np.append(np.zeros(d), pad + level)
+    theta, gap = _solve(batch, start, tol)
+    coef = theta[..., :d] / unit
+    return FoldFits(coef, theta[..., d] - coef @ centre if fit_intercept else np.zeros(gap.shape), gap)
+
+
+def _prepare(
+    X: Array, y: Array, weights: Array | None, loss: Loss, cells: Cells, fit_intercept: bool
+) -> tuple[Rows, Array, Array]:
+    """Rows by cell, and the centre and scale of the columns (any will do: a share of the rows gives them)."""
+    n, d = X.shape
+    some = slice(None, None, max(1, n // 4096))
+    s = np.ones(n)[some] if weights is None else weights[some]
+    if not s.sum() > 0:
+        some, s = slice(None), np.ones(n)
+    part = np.asarray(X[some], dtype=float)
+    centre = s @ part / s.sum() if fit_intercept else np.zeros(d)
+    spread = np.sqrt(s @ np.square(part - centre) / s.sum())
+    unit = np.where(spread > 1e-150, spread, 1.0)
+    order: Any = slice(None) if np.all(np.diff(cells.order) == 1) else cells.order
+    A = np.ones((n, d + fit_intercept))
+    np.subtract(X[order], centre, out=A[:, :d])
+    A[:, :d] /= unit
+    return Rows(A, y[order], None if weights is None else weights[order], loss, cells.ends), centre, unit
