@@ -238,19 +238,20 @@ def minimise(
     max_iter: int = 100,
     time_budget: float | None = None,
     trace: bool = False,
+    metric: Any = None,
 ) -> Solution:
     """Minimise to within ``tol`` (an absolute amount); ``value`` is θ.
 
-    ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of the objective), ``method`` and ``trace``.
+    ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of the objective), ``method`` and ``trace``. With a
+    ``metric`` (see `nearby_metric`) from a problem near by, the start is taken as good and the steps are quasi-Newton.
     """
     n = len(objective.y)
-    size = objective.columns.width * objective.outputs
-    share = max(4000, 25 * size // max(1, objective.outputs - 1))
-    sampled = n > 3 * share
+    share = _share(objective)
+    sampled = n > 3 * share or metric is not None
     theta = start
-    if sampled:
+    if sampled and metric is None:
         theta = _from_a_share(objective, theta, share)
-    first = _first(objective, theta, _rows(n, share) if sampled else None)
+    first = _first(objective, theta, _rows(n, share) if sampled else None, metric)
     run = drive(
         first,
         _quasi_newton(objective) if sampled else _newton(objective),
@@ -280,6 +281,20 @@ def minimise(
     return Solution(state.theta, status, stats)
 
 
+def _share(objective: Objective) -> int:
+    """Rows that are enough for a start and a metric."""
+    size = objective.columns.width * objective.outputs
+    return max(4000, 25 * size // max(1, objective.outputs - 1))
+
+
+def nearby_metric(objective: Objective, theta: Array) -> Any:
+    """The metric at θ, from a share of the rows where there are many, for problems near by."""
+    n, share = len(objective.y), _share(objective)
+    rows = _rows(n, share) if n > 3 * share else None
+    factor = 1.0 if rows is None else n / share
+    return objective.metric(objective.hessian(objective.scores(theta), rows, factor))
+
+
 def _rows(n: int, share: int) -> Array:
     return np.linspace(0, n - 1, share).astype(int)
 
@@ -299,12 +314,13 @@ def _from_a_share(objective: Objective, start: Array, share: int) -> Array:
     return drive(first, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state.theta
 
 
-def _first(objective: Objective, theta: Array, rows: Array | None) -> _State:
+def _first(objective: Objective, theta: Array, rows: Array | None, metric: Any = None) -> _State:
     Z = objective.scores(theta)
     value, slopes = objective.value(Z, theta)
     G = objective.gradient(slopes, theta)
     factor = 1.0 if rows is None else len(objective.y) / len(rows)
-    metric = objective.metric(objective.hessian(Z, rows, factor))
+    if metric is None:
+        metric = objective.metric(objective.hessian(Z, rows, factor))
     D = -_solve(metric, G)
     return _State(theta, Z, G, value, objective.left(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
 
