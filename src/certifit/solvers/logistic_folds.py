@@ -114,7 +114,7 @@ def _together(
     found = smooth_folds(
         rows.X, y, Logistic(), rows.folds, np.tile(strengths, (len(rows.folds), 1)),
         weights=weights, groups=None if same else rows.code, factors=None if same else rows.factors,
-        fit_intercept=fit_intercept, prior=None if prior is None else prior[0], tol=min(tol, 1e-11),
+        fit_intercept=fit_intercept, prior=None if prior is None else prior[0], tol=min(tol, 1e-10),
     )  # fmt: skip
     if found is None:
         return None

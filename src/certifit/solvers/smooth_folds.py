@@ -22,7 +22,7 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,10 @@ import numpy as np
 from certifit._types import Array
 from certifit.design import cholesky, one_thread
 from certifit.losses import Loss
-from certifit.solvers._fold_cells import Anchor, Cells, Rows, evaluate, longest, look
+from certifit.solvers._fold_cells import Anchor, Cells, Rows, evaluate, longest, look, values
 
-_REACH = 0.12  # root mean square by which scores may differ from an anchor's before there is a new one
+_REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one
+_FORESEEN = 1e-13  # share of the null model that the rate of convergence must foretell
 _ROUNDS = 8
 _SHARE = 6000  # rows that are enough to find the neighbourhood
 _PATIENCE = 40
@@ -59,7 +60,7 @@ class _Batch:
 
 
 def _steps(H: Array, ridge: Array, g: Array) -> tuple[Array, Array]:
-    """−(H + ridge)⁻¹g and its length in that metric, for stacks of problems; nan where a matrix is singular."""
+    """−(H + ridge)⁻¹g and its length in the metric of H + ridge, for stacks of problems; nan where a matrix is singular."""
     H, k = H.copy(), np.arange(H.shape[-1])
     H[:, k, k] += ridge
     try:
@@ -103,126 +104,160 @@ def _settle(b: _Batch, theta: Array, strength: float, near: float) -> Anchor | N
     return None
 
 
-def _anchors(b: _Batch, start: Array, strengths: Array) -> list[Anchor]:
-    """Points along the pilot's path, strongest penalty first, so that the scores of every point are near to one."""
+def _anchors(b: _Batch, start: Array, strengths: Array) -> tuple[list[Anchor], Array]:
+    """Points along the pilot's path with their strengths, strongest first, so that all scores lie close to two of them."""
     theta, step = start, len(b.rows.y) // _SHARE
     if step > 1:
         rough = _settle(replace(b, rows=b.rows.every(step)), theta, strengths[0], 0.1)
         theta = theta if rough is None else rough.theta
     found: list[Anchor] = []
-    for strength in strengths:
+    where: list[float] = []
+    for i, strength in enumerate(strengths):
         if found:
             D, move = _pilot_step(b, found[-1], strength)
-            if move <= _REACH:
+            if move <= (_REACH if i + 1 < len(strengths) else 0.1 * _REACH):
                 continue
             theta = found[-1].theta + D
         anchor = _settle(b, theta, strength, 0.5 * _REACH)
         if anchor is None:
             break
         found.append(anchor)
-    return found
+        where.append(strength)
+    return found, np.array(where)
 
 
 @dataclass(frozen=True)
-class _Points:
-    """Where problems were looked at last, and what was seen there."""
+class _Pilot:
+    """The pilot near its optimum for every strength."""
 
     theta: Array  # (m, p)
-    g: Array  # (m, p): gradient of the losses
-    r: Array  # (m,): largest difference of a score from the anchor's
+    low: Array  # (m,): the anchor before it
+    share: Array  # (m,): how far it is on the way to the next one
+    nearest: Array  # (m,)
+    g: Array  # (cells, m, p)
+    r: Array  # (cells, m): differences of scores from the nearest anchor's
+
+    def between(self, H: Array, i: Any, *fold: Array) -> Array:
+        """Hessians between those of the two anchors, which is where they are: the error is of second order."""
+        t, high = self.share[i][:, None, None], np.minimum(self.low[i] + 1, len(H) - 1)
+        return (1.0 - t) * H[(self.low[i], *fold)] + t * H[(high, *fold)]
 
 
-def _pilot_path(b: _Batch, anchors: list[Anchor], strengths: Array) -> tuple[Array, Array, Array, Array]:
-    """The pilot near its optimum for every strength: nearest anchor, θ; gradients and differences of scores by cell."""
-    steps = [[_pilot_step(b, a, s) for a in anchors] for s in strengths]
-    nearest = np.array([int(np.argmin([move if np.isfinite(move) else np.inf for _, move in line])) for line in steps])
+def _pilot_path(b: _Batch, anchors: list[Anchor], where: Array, strengths: Array) -> _Pilot:
+    low = np.maximum(np.searchsorted(-where, -strengths, side="right") - 1, 0)
+    low = np.minimum(low, max(len(where) - 2, 0))
+    points, H = np.array([a.theta for a in anchors]), np.array([np.tensordot(b.mean, a.H, 1) for a in anchors])
+    theta = np.array([anchors[a].theta + _pilot_step(b, anchors[a], s)[0] for a, s in zip(low, strengths)])
+    way = points[np.minimum(low + 1, len(where) - 1)] - points[low]
+    along = np.einsum("mi,mij->mj", way, H[low])
+    length = np.einsum("mj,mj->m", along, way)
+    share = np.einsum("mj,mj->m", along, theta - points[low]) / np.where(length > 0, length, 1.0)
+    share = np.clip(share, 0.0, 1.0)
+    nearest = np.where(share > 0.5, low + 1, low)
+    found = _Pilot(theta, low, share, nearest, np.empty(0), np.empty(0))
     order = np.argsort(nearest, kind="stable")
-    back = np.argsort(order)
-    theta = np.array([anchors[a].theta + line[a][0] for a, line in zip(nearest, steps)])
-    z, H = np.array([a.z for a in anchors]), np.array([np.tensordot(b.mean, a.H, 1) for a in anchors])
-    ridge, every = b.ridge(strengths), np.ones((len(strengths), len(b.mean)), dtype=bool)
+    back, z, ridge = np.argsort(order), np.array([a.z for a in anchors]), b.ridge(strengths)
+    every = np.ones((len(strengths), len(b.mean)), dtype=bool)
     for turn in range(3):
         G, r = evaluate(b.rows, theta[order], z, nearest[order], every)
         G, r = G[:, back], r[:, back]
-        D, q = _steps(H[nearest], ridge, np.tensordot(b.mean, G, 1) + ridge * (theta - b.prior))
-        if turn == 2 or not np.all(q > 0.5):  # folds differ by more than that from each other
+        g = np.tensordot(b.mean, G, 1) + ridge * (theta - b.prior)
+        D, q = _steps(found.between(H, slice(None)), ridge, g)
+        if turn == 2 or not np.any(q > 1.0):  # folds differ by more than that from each other
             break
         theta = theta + D
-    return nearest, theta, G, r
+    return replace(found, theta=theta, g=G, r=r)
 
 
 # -- all folds and strengths
 # ------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Problems:
-    """All of them, neighbours together: sorted by anchor, then fold, then strength."""
+    """All of them, neighbours together: sorted by nearest anchor, then fold, then strength."""
 
     fold: Array
+    point: Array
     anchor: Array
     ridge: Array
-    target: Array  # the gap that is enough
+    null: Array  # what the null model pays
     reach: Array  # upper bound of max ‖x̃‖ in the metric of the anchor's inverse Hessian
 
     def at(self, i: Array) -> _Problems:
-        return _Problems(self.fold[i], self.anchor[i], self.ridge[i], self.target[i], self.reach[i])
+        return _Problems(*(getattr(self, f.name)[i] for f in fields(self)))
 
 
-def _reach(b: _Batch, H: Array, anchors: list[Anchor], weakest: Array) -> Array:
-    """(anchors, folds): the longest row in the metric of the inverse Hessian, by way of the pilot's."""
+def _reach(b: _Batch, H: Array, weakest: Array) -> Array:
+    """(anchors, folds): the longest row in the metric of the inverse Hessian, by way of one that is below all of them."""
     found = np.full(H.shape[:2], np.inf)
-    for a in range(len(anchors)):
-        ridge = np.diag(b.ridge(weakest[a]))
-        P = np.tensordot(b.mean, anchors[a].H, 1) + ridge
-        factor = cholesky(P)
-        if factor is None:
-            continue
-        top = longest(b.rows, factor.inverse_root())
-        for k in range(len(b.factor)):
-            for share in (0.5, 0.1, 0.01, 1e-3):  # a fold's Hessian keeps at least this of the pilot's
-                if cholesky(H[a, k] + ridge - share * P) is not None:
-                    found[a, k] = top / np.sqrt(share)
-                    break
+    base = H[-1].mean(axis=0) + np.diag(b.ridge(weakest.min()))
+    factor = cholesky(base)
+    if factor is None:
+        return found
+    top = longest(b.rows, factor.inverse_root())
+    for a, k in np.ndindex(found.shape):
+        for share in (0.5, 0.1, 0.01, 1e-3):  # this much of the base is in every Hessian
+            if cholesky(H[a, k] + np.diag(b.ridge(weakest[a])) - share * base) is not None:
+                found[a, k] = top / np.sqrt(share)
+                break
     return found
 
 
 def _bound(length: Array, drift: Array, reach: Array) -> Array:
     """Gap proved by a decrement of ``length`` where Hessians have drifted by a factor e^drift; inf if none is."""
-    u = length * reach * np.exp(0.5 * drift)
     with np.errstate(all="ignore"):
+        u = length * reach * np.exp(0.5 * drift)
         return np.where(u < 1.0, np.square(length) / (2.0 * (1.0 - u)), np.inf)
 
 
-def _rounds(b: _Batch, z: Array, H: Array, all_problems: _Problems, here: _Points) -> tuple[Array, Array]:
+def _judge(p: _Problems, H: Array, here: _Points, g: Array, D: Array) -> tuple[Array, Array, Array]:
+    """Proved gaps before and after the step D, and its length, all in the metric of the anchor's Hessian.
+
+    What is left of the gradient after the step is g + HD, up to the drift of the Hessian from the anchor's.
+    """
+    HD = np.einsum("ijk,ik->ij", H, D) + p.ridge * D
+    q = np.sqrt(np.einsum("ij,ij->i", D, HD))
+    rest = _steps(H, p.ridge, g + HD)[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        r = here.r + p.reach * q
+        stay = _bound(np.exp(0.5 * here.r) * (q + rest), here.r, p.reach)
+        step = _bound(np.exp(0.5 * r) * (rest + np.expm1(r) * q), r, p.reach)
+    return stay, step, q
+
+
+def _rounds(b: _Batch, z: Array, H: Array, pilot: _Pilot, p: _Problems, here: _Points, tol: float) -> tuple[Array, Array]:
     """Steps of all problems together until each has its proof; θ and the proved gaps."""
     theta, gap = here.theta.copy(), np.full(len(here.theta), np.inf)
-    left, p, before = np.arange(len(theta)), all_problems, np.full(len(theta), np.inf)
+    left, before = np.arange(len(theta)), np.full(len(theta), np.inf)
+    near = pilot.between(H, p.point, p.fold)
     for _ in range(_ROUNDS):
-        Hp = H[p.anchor, p.fold]
-        D, q = _steps(Hp, p.ridge, here.g + p.ridge * (here.theta - b.prior))
-        with np.errstate(over="ignore", invalid="ignore"):
-            r = here.r + p.reach * q
-            stay = _bound(np.exp(0.5 * here.r) * q, here.r, p.reach)
-            step = _bound(np.expm1(r) * np.exp(0.5 * r) * q, r, p.reach)
-        known, moved = np.minimum(stay, step), here.theta + D
-        theta[left], gap[left] = np.where((stay < step)[:, None], here.theta, moved), known
-        on = ~(known <= p.target) & (q < 0.5 * before)
+        g = here.g + p.ridge * (here.theta - b.prior)
+        D, _ = _steps(near, p.ridge, g)
+        own = H[p.anchor, p.fold]
+        stay, step, q = _judge(p, own, here, g, D)
+        # The proof asks for what a fit alone promises; what the rate of convergence foretells is far smaller still.
+        rate = np.where(np.isfinite(before), np.maximum(q / before, 0.3 * np.expm1(np.minimum(here.r, 1.0))), 1.0)
+        after = (step <= tol * p.null) & (0.5 * np.square(q * rate) <= _FORESEEN * p.null)
+        at_once = (stay <= tol * p.null) & (0.5 * np.square(q) <= _FORESEEN * p.null)
+        hold, moved = ~after & (at_once | (stay < step)), here.theta + D
+        theta[left], gap[left] = np.where(hold[:, None], here.theta, moved), np.where(hold, stay, step)
+        on = ~(after | at_once) & (q < 0.5 * before)
         if not np.any(on):
             break
-        left, before, p, moved = left[on], q[on], p.at(on), moved[on]
-        lead = _leaders(p, moved, Hp[on], r[on])
+        left, before, p, moved, near = left[on], q[on], p.at(on), moved[on], near[on]
+        lead = _leaders(p, moved, own[on], here.r[on], tol)
         first = np.unique(lead)
         place = np.searchsorted(first, lead)
-        own = b.factor[p.fold[first]]
-        G, R = evaluate(b.rows, moved[first], z, p.anchor[first], own > 0)
-        here = _Points(moved[lead], np.einsum("ic,cip->ip", own, G)[place], R.max(axis=0)[place])
+        mine = b.factor[p.fold[first]]
+        G, R = evaluate(b.rows, moved[first], z, p.anchor[first], mine > 0)
+        here = _Points(moved[lead], np.einsum("ic,cip->ip", mine, G)[place], R.max(axis=0)[place])
     return theta, gap
 
 
-def _leaders(p: _Problems, theta: Array, H: Array, r: Array) -> Array:
+def _leaders(p: _Problems, theta: Array, H: Array, r: Array, tol: float) -> Array:
     """For each problem the one of the same fold whose gradient will do: nearly the same θ, so a step gets it there."""
     lead = np.arange(len(theta))
     with np.errstate(over="ignore"):
-        room = 0.25 * np.sqrt(2.0 * p.target) / np.expm1(np.maximum(r, 1e-3))
+        room = 0.25 * np.sqrt(2.0 * tol * p.null) / np.expm1(np.maximum(r, 0.1))
     for i in range(1, len(theta)):
         k = lead[i - 1]
         if p.fold[i] == p.fold[k] and p.anchor[i] == p.anchor[k]:
@@ -235,26 +270,34 @@ def _leaders(p: _Problems, theta: Array, H: Array, r: Array) -> Array:
 def _solve(b: _Batch, start: Array, tol: float) -> tuple[Array, Array]:
     """θ (folds, m, p) and the proved gaps as shares of the null model."""
     (K, m), average = b.strengths.shape, b.strengths.mean(axis=0)
-    null = np.maximum(b.factor @ look(b.rows, start).value, 1e-12 * b.factor @ np.diff(b.rows.ends))
-    anchors = _anchors(b, start, np.unique(average)[::-1])
+    null = np.maximum(b.factor @ values(b.rows, start), 1e-12 * b.factor @ np.diff(b.rows.ends))
+    anchors, where = _anchors(b, start, np.unique(average)[::-1])
     if not anchors:
         return np.tile(start, (K, m, 1)), np.full((K, m), np.inf)
-    nearest, pilot, G, r = _pilot_path(b, anchors, average)
+    pilot = _pilot_path(b, anchors, where, average)
     fold, point = np.divmod(np.arange(K * m), m)
-    order = np.lexsort((average[point], fold, nearest[point]))
+    order = np.lexsort((average[point], fold, pilot.nearest[point]))
     fold, point = fold[order], point[order]
     H = np.array([np.tensordot(b.factor, a.H, 1) for a in anchors])
-    weakest = np.array([b.strengths[:, nearest == a].min(initial=np.inf) for a in range(len(anchors))])
-    reach = _reach(b, H, anchors, np.where(np.isfinite(weakest), weakest, 0.0))
-    anchor = nearest[point]
-    problems = _Problems(fold, anchor, b.ridge(b.strengths[fold, point]), tol * null[fold], reach[anchor, fold])
-    own = b.factor[fold]
-    seen = np.where(own > 0, r[:, point].T, 0.0).max(axis=1)
-    here = _Points(pilot[point], np.einsum("ic,cip->ip", own, G[:, point]), seen)
+    weakest = np.array([b.strengths[:, pilot.nearest == a].min(initial=where.max()) for a in range(len(anchors))])
+    anchor, own = pilot.nearest[point], b.factor[fold]
+    reach = _reach(b, H, weakest)[anchor, fold]
+    problems = _Problems(fold, point, anchor, b.ridge(b.strengths[fold, point]), null[fold], reach)
+    seen = np.where(own > 0, pilot.r[:, point].T, 0.0).max(axis=1)
+    here = _Points(pilot.theta[point], np.einsum("ic,cip->ip", own, pilot.g[:, point]), seen)
     theta, gap = np.empty((K * m, len(start))), np.empty(K * m)
-    theta[order], gap[order] = _rounds(b, np.array([a.z for a in anchors]), H, problems, here)
-    gap = gap.reshape(K, m) / null[:, None]
-    return theta.reshape(K, m, -1), gap
+    z = np.array([a.z for a in anchors])
+    theta[order], gap[order] = _rounds(b, z, H, pilot, problems, here, tol)
+    return theta.reshape(K, m, -1), gap.reshape(K, m) / null[:, None]
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Where problems were looked at last, and what was seen there."""
+
+    theta: Array  # (m, p)
+    g: Array  # (m, p): gradient of the losses
+    r: Array  # (m,): largest difference of a score from the anchor's
 
 
 @dataclass(frozen=True)
@@ -282,7 +325,7 @@ def smooth_folds(
     fit_intercept: bool = True,
     prior: Array | None = None,
     level: float = 0.0,
-    tol: float = 1e-11,
+    tol: float = 1e-10,
 ) -> FoldFits | None:
     """Minimise for every fold and strength, to a proved gap; None where the folds have too little in common.
 
