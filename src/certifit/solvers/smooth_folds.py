@@ -228,7 +228,7 @@ def _rounds(b: _Batch, z: Array, H: Array, pilot: _Pilot, p: _Problems, here: _P
     """Steps of all problems together until each has its proof; θ and the proved gaps."""
     theta, gap = here.theta.copy(), np.full(len(here.theta), np.inf)
     left, before = np.arange(len(theta)), np.full(len(theta), np.inf)
-    near = pilot.between(H, p.point, p.fold)
+    near, follows = pilot.between(H, p.point, p.fold), np.zeros(len(left), dtype=bool)
     for _ in range(_ROUNDS):
         g = here.g + p.ridge * (here.theta - b.prior)
         D, _ = _steps(near, p.ridge, g)
@@ -239,13 +239,14 @@ def _rounds(b: _Batch, z: Array, H: Array, pilot: _Pilot, p: _Problems, here: _P
         after = (step <= tol * p.null) & (0.5 * np.square(q * rate) <= _FORESEEN * p.null)
         at_once = (stay <= tol * p.null) & (0.5 * np.square(q) <= _FORESEEN * p.null)
         hold, moved = ~after & (at_once | (stay < step)), here.theta + D
-        theta[left], gap[left] = np.where(hold[:, None], here.theta, moved), np.where(hold, stay, step)
-        on = ~(after | at_once) & (q < 0.5 * before)
+        theta[left] = np.where(hold[:, None], here.theta, moved)
+        gap[left] = np.where(after | at_once, np.where(hold, stay, step), np.inf)
+        on = ~(after | at_once) & ((q < 0.5 * before) | follows)
         if not np.any(on):
             break
         left, before, p, moved, near = left[on], q[on], p.at(on), moved[on], near[on]
         lead = _leaders(p, moved, own[on], here.r[on], tol)
-        first = np.unique(lead)
+        first, follows = np.unique(lead), lead != np.arange(len(lead))
         place = np.searchsorted(first, lead)
         mine = b.factor[p.fold[first]]
         G, R = evaluate(b.rows, moved[first], z, p.anchor[first], mine > 0)
