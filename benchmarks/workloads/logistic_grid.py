@@ -32,7 +32,9 @@ def entries() -> list[Entry]:
 
     X, y = _data()
     grid = {"C": STRENGTHS}
-    exact = GridSearchCV(SklearnLogistic(solver="newton-cholesky", tol=1e-10), {"C": STRENGTHS[::5]}, cv=10, refit=False)
+    exact = GridSearchCV(
+        SklearnLogistic(solver="newton-cholesky", tol=1e-10), {"C": STRENGTHS[::5]}, cv=10, refit=False
+    )
     exact.fit(X, y)
 
     def ours() -> Any:

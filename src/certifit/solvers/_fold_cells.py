@@ -90,13 +90,17 @@ class Rows:
         return found
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def each(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
     """[work(t) for t in tasks] on all cores, BLAS on one thread each: the sums do not depend on how many there are."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = min(_cores(), len(tasks))
     with one_thread():
-        if min(cores, len(tasks)) <= 1:
+        if threads <= 1:
             return [work(t) for t in tasks]
-        with ThreadPoolExecutor(min(cores, len(tasks))) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, tasks))
 
 

@@ -186,7 +186,9 @@ def _along_the_path(
     return coef, intercept
 
 
-def _judge(design: Any, code: Array, s: Array, penalty: Any, fit_intercept: bool) -> Callable[[Array, float, float], float]:
+def _judge(
+    design: Any, code: Array, s: Array, penalty: Any, fit_intercept: bool
+) -> Callable[[Array, float, float], float]:
     """The duality gap of coefficients, in the units of the sum."""
     total = float(s.sum())
 

@@ -224,7 +224,9 @@ def _judge(p: _Problems, H: Array, here: _Points, g: Array, D: Array) -> tuple[A
     return stay, step, q
 
 
-def _rounds(b: _Batch, z: Array, H: Array, pilot: _Pilot, p: _Problems, here: _Points, tol: float) -> tuple[Array, Array]:
+def _rounds(
+    b: _Batch, z: Array, H: Array, pilot: _Pilot, p: _Problems, here: _Points, tol: float
+) -> tuple[Array, Array]:
     """Steps of all problems together until each has its proof; θ and the proved gaps."""
     theta, gap = here.theta.copy(), np.full(len(here.theta), np.inf)
     left, before = np.arange(len(theta)), np.full(len(theta), np.inf)
