@@ -303,8 +303,8 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _nested_columns(self, grid: Any) -> tuple[dict[str, Any], list[int]] | None:
         """Shared work for `certifit.model_selection`: scores at a smaller rank are the first columns of the largest."""
-        counts = [point.get("n_components", self.n_components) for point in grid]
-        plain = all(isinstance(k, Integral) and not isinstance(k, bool) and k > 0 for k in counts)
+        counts: list[Any] = [point.get("n_components", self.n_components) for point in grid]
+        plain = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) and k > 0 for k in counts)
         if not plain or any(set(point) - {"n_components"} for point in grid):
             return None
         if self.svd_solver in ("arpack", "randomized"):  # how near they come depends on the rank

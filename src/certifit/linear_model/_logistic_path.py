@@ -89,14 +89,14 @@ def _answers(
         scores = np.asarray((rows @ coef[j].reshape(-1, X.shape[1]).T).T).reshape(len(models), K, -1)
         scores = scores + intercept[j][:, :, None]
         scores = scores[:, 0] if K == 1 else scores.transpose(0, 2, 1)
-        found = {}
+        answers: dict[str, Array] = {}
         if "decision_function" in response:
-            found["decision_function"] = scores
+            answers["decision_function"] = scores
         if "predict_proba" in response:
-            found["predict_proba"] = probabilities(scores, classes)
+            answers["predict_proba"] = probabilities(scores, classes)
         if "predict" in response:
-            found["predict"] = np.array([labels(s, classes, m._cut()) for s, m in zip(scores, models)])
-        yield found
+            answers["predict"] = np.array([labels(s, classes, m._cut()) for s, m in zip(scores, models)])
+        yield answers
 
 
 def _alike(models: Sequence[Any]) -> list[list[int]]:

@@ -139,7 +139,7 @@ def _bundles(pipeline: Any, groups: Any) -> list[_Bundle]:
     nested = getattr(step, "_nested_columns", None)
     if nested is None or len(groups) == 1:
         return [_Bundle(head, [(None, where, tails)]) for head, where, tails in groups]
-    rest = [
+    rest: list[_Group] = [
         ({k: v for k, v in head.items() if not k.startswith(f"{name}__")}, [i], [])
         for i, (head, _, _) in enumerate(groups)
     ]
