@@ -33,7 +33,7 @@ warm: $(STAMP)
 	$(BIN)/python -m certifit.loops
 
 bench: $(VENV)/.installed-bench
-	OMP_NUM_THREADS= $(BIN)/python -m benchmarks $(W)
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import one_thread
+from certifit.design import side_by_side
 from certifit.losses import Binomial, Logistic, Loss
 
 _BLOCK = 131_072  # numbers per block of scores: what stays in cache
@@ -90,20 +87,6 @@ class Rows:
         return found
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def each(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
-    """[work(t) for t in tasks] on all cores, BLAS on one thread each: the sums do not depend on how many there are."""
-    threads = min(_cores(), len(tasks))
-    with one_thread():
-        if threads <= 1:
-            return [work(t) for t in tasks]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(work, tasks))
-
-
 def _blocks(low: int, high: int, width: int) -> Iterator[slice]:
     size = int(np.clip(_BLOCK // max(width, 1), 128, 2048))
     return (slice(i, min(i + size, high)) for i in range(low, high, size))
@@ -151,7 +134,7 @@ def look(rows: Rows, theta: Array) -> Anchor:
 
     tasks = rows.tasks()
     sums = np.zeros(cells), np.zeros((cells, p)), np.zeros((cells, p, p)), np.zeros(cells)
-    for (c, _, _), found in zip(tasks, each(work, tasks)):
+    for (c, _, _), found in zip(tasks, side_by_side(work, tasks)):
         for total, part in zip(sums, found):
             total[c] += part
     return Anchor(theta, z, *sums)
@@ -182,7 +165,7 @@ def evaluate(rows: Rows, theta: Array, z: Array, anchor: Array, used: Array) -> 
 
     G, R = np.zeros((cells, m, p)), np.zeros((cells, m))
     tasks = [t for t in rows.tasks() if len(columns[t[0]])]
-    for (c, _, _), (g, r) in zip(tasks, each(work, tasks)):
+    for (c, _, _), (g, r) in zip(tasks, side_by_side(work, tasks)):
         G[c, columns[c]] += g
         R[c, columns[c]] = np.maximum(R[c, columns[c]], r)
     return G, R
@@ -194,7 +177,7 @@ def longest(rows: Rows, T: Array) -> float:
     def work(task: tuple[int, int, int]) -> float:
         return max(float(np.square(rows.A[part] @ T).sum(axis=1).max()) for part in _blocks(*task[1:], T.shape[1]))
 
-    return float(np.sqrt(max(each(work, rows.tasks()), default=0.0)))
+    return float(np.sqrt(max(side_by_side(work, rows.tasks()), default=0.0)))
 
 
 def _spans(anchor: Array) -> list[tuple[int, int, int]]:
