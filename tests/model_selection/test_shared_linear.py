@@ -160,7 +160,7 @@ def test_glm_families(family, link, weighted):
 def test_glm_against_scikit_learn_and_what_is_not_shared():
     X, mu, rng = _means()
     y = rng.poisson(mu).astype(float)
-    grid = {"alpha": np.logspace(-4, 2, 7)}
+    grid = {"alpha": [1e-3, 0.1, 10.0]}
     found = Search(GLM("poisson"), grid, scoring="neg_mean_poisson_deviance").fit(X, y)
     peer = GridSearchCV(
         PoissonRegressor(solver="newton-cholesky", tol=1e-10), grid, scoring="neg_mean_poisson_deviance"
