@@ -54,7 +54,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", default=None
     solver : str, default="auto"
         "auto" or "newton"; scikit-learn's names are accepted and lead to the same optimum.
-    max_iter : int, default=100
+    max_iter : int ≥ 1, default=100
     warm_start : bool, default=False
     dual, intercept_scaling, random_state, verbose, n_jobs :
         Accepted so that scikit-learn's calls work; without effect.
@@ -340,7 +340,17 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         return logistic_fold_path(self, X, y, folds, grid, response, sample_weight)
 
     def certain(self, X: Any) -> Array:
-        """Which labels are provably those of the exact optimum (of this objective on the training data)."""
+        """Which labels are provably those of the exact optimum (of this objective on the training data).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Any rows.
+
+        Returns
+        -------
+        (m,) array of bool
+        """
         check_is_fitted(self)
         _ = self.certificates_
         scores = self.decision_function(X)
