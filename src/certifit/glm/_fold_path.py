@@ -16,6 +16,16 @@ from certifit.resampling import CannotShare, Fold
 from certifit.solvers.smooth_folds import smooth_folds
 
 
+def null_level(reader: FamilyLoss, y: Array, weights: Array) -> float:
+    """The score of the null model: every mean the overall mean (kept off the ends of what is possible)."""
+    mean = float(weights @ y / weights.sum())
+    if reader.family == "binomial":
+        mean = min(max(mean, 1e-3), 1 - 1e-3)
+    elif reader.family != "gaussian":
+        mean = max(mean, 1e-6)
+    return float(np.ravel(reader.parts[1].link(np.array([mean])))[0])
+
+
 def glm_fold_path(
     model: Any,
     loss: Loss,
@@ -81,12 +91,7 @@ def _coefficients(
     given: Array | None,
 ) -> tuple[Array, Array]:
     alphas, which = np.unique([float(m.alpha) for m in models], return_inverse=True)
-    mean = float(weights @ y / weights.sum())
-    if reader.family == "binomial":
-        mean = min(max(mean, 1e-3), 1 - 1e-3)
-    elif reader.family != "gaussian":
-        mean = max(mean, 1e-6)
-    level = float(np.ravel(reader.parts[1].link(np.array([mean])))[0])
+    level = null_level(reader, y, weights)
     sums = np.array([weights[train].sum() for train, _ in folds])
     tol = min(models[0].tol ** 2, 1e-10)
     found = smooth_folds(

@@ -18,7 +18,7 @@ from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.glm._fold_path import glm_fold_path
+from certifit.glm._fold_path import glm_fold_path, null_level
 from certifit.inference import Summary
 from certifit.losses import (
     BUILT_IN,
@@ -234,13 +234,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     def _start(self, objective: Objective, reader: FamilyLoss) -> Array:
         """The null model: every mean the overall mean; without an offset, the least-squares fit of the scores."""
         theta = np.zeros((objective.columns.width, 1))
-        link = reader.parts[1]
-        mean = float(objective.weights @ objective.y / objective.weights.sum())
-        if reader.family == "binomial":
-            mean = min(max(mean, 1e-3), 1 - 1e-3)
-        elif reader.family != "gaussian":
-            mean = max(mean, 1e-6)
-        level = float(np.ravel(link.link(np.array([mean])))[0])
+        level = null_level(reader, objective.y, objective.weights)
         if self.fit_intercept:
             theta[-1] = level if objective.offset is None else level - float(np.mean(objective.offset))
         elif not np.isfinite(objective.value(objective.scores(theta), theta)[0]):
