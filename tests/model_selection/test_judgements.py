@@ -15,7 +15,15 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from certifit.model_selection import bias_variance, compare, leakage_check, learning_curve, validation_curve
+from certifit.model_selection import (
+    bias_variance,
+    bootstrap,
+    compare,
+    hold_out,
+    leakage_check,
+    learning_curve,
+    validation_curve,
+)
 from certifit.model_selection._compare import _holm
 
 
@@ -190,7 +198,7 @@ def test_a_constant_learner_has_no_variance():
     parts = bias_variance(DummyClassifier(strategy="constant", constant=1), X, y, loss="0-1", rounds=30)
     assert parts.variance == 0.0
     assert parts.bias2 == pytest.approx(0.25)
-    assert "bias²" in str(parts)
+    assert "0-1 loss 0.25 = bias 0.25" in str(parts)
 
 
 @pytest.mark.parametrize(
@@ -255,3 +263,13 @@ def test_numbers_and_prepared_pairs():
     assert not leakage_check(Ridge(), X, y, rounds=5, prepare=lambda X, y: (X, y)).leaks
     with pytest.raises(ValueError, match="at least 3"):
         leakage_check(Ridge(), X, y, rounds=2)
+
+
+def test_results_read_in_one_line():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    assert repr(hold_out(LogisticRegression(), X, y)).startswith("error 0.")
+    assert "rows, " in repr(hold_out(LinearRegression(), X, X[:, 0] + y))
+    assert "out-of-bag 0." in repr(bootstrap(LogisticRegression(), X, y, rounds=10))
+    assert "0-1" in str(bias_variance(LogisticRegression(), X, y, rounds=10))  # the loss of a classifier

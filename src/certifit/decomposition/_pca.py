@@ -301,6 +301,16 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 scores[start : start + _ROWS] = (X[start : start + _ROWS] - self.mean_) @ self.components_.T
         return scores / self._scale() if self.whiten else scores
 
+    def _nested_columns(self, grid: Any) -> tuple[dict[str, Any], list[int]] | None:
+        """Shared work for `certifit.model_selection`: scores at a smaller rank are the first columns of the largest."""
+        counts: list[Any] = [point.get("n_components", self.n_components) for point in grid]
+        plain = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) and k > 0 for k in counts)
+        if not plain or any(set(point) - {"n_components"} for point in grid):
+            return None
+        if self.svd_solver in ("arpack", "randomized"):  # how near they come depends on the rank
+            return None
+        return {"n_components": max(counts)}, [int(k) for k in counts]
+
     def inverse_transform(self, X: Any) -> Array:
         """Rows recovered from scores: X U + mean (whitening undone).
 

@@ -18,6 +18,7 @@ from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
+from certifit.glm._fold_path import glm_fold_path, null_level
 from certifit.inference import Summary
 from certifit.losses import (
     BUILT_IN,
@@ -232,13 +233,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     def _start(self, objective: Objective, reader: FamilyLoss) -> Array:
         """The null model: every mean the overall mean; without an offset, the least-squares fit of the scores."""
         theta = np.zeros((objective.columns.width, 1))
-        link = reader.parts[1]
-        mean = float(objective.weights @ objective.y / objective.weights.sum())
-        if reader.family == "binomial":
-            mean = min(max(mean, 1e-3), 1 - 1e-3)
-        elif reader.family != "gaussian":
-            mean = max(mean, 1e-6)
-        level = float(np.ravel(link.link(np.array([mean])))[0])
+        level = null_level(reader, objective.y, objective.weights)
         if self.fit_intercept:
             theta[-1] = level if objective.offset is None else level - float(np.mean(objective.offset))
         elif not np.isfinite(objective.value(objective.scores(theta), theta)[0]):
@@ -347,13 +342,29 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D²: the share of the deviance that is explained (R² for the gaussian family)."""
-        mu, y = self.predict(X), np.asarray(y, dtype=float)
+        return self._score_predictions(y, self.predict(X), sample_weight)
+
+    def _score_predictions(self, y: Any, mu: Array, sample_weight: Any = None) -> float:
+        y = np.asarray(y, dtype=float)
         w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        family = self._reader.parts[0]
+        family = FamilyLoss(**_family_params(self.family), link=_link_name(self.family, self.link)).parts[0]
         with np.errstate(all="ignore"):
             own = float(w @ np.nan_to_num(family.half_deviance(y, mu)))
             null = float(w @ np.nan_to_num(family.half_deviance(y, np.full(len(y), w @ y / w.sum()))))
         return 1.0 - own / null if null > 0 else float("nan")
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: all folds and all α together, for convex families."""
+        link = _link_name(self.family, self.link)
+        loss = _convex(self.family, link)
+        try:
+            _check_values(self.family, np.asarray(y, dtype=float))
+        except (TypeError, ValueError):
+            return None
+        if loss is None:
+            return None
+        reader = FamilyLoss(**_family_params(self.family), link=link)
+        return glm_fold_path(self, loss, reader, X, y, folds, grid, response, sample_weight)
 
     def deviance_residuals(self, X: Any, y: Any, offset: Any = None) -> Array:
         """Signed roots of the unit deviances: large ones are rows that the model does not expect.

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
@@ -23,6 +23,7 @@ from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights
+from certifit.linear_model._logistic_path import labels, logistic_fold_path, probabilities
 from certifit.losses import Asymmetric, Logistic, loss_spec
 from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
 from certifit.solvers import Solution
@@ -165,6 +166,9 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         none = self.penalty is None or np.isinf(self.C)
         return (0.0, 0.0) if none else (1.0 / self.C, ratio)
 
+    def _cut(self) -> float:
+        return self.threshold if self.costs is None else Asymmetric(*self.costs).threshold
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
@@ -192,7 +196,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = W.astype(X.dtype), b.astype(X.dtype)
         self.n_iter_ = np.array([solution.stats["n_iter"]], dtype=np.int32)
         self.solver_ = solution.stats["method"]
-        self.threshold_ = self.threshold if self.costs is None else Asymmetric(*self.costs).threshold
+        self.threshold_ = self._cut()
         if self.trace:
             self.trace_ = solution.trace
         self._certainty: Any = None
@@ -333,18 +337,11 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 2:
-            limit = logit(self.threshold_)
-            return self.classes_[(scores > limit).astype(int)]
-        return self.classes_[scores.argmax(axis=1)]
+        return labels(self.decision_function(X), self.classes_, self.threshold_)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, in the order of ``classes_``."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 2:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
+        return probabilities(self.decision_function(X), self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, without loss where these are tiny."""
@@ -353,6 +350,10 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
         top = scores - scores.max(axis=1, keepdims=True)
         return top - np.log(np.exp(top).sum(axis=1, keepdims=True))
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """Shared work for `certifit.model_selection`: all folds and strengths together."""
+        return logistic_fold_path(self, X, y, folds, grid, response, sample_weight)
 
     def certain(self, X: Any) -> Array:
         """Which labels are provably those of the exact optimum (of this objective on the training data).

@@ -33,7 +33,10 @@ returns
 The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
 one by one. A class whose ``score`` is written anew but is still accuracy or R² says so by ``_score_name``. A pipeline
 whose last step has the method shares too: its preprocessing is fitted once per fold and setting, and the last step is
-asked with that fold alone.
+asked with that fold alone. A step before it whose columns are nested (ranks of a PCA) says so by
+``_nested_columns(grid)``, which returns one point and, for each point of the grid, how many of that one's first columns
+are its own (or None): one fit per fold then serves them all. A class whose ``score`` looks at predictions only may give
+it as ``_score_predictions(y, predictions, sample_weight)``.
 """
 
 from certifit.model_selection._bias_variance import BiasVariance, bias_variance

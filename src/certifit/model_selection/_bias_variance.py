@@ -77,8 +77,10 @@ class BiasVariance:
         return self.bias2 if self.loss == "zero_one" else float(np.sqrt(self.bias2))
 
     def __str__(self) -> str:
+        squared = self.loss == "squared"
+        loss, bias, variance = ("squared", "bias²", "variance") if squared else ("0-1", "bias", "net variance")
         return (
-            f"expected {self.loss} loss {self.total:.4g} = bias² {self.bias2:.4g} + variance {self.variance:.4g}"
+            f"expected {loss} loss {self.total:.4g} = {bias} {self.bias2:.4g} + {variance} {self.variance:.4g}"
             f" + noise {self.noise:.4g}"
         )
 
@@ -87,7 +89,7 @@ def bias_variance(
     estimator: Any,
     X: Any,
     y: Any = None,
-    loss: str = "squared",
+    loss: str | None = None,
     rounds: int = 200,
     *,
     draw: Any = None,
@@ -105,7 +107,8 @@ def bias_variance(
         Real data: the rows. With ``draw``: the points to judge at.
     y : array-like of shape (n,), default=None
         Outcomes; not needed with ``truth``.
-    loss : {"squared", "0-1"}, default="squared"
+    loss : {"squared", "0-1"}, default=None
+        None is 0-1 for a classifier, else squared.
     rounds : int ≥ 2, default=200
         Number of training sets.
     draw : callable, default=None

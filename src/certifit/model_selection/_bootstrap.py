@@ -142,6 +142,12 @@ class Bootstrap:
         first = min(self._oob, self.no_information)
         return self._figure((1.0 - weight) * self.training + weight * first, ".632+")
 
+    def __repr__(self) -> str:
+        return (
+            f"{self.loss.replace('_', '-')} loss: out-of-bag {self._oob:.4g}, .632 {float(self.err632):.4g}, "
+            f".632+ {self.err632plus.interval()} around {float(self.err632plus):.4g}; {len(self.counts)} rounds"
+        )
+
     def _figure(self, value: float, name: str) -> Figure:
         return Figure(value, lambda level: self._limits(value, level, name))
 

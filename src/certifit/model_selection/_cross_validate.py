@@ -340,6 +340,11 @@ class HoldOut:
         """
         return self.error.interval(level)
 
+    def __repr__(self) -> str:
+        figure = "error" if is_classifier(self.model) else "mean squared error"
+        judged, fitted = len(self.test), len(self.train)
+        return f"{figure} {float(self.error):.4g} on {judged} rows, {self.interval()}; {fitted} rows fitted"
+
     def certificate(self, level: float = 0.95) -> Certificate:
         """The claim behind `interval` for a classifier; re-check it with the test rows.
 

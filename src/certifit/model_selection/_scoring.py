@@ -74,7 +74,7 @@ class Scoring:
         """Which answers of a model the scorers ask for; None when one looks at more than answers."""
         asked: list[str] = []
         for name, scorer in self.scorers.items():
-            if self.known.get(name) in _FAST:
+            if self.known.get(name) in _FAST or (scorer is _own_score and _by_predictions(estimator)):
                 asked.append("predict")
                 continue
             if not isinstance(scorer, _SHARED_SCORER):
@@ -95,6 +95,10 @@ class Scoring:
             predictions = answers.get("predict")
             if fast is not None and predictions is not None and predictions.ndim == 2 and np.ndim(y) == 1:
                 found[name] = fast(np.asarray(y), predictions, w)
+                continue
+            if scorer is _own_score and name not in self.known:
+                judge = _last(estimator)._score_predictions
+                found[name] = np.array([float(judge(y, p, w)) for p in answers["predict"]])
                 continue
             if scorer is _own_score:  # an estimator's own score, where it is scikit-learn's usual one
                 scorer = get_scorer(self.known[name])
@@ -118,7 +122,7 @@ def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
 
 def _own_name(estimator: Any) -> str | None:
     """scikit-learn's name of the score that an estimator's ``score`` is; None when unknown."""
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator  # a pipeline's is its last step's
+    last = _last(estimator)
     score = getattr(type(last), "score", None)
     if score is ClassifierMixin.score:
         return "accuracy"
@@ -129,6 +133,17 @@ def _own_name(estimator: Any) -> str | None:
     # scikit-learn's other classifiers wrap the same accuracy, unless they are told a scoring of their own.
     usual = getattr(score, "__module__", "").startswith("sklearn.") and not hasattr(last, "scoring")
     return "accuracy" if usual and is_classifier(last) else None
+
+
+def _last(estimator: Any) -> Any:
+    """A pipeline's score is its last step's."""
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _by_predictions(estimator: Any) -> bool:
+    """Whether an estimator's own score looks at its predictions only, and is given as a function of them."""
+    kind = type(_last(estimator))
+    return hasattr(kind, "_score_predictions") and depth(kind, "_score_predictions") <= depth(kind, "score")
 
 
 def depth(kind: type, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -90,27 +91,44 @@ def _pipeline(
     sample_weight: Any,
 ) -> Iterator[Answers] | None:
     last, final = pipeline.steps[-1]
-    if len(pipeline.steps) < 2 or pipeline.memory is not None or not _shares(final, response):
+    if len(pipeline.steps) < 2 or pipeline.memory is not None or not hasattr(final, "fit"):
         return None
     if any(k == last or k in dict(pipeline.steps) or "__" not in k for point in grid for k in point):
         return None  # whole steps are exchanged: no common work to speak of
-    groups = _groups(grid, last)
-    return _pipeline_folds(pipeline, X, y, folds, groups, len(grid), response, sample_weight)
+    bundles = _bundles(pipeline, _groups(grid, last))
+    if not _shares(final, response) and not any(len(b.groups) > 1 for b in bundles):
+        return None
+    return _pipeline_folds(pipeline, X, y, folds, bundles, len(grid), response, sample_weight)
 
 
-def _groups(grid: Sequence[Params], last: str) -> list[tuple[dict[str, Any], list[int], list[dict[str, Any]]]]:
+_Group = tuple[dict[str, Any], list[int], list[dict[str, Any]]]
+
+
+def _groups(grid: Sequence[Params], last: str) -> list[_Group]:
     """Grid points of equal preprocessing together: (its parameters, positions, the last step's)."""
-    groups: list[tuple[dict[str, Any], list[int], list[dict[str, Any]]]] = []
-    for i, point in enumerate(grid):
-        head = {k: v for k, v in point.items() if not k.startswith(f"{last}__")}
-        tail = {k[len(last) + 2 :]: v for k, v in point.items() if k.startswith(f"{last}__")}
-        for known, where, tails in groups:
+    return _merge(
+        [
+            (
+                {k: v for k, v in point.items() if not k.startswith(f"{last}__")},
+                [i],
+                [{k[len(last) + 2 :]: v for k, v in point.items() if k.startswith(f"{last}__")}],
+            )
+            for i, point in enumerate(grid)
+        ]
+    )
+
+
+def _merge(points: Sequence[_Group]) -> list[_Group]:
+    """Those with equal parameters in one."""
+    groups: list[_Group] = []
+    for head, where, tails in points:
+        for known, places, others in groups:
             if known.keys() == head.keys() and all(known[k] is head[k] or _equal(known[k], head[k]) for k in head):
-                where.append(i)
-                tails.append(tail)
+                places += where
+                others += tails
                 break
         else:
-            groups.append((head, [i], [tail]))
+            groups.append((head, list(where), list(tails)))
     return groups
 
 
@@ -121,35 +139,88 @@ def _equal(a: Any, b: Any) -> bool:
         return False
 
 
+@dataclass(frozen=True)
+class _Bundle:
+    """Groups served by one preprocessing: each uses the first so many of its columns (None: all of them)."""
+
+    head: dict[str, Any]
+    groups: list[tuple[int | None, list[int], list[dict[str, Any]]]]
+
+
+def _bundles(pipeline: Any, groups: Any) -> list[_Bundle]:
+    """Groups whose preprocessing differs only in how many columns it keeps, together."""
+    name, step = pipeline.steps[-2]
+    nested = getattr(step, "_nested_columns", None)
+    if nested is None or len(groups) == 1:
+        return [_Bundle(head, [(None, where, tails)]) for head, where, tails in groups]
+    rest: list[_Group] = [
+        ({k: v for k, v in head.items() if not k.startswith(f"{name}__")}, [i], [])
+        for i, (head, _, _) in enumerate(groups)
+    ]
+    found = []
+    for others, where, _ in _merge(rest):
+        own = [{k[len(name) + 2 :]: v for k, v in groups[i][0].items() if k.startswith(f"{name}__")} for i in where]
+        answer = nested(own) if len(own) > 1 else None
+        if answer is None:
+            found += [_Bundle(groups[i][0], [(None, *groups[i][1:])]) for i in where]
+        else:
+            head = others | {f"{name}__{k}": v for k, v in answer[0].items()}
+            found.append(_Bundle(head, [(count, *groups[i][1:]) for count, i in zip(answer[1], where)]))
+    return found
+
+
 def _pipeline_folds(
     pipeline: Any,
     X: Any,
     y: Any,
     folds: Sequence[Fold],
-    groups: Any,
+    bundles: Sequence[_Bundle],
     size: int,
     response: Any,
     sample_weight: Any,
 ) -> Iterator[Answers]:
     final = pipeline.steps[-1][1]
+    serve = _last_path if _shares(final, response) else _last_alone
     for train, test in folds:
         found: dict[str, Array] = {}
         both = np.concatenate([train, test])
-        rows = [(np.arange(len(train)), np.arange(len(train), len(both)))]
         labels = _safe_indexing(y, both)
         weights = None if sample_weight is None else np.asarray(sample_weight)[both]
-        for head, where, tails in groups:
-            before = clone(pipeline).set_params(**head)[:-1]
-            inner = before.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train))
-            outer = before.transform(_safe_indexing(X, test))
-            path = final._fold_path(_stack(inner, outer), labels, rows, tails, response, weights)
-            if path is None:
-                raise CannotShare("the last step cannot serve what the preprocessing gives")
-            for name, values in next(iter(path)).items():
-                if name not in found:
-                    found[name] = np.empty((size, *values.shape[1:]), dtype=values.dtype)
-                found[name][where] = values
+        for bundle in bundles:
+            before = clone(pipeline).set_params(**bundle.head)[:-1]
+            try:
+                inner = before.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train))
+                outer = before.transform(_safe_indexing(X, test))
+            except ValueError as error:
+                raise CannotShare("the preprocessing fails") from error  # fits alone tell where
+            rows = _stack(inner, outer)
+            for count, where, tails in bundle.groups:
+                part = rows if count is None else np.ascontiguousarray(rows[:, :count])
+                for name, values in serve(final, part, labels, len(train), tails, response, weights).items():
+                    if name not in found:
+                        found[name] = np.empty((size, *values.shape[1:]), dtype=values.dtype)
+                    found[name][where] = values
         yield found
+
+
+def _last_path(final: Any, rows: Any, labels: Any, n: int, tails: Any, response: Any, weights: Any) -> Answers:
+    """The last step's own path, on this fold alone: its first n rows are for training."""
+    fold = [(np.arange(n), np.arange(n, len(rows)))]
+    path = final._fold_path(rows, labels, fold, tails, response, weights)
+    if path is None:
+        raise CannotShare("the last step cannot serve what the preprocessing gives")
+    return next(iter(path))
+
+
+def _last_alone(final: Any, rows: Any, labels: Any, n: int, tails: Any, response: Any, weights: Any) -> Answers:
+    """The last step fitted point by point: only the preprocessing is shared."""
+    y = _safe_indexing(labels, np.arange(n))
+    extra = {} if weights is None else {"sample_weight": weights[:n]}
+    try:
+        models = [clone(final).set_params(**tail).fit(rows[:n], y, **extra) for tail in tails]
+    except ValueError as error:
+        raise CannotShare("a fit of the last step fails") from error
+    return {name: np.array([getattr(model, name)(rows[n:]) for model in models]) for name in response}
 
 
 def _stack(a: Any, b: Any) -> Any:

@@ -55,41 +55,50 @@ def solve_logistic(
 
     ``stats["exists"]`` says whether an optimum surely exists; None where that was too much work to see.
     """
-    K = 1 if outputs == 2 else outputs
-    d = design.shape[1]
     columns = Columns.of(design, weights, fit_intercept)
-    unit = columns.unit
-    pad = np.zeros(columns.width - d)
-    y = np.where(code == 1, 1.0, -1.0) if K == 1 else code
-    centre = np.zeros((columns.width, K))
-    if prior is not None:
-        centre[:d] = (prior * unit).T
-    objective = Objective(
-        columns,
-        y,
-        weights,
-        Logistic() if K == 1 else Softmax(),
-        np.append(strength * (1.0 - l1_ratio) / unit**2, pad),
-        centre,
-    )
+    objective = logistic_objective(columns, code, outputs, weights, strength * (1.0 - l1_ratio), prior)
+    K = objective.outputs
     begin = np.zeros((columns.width, K)) if start is None else columns.inward(*start)
-    target = tol * _null(code, outputs, weights, fit_intercept)
+    target = tol * null_value(code, outputs, weights, fit_intercept)
     if strength * l1_ratio > 0:
-        kappa = np.repeat(np.append(strength * l1_ratio / unit, pad)[:, None], K, axis=1)
+        kappa = l1_weights(columns, strength * l1_ratio, K)
         # The gap of an l1 problem is of first order in the error, so the model's promise must be far smaller.
         solution = minimise_l1(objective, kappa, begin, target * min(tol, 1e-3), max_iter, time_budget, trace)
     else:
         solution = minimise(objective, begin, target, max_iter, time_budget, trace)
     exists = True if strength > 0 else near_optimum(objective, solution.value)
-    W, b = columns.raw(solution.value)
-    if K > 1:  # equal shifts of all classes change nothing: take the symmetric one
-        b = b - b.mean() if fit_intercept else b
-        W = W - W.mean(axis=0) if strength == 0 else W
+    W, b = symmetric(*columns.raw(solution.value), fit_intercept, strength)
     stats = {k: v for k, v in solution.stats.items() if k != "scores"}
     return Solution((W, b), solution.status, stats | {"target": target, "exists": exists})
 
 
-def _null(code: Array, outputs: int, weights: Array, fit_intercept: bool) -> float:
+def logistic_objective(
+    columns: Columns, code: Array, outputs: int, weights: Array, ridge: float, prior: Array | None
+) -> Objective:
+    """The smooth part of the sum: one score for two classes, else one per class."""
+    K, d, unit = 1 if outputs == 2 else outputs, columns.design.shape[1], columns.unit
+    y = np.where(code == 1, 1.0, -1.0) if K == 1 else code
+    centre = np.zeros((columns.width, K))
+    if prior is not None:
+        centre[:d] = (prior * unit).T
+    pull = np.append(ridge / unit**2, np.zeros(columns.width - d))
+    return Objective(columns, y, weights, Logistic() if K == 1 else Softmax(), pull, centre)
+
+
+def l1_weights(columns: Columns, strength: float, outputs: int) -> Array:
+    """Weights (p, K) of the absolute coordinates."""
+    pad = np.zeros(columns.width - columns.design.shape[1])
+    return np.repeat(np.append(strength / columns.unit, pad)[:, None], outputs, axis=1)
+
+
+def symmetric(W: Array, b: Array, fit_intercept: bool, strength: float) -> tuple[Array, Array]:
+    """Equal shifts of all classes change nothing: take the symmetric one."""
+    if len(W) == 1:
+        return W, b
+    return (W - W.mean(axis=0) if strength == 0 else W), (b - b.mean() if fit_intercept else b)
+
+
+def null_value(code: Array, outputs: int, weights: Array, fit_intercept: bool) -> float:
     """What the null model pays: the entropy of the class shares, or log K without an offset."""
     total = float(weights.sum())
     if not fit_intercept:

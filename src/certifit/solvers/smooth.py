@@ -310,16 +310,20 @@ def minimise(
     max_iter: int = 100,
     time_budget: float | None = None,
     trace: bool = False,
+    metric: Any = None,
 ) -> Solution:
     """Minimise to within ``tol`` (an absolute amount); ``value`` is θ.
 
-    ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of the objective), ``method`` and ``trace``.
+    ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of the objective), ``method`` and ``trace``. With a
+    ``metric`` (see `nearby_metric`) from a problem near by, the start is taken as good and the steps are quasi-Newton.
     """
     n = len(objective.y)
-    size = objective.columns.width * objective.outputs
-    share = max(4000, 25 * size // max(1, objective.outputs - 1))
-    sampled = n > 3 * share
-    first = _after_a_share(objective, start, share) if sampled else _first(objective, start)
+    share = _share(objective)
+    sampled = n > 3 * share or metric is not None
+    if metric is not None:
+        first = _first(objective, start, metric)
+    else:
+        first = _after_a_share(objective, start, share) if sampled else _first(objective, start)
     if sampled and isinstance(first.metric[0], PseudoInverse):
         # A rare column may be constant on the share: what the share calls flat need not be flat on all rows.
         sampled, first = False, _first(objective, first.theta)
@@ -350,6 +354,18 @@ def minimise(
     stats = {"n_iter": max(1, n_iter), "seconds": run.seconds, "trace": rows, "gap": state.gap, "scores": state.Z}
     stats |= {"method": ON_A_SHARE if sampled else "newton", "stalled": state.stalled}
     return Solution(state.theta, status, stats)
+
+
+def _share(objective: Objective) -> int:
+    """Rows that are enough for a start and a metric."""
+    size = objective.columns.width * objective.outputs
+    return max(4000, 25 * size // max(1, objective.outputs - 1))
+
+
+def nearby_metric(objective: Objective, theta: Array) -> Any:
+    """The metric at θ, from a share of the rows where there are many, for problems near by."""
+    n, share = len(objective.y), _share(objective)
+    return _metric(objective.some(_rows(n, share)) if n > 3 * share else objective, theta)
 
 
 def _rows(n: int, share: int) -> Array:
