@@ -37,7 +37,8 @@ def _plain_steps(K, F, beta, lo, hi, count):
         gain = np.where(beta > lo, F - F[i], 0.0)
         j = int(np.argmax(np.maximum(gain, 0.0) ** 2 / (K[i, i] + np.diag(K) - 2 * K[i] + 1e-300)))
         t = min(gain[j] / (K[i, i] + K[j, j] - 2 * K[i, j]), hi[i] - beta[i], beta[j] - lo[j])
-        beta[i], beta[j] = beta[i] + t, beta[j] - t
+        beta[i] = hi[i] if t == hi[i] - beta[i] else beta[i] + t
+        beta[j] = lo[j] if t == beta[j] - lo[j] else beta[j] - t
         F += t * (K[i] - K[j])
 
 
