@@ -42,7 +42,7 @@ def _plain_steps(K, F, beta, lo, hi, count):
         F += t * (K[i] - K[j])
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("scale", [2.0**-100, 1.0, 2.0**100])
 def test_pair_steps_are_those_of_plain_numpy_at_any_scale(scale):
     _, K, y = _problem(4, n=40)
     K, cost = scale * K, 0.7 / scale
@@ -60,6 +60,19 @@ def test_a_block_without_movable_points_is_left_alone():
     beta = np.array([1.0, -1.0])  # the one at its upper, the other at its lower end: neither may move as F asks
     assert smo.solve_block(K, F.copy(), beta, np.array([0.0, -1.0]), np.array([1.0, 0.0]), 1e-3, 10)[0] == 0
     assert smo.solve_block(K, F.copy(), beta, beta, beta, 1e-3, 10) == (0, 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 11])
+def test_rows_of_a_stored_matrix(dtype, count):
+    _, K, _ = _problem(5)
+    K, i, j = K.astype(dtype), np.arange(count)[::-1].copy(), np.array([7, 0, 3])
+    part = np.empty((count, 3), dtype)
+    smo.cut(K, i, j, part)
+    np.testing.assert_array_equal(part, K[np.ix_(i, j)])
+    weights, total = np.linspace(-1.0, 1.0, count), np.ones(12)
+    smo.add_rows(K, i, weights, total)
+    np.testing.assert_allclose(total, 1.0 + weights @ K[i], rtol=1e-5 if dtype == np.float32 else 1e-12, atol=1e-12)
 
 
 def test_gap_is_primal_minus_dual():

@@ -85,7 +85,7 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps):
     return max_steps, first
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def violation(F, beta, lo, hi):
     """Smallest F among those that may rise, largest among those that may fall."""
     low, high = np.inf, -np.inf
@@ -97,7 +97,7 @@ def violation(F, beta, lo, hi):
     return low, high
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gap_at(F, beta, lo, hi, b):
     """Duality gap Σ costᵢ max(0, −yᵢ(Fᵢ + b)) + βᵢ(Fᵢ + b), and its slopes to the left and right in b."""
     total, left, right = 0.0, 0.0, 0.0
@@ -110,11 +110,38 @@ def gap_at(F, beta, lo, hi, b):
     return total, left, right
 
 
+@njit(cache=True, nogil=True)
+def cut(K, i, j, out):
+    """out = K[i][:, j]."""
+    for a in range(len(i)):
+        row, into = K[i[a]], out[a]
+        for b in range(len(j)):
+            into[b] = row[j[b]]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def add_rows(K, i, weights, total):
+    """total += Σₖ weightsₖ K[iₖ], four rows at a time."""
+    n, m = K.shape[1], len(i)
+    for a in range(0, m - 3, 4):
+        k0, k1, k2, k3 = K[i[a]], K[i[a + 1]], K[i[a + 2]], K[i[a + 3]]
+        w0, w1, w2, w3 = weights[a], weights[a + 1], weights[a + 2], weights[a + 3]
+        for c in range(n):
+            total[c] += (w0 * k0[c] + w1 * k1[c]) + (w2 * k2[c] + w3 * k3[c])
+    for a in range(m - m % 4, m):
+        row, w = K[i[a]], weights[a]
+        for c in range(n):
+            total[c] += w * row[c]
+
+
 def warm() -> None:
     """Compile for both widths of kernel blocks."""
     F, beta, lo, hi = -np.ones(2), np.zeros(2), np.array([0.0, -1.0]), np.array([1.0, 0.0])
     F[1] = 1.0
     for dtype in (np.float32, np.float64):
-        solve_block(np.eye(2, dtype=dtype), F.copy(), beta.copy(), lo, hi, 1e-3, 10)
+        K, one = np.eye(2, dtype=dtype), np.array([1])
+        solve_block(K, F.copy(), beta.copy(), lo, hi, 1e-3, 10)
+        cut(K, one, one, np.empty((1, 1), dtype))
+        add_rows(K, one, np.ones(1), np.zeros(2))
     violation(F, beta, lo, hi)
     gap_at(F, beta, lo, hi, 0.0)

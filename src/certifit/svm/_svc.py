@@ -22,6 +22,7 @@ from certifit.certificates.svm import certain_labels, pair_coefficients, pairs_o
 from certifit.kernels import NAMES, RBF, Blocks, Kernel, Precomputed, blocks, choose
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import Machine, smo
+from certifit.svm import _fold_path
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import machine_evidence
 from certifit.svm._labels import Labelled, labelled
@@ -214,7 +215,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         def gram(dtype: Any) -> Blocks:
             return blocks(kernel, part, dtype, memory=1e6 * self.cache_size)
 
-        relative = _TOL_TO_GAP * self.tol
+        relative = self._relative_gap()
         return smo(
             gram,
             y,
@@ -226,6 +227,10 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             shrinking=self.shrinking,
             trace=self.trace,
         )
+
+    def _relative_gap(self) -> float:
+        """The share of what the null model pays at which a fit stops."""
+        return _TOL_TO_GAP * self.tol
 
     def _name_results(
         self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, machines: list[tuple[Array, Machine]]
@@ -321,16 +326,19 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         -------
         array of shape (n,) for two classes, (n, classes) for "ovr", (n, pairs) for "ovo"
         """
-        scores = self._scores(X)
-        if len(self.classes_) == 2:
+        return self._answer("decision_function", self._scores(X), self.classes_)
+
+    def _answer(self, name: str, scores: Array, classes: Array) -> Array:
+        """What `predict` or `decision_function` says, from the decisions of all pairs."""
+        if name == "predict":
+            return np.asarray(classes[self._codes(scores, len(classes))])
+        if len(classes) == 2:
             return scores[:, 0]
         if self.decision_function_shape == "ovo":
             return scores
-        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(self.classes_)))
+        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(classes)))
 
-    def _codes(self, X: Any) -> Array:
-        scores = self._scores(X)
-        k = len(self.classes_)
+    def _codes(self, scores: Array, k: int) -> Array:
         if k == 2:
             return (scores[:, 0] > 0).astype(int)
         if self.break_ties:
@@ -352,8 +360,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         -------
         array of labels
         """
-        codes = self._codes(X)
-        return np.asarray(self.classes_[codes])
+        return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)
     def predict_proba(self, X: Any) -> Array:
@@ -370,7 +377,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         k = len(self.classes_)
         decision = scores[:, 0] if k == 2 else _ovr_decision_function(scores < 0, -scores, k)
-        return probabilities(decision, self._slope, self._codes(X))
+        return probabilities(decision, self._slope, self._codes(scores, k))
 
     @available_if(_has_probability)
     def predict_log_proba(self, X: Any) -> Array:
@@ -397,6 +404,13 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             return np.zeros(X.shape[0], dtype=bool)
         train, y, weights = self._training
         return certain_labels(self.kernel_, Data.of(train, y, weights), c.evidence, X, self.support_vectors_)
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""
+        groups = _fold_path.read_groups(self, grid)
+        if groups is None or not set(response) <= {"predict", "decision_function"}:
+            return None
+        return _fold_path.fold_answers(X, y, folds, groups, len(grid), response, sample_weight)
 
     @property
     def coef_(self) -> Array:
