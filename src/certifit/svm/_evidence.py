@@ -61,6 +61,14 @@ def machine_evidence(
     return ("svm-gram" if given else "svm"), evidence
 
 
+def read_diagonal(diagonal: Any, X: Matrix) -> Array:
+    """k(x, x) of the rows of X: one finite number ≥ 0 each."""
+    found = np.asarray(diagonal, dtype=float)
+    if found.shape != (X.shape[0],) or not np.all(np.isfinite(found)) or np.any(found < 0):
+        raise ValueError(f"diagonal must hold k(x, x) ≥ 0 of each of the {X.shape[0]} rows.")
+    return found
+
+
 def balanced_layout(dual_coef: Array, own: Array, cost: Array, classes: int) -> Array:
     """scikit-learn's layout with every pair's multipliers balanced exactly (``own``: class of each vector)."""
     out = np.zeros_like(dual_coef, dtype=float)

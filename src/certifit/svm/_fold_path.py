@@ -30,7 +30,7 @@ def read_groups(model: Any, grid: Sequence[Mapping[str, Any]]) -> list[Group] | 
     for i, point in enumerate(grid):
         rest = {k: v for k, v in point.items() if k != "C"}
         C: Any = point.get("C", model.C)
-        plain = isinstance(C, Real) and not isinstance(C, bool) and 0 < C < np.inf
+        plain = isinstance(C, Real) and not isinstance(C, bool) and 0 < float(C) < np.inf
         if not plain or not all(isinstance(v, (str, bool, int, float, np.number)) for v in rest.values()):
             return None
         for known, where, costs in groups:
