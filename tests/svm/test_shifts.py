@@ -56,6 +56,15 @@ def test_a_margin_thinner_than_rounding_is_not_called_absent():
     assert refusal.value.certificate.figures["verdict"] == "separable"
 
 
+@pytest.mark.parametrize("number", [1.0, 0.1, 1e8 / 3.0])
+def test_equal_rows_have_no_variance(number):
+    X, y = np.full((10, 3), number), np.arange(10) % 2
+    model = SVC().fit(X, y)
+    assert model._gamma == 1.0
+    assert model.certificate_.holds
+    assert SVC().fit(X, y, np.arange(1.0, 11.0))._gamma == 1.0
+
+
 def test_certain_with_given_kernel_values_and_their_diagonal():
     X, y = _cloud(90)
     new = np.random.default_rng(1).normal(size=(50, 3)) * 2

@@ -83,6 +83,20 @@ def balanced_layout(dual_coef: Array, own: Array, cost: Array, classes: int) -> 
     return out
 
 
+def _true_support(model: Any, X: Matrix, weights: Array) -> Array:
+    """Row numbers of the support vectors: libsvm drops rows without weight and counts the others only."""
+    support = np.asarray(model.support_, dtype=int)
+    counted = np.flatnonzero(weights > 0)
+    if len(counted) == len(weights) or type(model).__module__.startswith("certifit."):
+        return support
+    if model.kernel == "precomputed":
+        return support
+    vectors = model.support_vectors_
+    here = X[support]
+    same = abs(here - vectors).nnz == 0 if scipy.sparse.issparse(here) else np.array_equal(here, vectors)
+    return support if same else counted[support]
+
+
 def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[str, dict[str, Any]]:
     """Kind and evidence for a fitted SVC of scikit-learn, sklearnex or certifit (or one that quacks like it).
 
@@ -113,10 +127,10 @@ def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     weight = getattr(model, "class_weight", None)
     share = compute_class_weight(weight, classes=classes, y=labels) if weight is not None else np.ones(len(classes))
     class_cost = float(model.C) * np.asarray(share, dtype=float)
-    support = np.asarray(model.support_, dtype=int)
+    weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    support = _true_support(model, rows_of_x, weights)
     dual = model.dual_coef_
     dual = np.atleast_2d(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
     own = codes_of(labels, classes)[support]
-    weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     alpha = balanced_layout(dual, own, class_cost[own] * weights[support], len(classes))
     return machine_evidence(kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha)
