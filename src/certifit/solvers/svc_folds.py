@@ -68,6 +68,7 @@ def machine_path(
     [[-0.5, 0.5], [-2.0, 2.0]]
     """
     found: list[FoldMachine] = []
+    room = np.empty(min(_LARGEST, len(y)) ** 2, K.dtype)  # fresh memory for every block would cost as much as a block
     null = 2.0 * min(weight[y > 0].sum(), weight[y < 0].sum())
     for c, cost in enumerate(costs):
         limit = cost * weight
@@ -76,7 +77,7 @@ def machine_path(
             seeds.append(_exchanged(K, others[c], y, limit))
         seeds = seeds or [(np.zeros(len(y)), np.zeros(len(y)))]
         beta, product = max(seeds, key=lambda s: float(s[0] @ (y - 0.5 * s[1])))
-        found.append(_solve(K, y, limit, beta, product, tol * cost * null))
+        found.append(_solve(K, y, limit, beta, product, tol * cost * null, room))
     return found
 
 
@@ -108,7 +109,7 @@ def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array,
     return beta, product
 
 
-def _solve(K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float) -> FoldMachine:
+def _solve(K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float, room: Array) -> FoldMachine:
     lo, hi = np.where(y > 0, 0.0, -limit), np.where(y > 0, limit, 0.0)
     beta, trained = np.clip(beta, lo, hi), np.flatnonzero(limit)
     F, steps, stalled, before, fresh = product - y, 0, 0, np.inf, False
@@ -129,10 +130,10 @@ def _solve(K: Array, y: Array, limit: Array, beta: Array, product: Array, target
             fresh, before, stalled = True, np.inf, 0
             continue
         fresh = False
-        steps += _round(K, F, beta, lo, hi, offset, high - low)
+        steps += _round(K, F, beta, lo, hi, offset, high - low, room)
 
 
-def _round(K: Array, F: Array, beta: Array, lo: Array, hi: Array, offset: float, violation: float) -> int:
+def _round(K: Array, F: Array, beta: Array, lo: Array, hi: Array, offset: float, violation: float, room: Array) -> int:
     """Pair steps on the points that are free or near to leaving their bound; F and β change in place."""
     r = F + offset
     slack = np.where(beta <= lo, r, np.where(beta >= hi, -r, -np.inf))
@@ -141,7 +142,7 @@ def _round(K: Array, F: Array, beta: Array, lo: Array, hi: Array, offset: float,
     if len(active) > _LARGEST:
         steps, _ = loops.solve_block(K, F, beta, lo, hi, eps, _STEPS_PER_POINT * len(active))
         return int(steps)
-    part = np.empty((len(active), len(active)), K.dtype)
+    part = room[: len(active) ** 2].reshape(len(active), len(active))
     loops.cut(K, active, active, part)
     f, b = F[active], beta[active]
     old = b.copy()
