@@ -8,6 +8,7 @@ like, because what they claim is checked here.
 # Importing a kind makes it known to `issue` and `verify`.
 from certifit.certificates import (
     bayes,
+    constant,
     counts,
     duality,
     evaluation,
@@ -38,6 +39,7 @@ __all__ = [
     "Verification",
     "ball",
     "bayes",
+    "constant",
     "counts",
     "dot",
     "dot_t",
