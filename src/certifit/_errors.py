@@ -27,6 +27,14 @@ class NotSeparableError(CertifitError, ValueError):
         self.certificate = certificate
 
 
+class ThinMarginError(CertifitError, ValueError):
+    """Separable classes whose margin is too thin for floating point; carries the proof as ``certificate``."""
+
+    def __init__(self, message: str, certificate: object = None) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+
 class UnknownModelError(CertifitError, TypeError):
     """`certify` was given a model whose objective it does not know."""
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import certifit as cf
+from certifit._errors import UnknownModelError
 from certifit.kernel_ridge import KernelRidge
 from certifit.svm import SVC, LinearSVC
 
@@ -55,3 +57,36 @@ def test_kernel_ridge():
         assert c.holds
         assert c.relative_gap < 1e-10
         assert c.verify(X, y).holds
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_without_weight_are_not_counted_by_libsvm(cancer, sparse):
+    X, y = cancer
+    X = scipy.sparse.csr_matrix(X) if sparse else X
+    w = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    c = cf.certify(sklearn.svm.SVC(tol=1e-6).fit(X, y, w), X, y, sample_weight=w)
+    assert c.holds
+    assert c.relative_gap < 1e-5
+
+
+@pytest.mark.parametrize("options", [{"penalty": "l1", "dual": False}, {"multi_class": "crammer_singer"}])
+@pytest.mark.parametrize("objective", [{}, {"objective": "true"}])
+def test_other_objectives_of_liblinear_are_not_taken_for_ours(cancer, options, objective):
+    model = sklearn.svm.LinearSVC(max_iter=100_000, **options).fit(*cancer)
+    with pytest.raises(UnknownModelError, match="l2"):
+        cf.certify(model, *cancer, **objective)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "more"),
+    [("laplacian", {}), ("cosine", {}), (lambda a, b, c: c + float(a @ b), {"kernel_params": {"c": 1.0}})],
+)
+def test_kernel_ridge_with_kernels_that_have_no_formula_here(kernel, more):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:60], y[:60]
+    model = sklearn.kernel_ridge.KernelRidge(alpha=0.5, kernel=kernel, **more).fit(X, y)
+    c = cf.certify(model, X, y)
+    assert c.holds
+    assert c.relative_gap < 1e-12
+    model.dual_coef_ = model.dual_coef_ * 1.01
+    assert cf.certify(model, X, y).relative_gap > 1e-8

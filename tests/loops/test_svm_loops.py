@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from certifit.loops import hulls, linear_svc, pegasos, smo
 
@@ -27,6 +28,51 @@ def test_smo_block_keeps_the_gradient_and_reaches_optimality():
         low, high = F[beta < hi].min(), F[beta > lo].max()
         assert smo.violation(F, beta, lo, hi) == (low, high)
         assert high - low <= 1.1e-4
+
+
+def _plain_steps(K, F, beta, lo, hi, count):
+    """The same pair steps in NumPy: i of least F, j of largest gain²/η."""
+    for _ in range(count):
+        i = int(np.argmin(np.where(beta < hi, F, np.inf)))
+        gain = np.where(beta > lo, F - F[i], 0.0)
+        j = int(np.argmax(np.maximum(gain, 0.0) ** 2 / (K[i, i] + np.diag(K) - 2 * K[i] + 1e-300)))
+        t = min(gain[j] / (K[i, i] + K[j, j] - 2 * K[i, j]), hi[i] - beta[i], beta[j] - lo[j])
+        beta[i] = hi[i] if t == hi[i] - beta[i] else beta[i] + t
+        beta[j] = lo[j] if t == beta[j] - lo[j] else beta[j] - t
+        F += t * (K[i] - K[j])
+
+
+@pytest.mark.parametrize("scale", [2.0**-100, 1.0, 2.0**100])
+def test_pair_steps_are_those_of_plain_numpy_at_any_scale(scale):
+    _, K, y = _problem(4, n=40)
+    K, cost = scale * K, 0.7 / scale
+    lo, hi = np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
+    F = -y + 0.1 * np.random.default_rng(5).normal(size=40)  # no ties
+    beta, other, G = np.zeros(40), np.zeros(40), F.copy()
+    assert smo.solve_block(K, F, beta, lo, hi, 1e-9, 25)[0] == 25
+    _plain_steps(K, G, other, lo, hi, 25)
+    np.testing.assert_allclose(beta, other, rtol=1e-9, atol=1e-12 * cost)
+    np.testing.assert_allclose(F, G, rtol=1e-9, atol=1e-12)
+
+
+def test_a_block_without_movable_points_is_left_alone():
+    K, F = np.eye(2), np.array([-1.0, 1.0])
+    beta = np.array([1.0, -1.0])  # the one at its upper, the other at its lower end: neither may move as F asks
+    assert smo.solve_block(K, F.copy(), beta, np.array([0.0, -1.0]), np.array([1.0, 0.0]), 1e-3, 10)[0] == 0
+    assert smo.solve_block(K, F.copy(), beta, beta, beta, 1e-3, 10) == (0, 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 11])
+def test_rows_of_a_stored_matrix(dtype, count):
+    _, K, _ = _problem(5)
+    K, i, j = K.astype(dtype), np.arange(count)[::-1].copy(), np.array([7, 0, 3])
+    part = np.empty((count, 3), dtype)
+    smo.cut(K, i, j, part)
+    np.testing.assert_array_equal(part, K[np.ix_(i, j)])
+    weights, total = np.linspace(-1.0, 1.0, count), np.ones(12)
+    smo.add_rows(K, i, weights, total)
+    np.testing.assert_allclose(total, 1.0 + weights @ K[i], rtol=1e-5 if dtype == np.float32 else 1e-12, atol=1e-12)
 
 
 def test_gap_is_primal_minus_dual():

@@ -45,7 +45,7 @@ def test_xor_by_hand(reference):
     assert 2 * model.primal_value_ == pytest.approx(expected["norm_w_squared"], abs=1e-6)
     assert model.margin_ == pytest.approx(expected["margin_half_width"], abs=1e-6)
     np.testing.assert_allclose(model.decision_function(X), -X[:, 0] * X[:, 1], atol=1e-6)
-    with pytest.raises(NotSeparableError, match="No hyperplane") as refusal:
+    with pytest.raises(NotSeparableError, match="no hyperplane") as refusal:
         HardMarginSVC().fit(X, y)
     assert refusal.value.certificate.holds
     assert refusal.value.certificate.verify(X, y)

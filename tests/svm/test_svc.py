@@ -279,3 +279,15 @@ def test_odd_but_legal_data():
         assert set(model.predict(X)) <= {0, 1}
     with pytest.raises(ValueError, match="square matrix"):
         SVC(kernel="precomputed").fit(np.ones((3, 2)), [0, 1, 0])
+
+
+def test_blocks_that_hold_every_point_in_another_order():
+    """Nearly all points free: the block of violators is the whole active set, but not in its order."""
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(5000, 20, n_informative=10, n_redundant=4, flip_y=0.05, random_state=0)
+    X, y = ((X - X.mean(axis=0)) / X.std(axis=0))[:4000], y[:4000]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVC(gamma=0.2, time_budget=20.0).fit(X, y)
+    assert model.certificate_.relative_gap < 1.1e-5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import Ball, ball, dot, gamma, rationals
+from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals
 from certifit.certificates._data import Data, Rigor
 from certifit.kernels import Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
@@ -110,7 +111,21 @@ def _by_chunks(rows: int, columns: int, block: Any, coef: Array) -> Ball:
 
 def new_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coef: Array) -> Ball:
     """Σⱼ coefⱼ k(x, vectorⱼ) for rows of X, with rounding bounds."""
+    if isinstance(kernel, LinearKernel) and vectors.shape[0]:
+        return dot(X, _normal(vectors, coef))
     return _by_chunks(X.shape[0], vectors.shape[0], lambda i, j: kernel.gram(X[i], vectors[j], BALLS), coef)
+
+
+def _normal(vectors: Matrix, coef: Array) -> Ball:
+    """w = Σⱼ coefⱼ (vⱼ − c) + c Σⱼ coefⱼ for each column of coef: sharp also where rows share a large part c."""
+    if scipy.sparse.issparse(vectors) or is_exact(vectors):
+        return dot_t(vectors, coef)
+    centre = vectors.mean(axis=0)
+    apart = ball(vectors) - ball(centre)
+    sums = np.array([math.fsum(column) for column in np.asarray(coef, dtype=float).T])  # correctly rounded; 0 is 0
+    total = Ball(sums, np.abs(sums) * 2.0**-52)
+    rad = np.broadcast_to(apart.rad, apart.mid.shape)
+    return dot(Ball(apart.mid.T, rad.T), coef) + ball(centre)[:, None] * total
 
 
 def radii(kernel: Kernel, X: Matrix, centre: Array | None = None) -> Ball:

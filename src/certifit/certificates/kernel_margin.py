@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import Ball, ball
+from certifit.certificates._ball import Ball, ball, dot
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates.gram import GramSource, codes_of, new_scores, radii, stable_sign
@@ -83,8 +83,10 @@ class _HardMargin(Kind):
         )
 
 
-def certain_sides(kernel: Kernel, data: Data, evidence: Mapping[str, Any], X: Any, vectors: Any) -> Array:
+def certain_sides(kernel: Kernel | None, data: Data, evidence: Mapping[str, Any], X: Any, vectors: Any) -> Array:
     """Rows of X on provably the same side of the hyperplane of largest margin.
+
+    Without a kernel X holds kernel values with all training rows, and ``vectors`` is k(x, x) of the rows.
 
     With least margin m the hyperplane w/m is feasible, and ‖w/m − w*‖² ≤ ‖w/m‖² − 1/γ_hi²; the best offset for w,
     midway between the classes, moves by at most that times the largest ‖φ(xᵢ)‖.
@@ -96,8 +98,11 @@ def certain_sides(kernel: Kernel, data: Data, evidence: Mapping[str, Any], X: An
     rho = float(np.sqrt(np.maximum(w.square() - 1.0 / h.widest.square(), 0.0)).upper)
     plus, minus = _least(h.scores[h.y > 0]), -_least(-h.scores[h.y < 0])
     middle = -0.5 * (plus + minus)
-    reach = rho * (radii(kernel, X).upper + float(h.source.radii().upper.max()))
-    scores = new_scores(kernel, X, vectors, h.beta[:, None])[:, 0]
+    if kernel is None:
+        own, scores = np.sqrt(Ball(vectors)), dot(X[:, h.support], h.beta[:, None])[:, 0]
+    else:
+        own, scores = radii(kernel, X), new_scores(kernel, X, vectors, h.beta[:, None])[:, 0]
+    reach = rho * (own.upper + float(h.source.radii().upper.max()))
     unit = scores / least
     offset = middle / least
     yes, no = stable_sign(unit, (float(offset.lower), float(offset.upper)), reach)
@@ -157,7 +162,8 @@ class NoMargin(Kind):
             return f"No hyperplane separates the classes: rows {i} and {j} are the same point with unlike labels."
         return (
             f"No hyperplane separates the classes by a margin above {figures['bound']:.2g}, which is rounding beside "
-            f"the data's radius {figures['radius']:.3g}: a mixture of rows of one class is a mixture of the other's."
+            f"the data's radius {figures['radius']:.3g}: to that rounding, a mixture of rows of one class is a mixture "
+            f"of the other's."
         )
 
 

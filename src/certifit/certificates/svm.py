@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import Ball, ball
+from certifit.certificates._ball import Ball, ball, dot
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
 from certifit.certificates.gram import (
@@ -199,6 +199,15 @@ def certain_labels(kernel: Kernel, data: Data, evidence: Mapping[str, Any], X: M
     scores = new_scores(kernel, X, V, coef)
     reach = radii(kernel, X, centre_of(kernel, data.X)).upper
     return votes(proofs, scores, reach, np.asarray(evidence["intercept"], dtype=float), classes)
+
+
+def certain_given(data: Data, evidence: Mapping[str, Any], K: Array, diagonal: Array) -> Array:
+    """The same for given kernel values: K of the rows with all training rows, ``diagonal`` with themselves."""
+    proofs, _ = pair_proofs(data, evidence)
+    classes, support = len(evidence["classes"]), np.asarray(evidence["support"], dtype=int)
+    coef = pair_coefficients(evidence["dual_coef"], codes_of(data.y, evidence["classes"])[support], classes)
+    reach = np.sqrt(Ball(diagonal)).upper
+    return votes(proofs, dot(K[:, support], coef), reach, np.asarray(evidence["intercept"], dtype=float), classes)
 
 
 class _KernelMachine(Kind):

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from certifit._errors import UnknownModelError
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
-from certifit.kernels import Precomputed
+from certifit.kernels import NAMES, Function, Kernel, Precomputed
 from certifit.kernels._choice import choose
 from certifit.svm._evidence import evidence_of
 from certifit.svm._linear import linear_evidence_of
@@ -75,10 +76,23 @@ def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue(kind, data, evidence, rigor)
 
 
+def _pairwise(model: Any) -> Kernel:
+    """A kernel of scikit-learn's that has no formula here, or a function of two rows."""
+
+    def values(A: Any, B: Any) -> Any:
+        named = {} if callable(model.kernel) else {"filter_params": True}
+        own = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
+        params = (model.kernel_params or {}) if callable(model.kernel) else own
+        return pairwise_kernels(A, B, metric=model.kernel, **named, **params)
+
+    return Function(values)
+
+
 @reads("KernelRidge")
 def _kernel_ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
     name = _KERNELS.get(model.kernel, model.kernel) if isinstance(model.kernel, str) else model.kernel
-    kernel, _ = choose(name, model.gamma, model.degree, model.coef0, data.X)
+    foreign = model_name(model) is not None and (callable(name) or name not in NAMES)
+    kernel = _pairwise(model) if foreign else choose(name, model.gamma, model.degree, model.coef0, data.X)[0]
     record = kernel.record()
     targets = np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1).shape[1]
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).copy()

@@ -11,6 +11,7 @@ from certifit._types import Array, Matrix
 from certifit.kernels._base import Kernel
 from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
 
+_ROUNDING = 1e-14
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -37,7 +38,8 @@ def scale_gamma(X: Matrix, weights: Array | None = None) -> float:
     else:
         mean = float(w @ X.sum(axis=1)) / d
         variance = float(w @ np.square(X - mean).sum(axis=1)) / d
-    return 1.0 / (d * variance) if variance > 0 else 1.0
+    # Equal numbers differ from their mean by its rounding: that is no variance.
+    return 1.0 / (d * variance) if variance > (_ROUNDING * mean) ** 2 else 1.0
 
 
 def choose(

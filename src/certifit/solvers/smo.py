@@ -26,6 +26,7 @@ from certifit._types import Array
 from certifit.design import one_thread
 from certifit.kernels import Blocks
 from certifit.loops import smo as loops
+from certifit.solvers.balance import balance
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
@@ -154,7 +155,8 @@ def _rounds(
             if fresh or gram.dtype == np.float32:
                 m.status = "solved" if m.gap <= target else "rounding"
                 return
-            # Many small updates have left their rounding in the gradient: look again with a fresh one.
+            # Many small updates have left their rounding in Σβ and in the gradient: look again with fresh ones.
+            m.beta = balance(m.beta, hi - lo)
             used = np.flatnonzero(m.beta)
             m.gradient = gram.combine(used, m.beta[used]) - sign
             fresh, stalled, m.gap = True, 18, np.inf
@@ -212,7 +214,7 @@ def _descend(gram: Blocks, F: Array, beta: Array, lo: Array, hi: Array, eps: flo
             return
         beta[block] = b
         if len(block) == len(F):
-            F[:] = f
+            F[block] = f  # the block may hold every point in another order
         else:
             F += gram.combine(block[changed], (b - old)[changed])
 

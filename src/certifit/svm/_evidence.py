@@ -72,6 +72,14 @@ def machine_evidence(
     return ("svm-gram" if given else "svm"), evidence
 
 
+def read_diagonal(diagonal: Any, X: Matrix) -> Array:
+    """k(x, x) of the rows of X: one finite number ≥ 0 each."""
+    found = np.asarray(diagonal, dtype=float)
+    if found.shape != (X.shape[0],) or not np.all(np.isfinite(found)) or np.any(found < 0):
+        raise ValueError(f"diagonal must hold k(x, x) ≥ 0 of each of the {X.shape[0]} rows.")
+    return found
+
+
 def balanced_layout(dual_coef: Array, own: Array, cost: Array, classes: int) -> Array:
     """scikit-learn's layout with every pair's multipliers balanced exactly (``own``: class of each vector)."""
     out = np.zeros_like(dual_coef, dtype=float)
@@ -84,6 +92,20 @@ def balanced_layout(dual_coef: Array, own: Array, cost: Array, classes: int) -> 
         values = balance(np.concatenate([dual_coef[j - 1, first], dual_coef[i, second]]), cost[both])
         out[j - 1, first], out[i, second] = values[: len(first)], values[len(first) :]
     return out
+
+
+def _true_support(model: Any, X: Matrix, weights: Array) -> Array:
+    """Row numbers of the support vectors: libsvm drops rows without weight and counts the others only."""
+    support = np.asarray(model.support_, dtype=int)
+    counted = np.flatnonzero(weights > 0)
+    if len(counted) == len(weights) or type(model).__module__.startswith("certifit."):
+        return support
+    if model.kernel == "precomputed":
+        return support
+    vectors = model.support_vectors_
+    here = X[support]
+    same = abs(here - vectors).nnz == 0 if scipy.sparse.issparse(here) else np.array_equal(here, vectors)
+    return support if same else counted[support]
 
 
 def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[str, dict[str, Any]]:
@@ -116,22 +138,10 @@ def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     weight = getattr(model, "class_weight", None)
     share = compute_class_weight(weight, classes=classes, y=labels) if weight is not None else np.ones(len(classes))
     class_cost = float(model.C) * np.asarray(share, dtype=float)
-    support = _support(model, rows_of_x, sample_weight)
+    weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    support = _true_support(model, rows_of_x, weights)
     dual = model.dual_coef_
     dual = np.atleast_2d(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
     own = codes_of(labels, classes)[support]
-    weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     alpha = balanced_layout(dual, own, class_cost[own] * weights[support], len(classes))
     return machine_evidence(kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha)
-
-
-def _support(model: Any, X: Matrix, sample_weight: Any) -> Array:
-    """Indices of the support vectors; libsvm leaves out rows of weight zero before it counts."""
-    support, vectors = np.asarray(model.support_, dtype=int), model.support_vectors_
-    if sample_weight is None or np.all(np.asarray(sample_weight) != 0) or vectors.shape[0] == 0:
-        return support
-    moved = np.flatnonzero(np.asarray(sample_weight) != 0)
-    if len(support) == 0 or support.max() >= len(moved):
-        return support
-    away = abs(X[moved[support]] - vectors).max() < abs(X[support] - vectors).max()
-    return moved[support] if away else support

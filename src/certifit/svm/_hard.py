@@ -13,14 +13,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, NotSeparableError
+from certifit._errors import ConvergenceWarning, NotSeparableError, ThinMarginError
 from certifit._types import Array, Matrix
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
-from certifit.kernels import NAMES, Kernel, Precomputed, blocks, choose
+from certifit.kernels import NAMES, Kernel, Linear, Precomputed, blocks, choose
+from certifit.separability import separability
 from certifit.solvers.hulls import Hulls, nearest_hulls
-from certifit.svm._evidence import machine_evidence
+from certifit.svm._evidence import machine_evidence, read_diagonal
 from certifit.svm._labels import Labelled, labelled
+from certifit.svm._linear import normals
 
 
 class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
@@ -118,6 +120,8 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         ------
         NotSeparableError
             With the proof as ``certificate``.
+        ThinMarginError
+            Separable (proved, with a linear kernel), but by less than floating point resolves.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
@@ -130,8 +134,9 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X)
         signs = np.where(lab.codes == 1, 1.0, -1.0)
         self._refuse_twins(X, y, lab, kernel)
+        centre = X.mean(axis=0) if isinstance(kernel, Linear) and not scipy.sparse.issparse(X) else None
         found = nearest_hulls(
-            blocks(kernel, X),
+            blocks(kernel, X if centre is None else X - centre),  # a common shift of all rows moves the offset alone
             signs,
             self.tol,
             max_steps=self.max_iter,
@@ -140,11 +145,13 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         )
         used = np.flatnonzero(found.beta)
         used = used[np.argsort(lab.codes[used], kind="stable")]
+        if centre is not None:
+            found.offset -= float(normals(X[used], found.beta[used, None])[:, 0] @ centre)
         kind, evidence = machine_evidence(
             kernel, X, lab.classes, used, found.beta[None, used], np.array([found.offset]), np.ones(2)
         )
         if found.reached <= 0:
-            self._refuse(found, X, y, evidence)
+            self._refuse(found, X, y, evidence, isinstance(kernel, Linear))
         self._name_results(X, lab, kernel, gamma, found, used)
         self._training = (X, y)
         self._promise_certificates(lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),))
@@ -163,7 +170,19 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
                 c = issue("no-margin", Data.of(X, y), evidence)
                 raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
 
-    def _refuse(self, found: Hulls, X: Matrix, y: Array, evidence: dict[str, Any]) -> None:
+    def _refuse(self, found: Hulls, X: Matrix, y: Array, evidence: dict[str, Any], linear: bool) -> None:
+        if linear:  # the question has an exact answer
+            answer = separability(X, y)
+            if answer.holds and answer.verdict != "separable":
+                raise NotSeparableError(f"{answer.certificate.claim} Use SVC, which allows errors at a cost.",
+                                        answer.certificate)  # fmt: skip
+            if answer.holds:
+                raise ThinMarginError(
+                    "The classes are separable, but by a margin too thin beside the size of X for the largest one to "
+                    "be found among rounding: rescale the columns of X, or take the separating hyperplane of "
+                    "certifit.separability(X, y).",
+                    answer.certificate,
+                )
         c = issue("no-margin", Data.of(X, y), evidence)
         if not c.holds:
             raise NotSeparableError(
@@ -181,8 +200,11 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.dual_coef_ = found.beta[None, used]
         self.intercept_ = np.array([found.offset])
         self.n_iter_, self.trace_ = found.steps, found.trace
-        K = X[np.ix_(used, used)] if isinstance(kernel, Precomputed) else kernel(X[used])
-        square = float(self.dual_coef_[0] @ K @ self.dual_coef_[0])
+        if isinstance(kernel, Linear):
+            square = float(np.sum(normals(X[used], self.dual_coef_.T) ** 2))
+        else:
+            K = X[np.ix_(used, used)] if isinstance(kernel, Precomputed) else kernel(X[used])
+            square = float(self.dual_coef_[0] @ K @ self.dual_coef_[0])
         self.primal_value_ = 0.5 * square
         self.dual_value_ = float(np.abs(self.dual_coef_).sum()) - 0.5 * square
         self.margin_ = np.float64(found.reached)
@@ -207,6 +229,8 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        if isinstance(self.kernel_, Linear):
+            return np.asarray(X @ normals(self.support_vectors_, self.dual_coef_.T))[:, 0] + self.intercept_[0]
         given = isinstance(self.kernel_, Precomputed)
         K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
         return np.asarray(K @ self.dual_coef_[0] + self.intercept_[0])
@@ -225,24 +249,29 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         side = (self.decision_function(X) > 0).astype(int)
         return np.asarray(self.classes_[side])
 
-    def certain(self, X: Any) -> Array:
+    def certain(self, X: Any, diagonal: Any = None) -> Array:
         """Which rows lie on provably the same side of the hyperplane of largest margin.
 
         Parameters
         ----------
         X : array or sparse matrix
+        diagonal : array of n numbers, default=None
+            k(x, x) of the rows; asked for with a precomputed kernel, which does not tell.
 
         Returns
         -------
         boolean array
-            All False with a precomputed kernel (k(x, x) of new rows is not known).
+            All False without proof, and with a precomputed kernel without ``diagonal``.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         c = self.certificate_
-        if not c.holds or isinstance(self.kernel_, Precomputed):
+        if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
-        return certain_sides(self.kernel_, Data.of(*self._training), c.evidence, X, self.support_vectors_)
+        data = Data.of(*self._training)
+        if isinstance(self.kernel_, Precomputed):
+            return certain_sides(None, data, c.evidence, X, read_diagonal(diagonal, X))
+        return certain_sides(self.kernel_, data, c.evidence, X, self.support_vectors_)
 
     def supporting_hyperplanes(self) -> dict[str, Any]:
         """H⁺ and H⁻ and the training rows (by index) that lie on them."""
@@ -261,8 +290,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        w: Any = self.dual_coef_ @ self.support_vectors_
-        return np.asarray(w.toarray() if scipy.sparse.issparse(w) else w)
+        return normals(self.support_vectors_, self.dual_coef_.T).T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

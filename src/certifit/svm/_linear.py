@@ -83,6 +83,13 @@ class LinearScores:
         return tags
 
 
+def normals(V: Matrix, columns: Array) -> Array:
+    """w = Vᵀ coef for each column of coefficients that sum to zero: a common part of the rows drops out first."""
+    if scipy.sparse.issparse(V):
+        return np.asarray(V.T @ columns)
+    return np.asarray((V - V.mean(axis=0)).T @ columns) if len(V) else np.zeros((V.shape[1], columns.shape[1]))
+
+
 def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:
     """What w = 0 pays with the best offset."""
     plus, minus = float(cost[y > 0].sum()), float(cost[y < 0].sum())

@@ -18,13 +18,15 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.svm import certain_labels, pair_coefficients, pairs_of
-from certifit.kernels import NAMES, RBF, Blocks, Kernel, Precomputed, blocks, choose
+from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
+from certifit.kernels import NAMES, RBF, Blocks, Kernel, Linear, Precomputed, blocks, choose
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import Machine, smo
+from certifit.svm import _fold_path
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
-from certifit.svm._evidence import machine_evidence
+from certifit.svm._evidence import machine_evidence, read_diagonal
 from certifit.svm._labels import Labelled, labelled
+from certifit.svm._linear import normals
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _SINGLE = 1e-6  # relative gap above which single precision serves
@@ -211,11 +213,17 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         everything = len(rows) == X.shape[0]
         part = X if everything else (X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows])
 
+        centre = None
+        if isinstance(kernel, Linear) and not scipy.sparse.issparse(part):
+            # Σβ = 0: a common shift of all rows moves the offset alone, and small numbers keep more digits.
+            centre = part.mean(axis=0)
+            part = part - centre
+
         def gram(dtype: Any) -> Blocks:
             return blocks(kernel, part, dtype, memory=1e6 * self.cache_size)
 
-        relative = _TOL_TO_GAP * self.tol
-        return smo(
+        relative = self._relative_gap()
+        machine = smo(
             gram,
             y,
             cost,
@@ -226,6 +234,14 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             shrinking=self.shrinking,
             trace=self.trace,
         )
+        if centre is not None:
+            machine.beta = balance(machine.beta, cost)
+            machine.offset -= float(machine.beta @ part @ centre)
+        return machine
+
+    def _relative_gap(self) -> float:
+        """The share of what the null model pays at which a fit stops."""
+        return _TOL_TO_GAP * self.tol
 
     def _name_results(
         self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, machines: list[tuple[Array, Machine]]
@@ -302,6 +318,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         if isinstance(self.kernel_, Precomputed):
             return np.asarray(X[:, self.support_] @ self._columns + self.intercept_)
         V = self.support_vectors_
+        if isinstance(self.kernel_, Linear):
+            return np.asarray(X @ normals(V, self._columns) + self.intercept_)
         if self._shift is not None and not scipy.sparse.issparse(X):
             X, V = X - self._shift, V - self._shift
         step = max(1, _CHUNK // max(1, V.shape[0]))
@@ -321,16 +339,19 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         -------
         array of shape (n,) for two classes, (n, classes) for "ovr", (n, pairs) for "ovo"
         """
-        scores = self._scores(X)
-        if len(self.classes_) == 2:
+        return self._answer("decision_function", self._scores(X), self.classes_)
+
+    def _answer(self, name: str, scores: Array, classes: Array) -> Array:
+        """What `predict` or `decision_function` says, from the decisions of all pairs."""
+        if name == "predict":
+            return np.asarray(classes[self._codes(scores, len(classes))])
+        if len(classes) == 2:
             return scores[:, 0]
         if self.decision_function_shape == "ovo":
             return scores
-        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(self.classes_)))
+        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(classes)))
 
-    def _codes(self, X: Any) -> Array:
-        scores = self._scores(X)
-        k = len(self.classes_)
+    def _codes(self, scores: Array, k: int) -> Array:
         if k == 2:
             return (scores[:, 0] > 0).astype(int)
         if self.break_ties:
@@ -352,8 +373,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         -------
         array of labels
         """
-        codes = self._codes(X)
-        return np.asarray(self.classes_[codes])
+        return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)
     def predict_proba(self, X: Any) -> Array:
@@ -370,7 +390,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         k = len(self.classes_)
         decision = scores[:, 0] if k == 2 else _ovr_decision_function(scores < 0, -scores, k)
-        return probabilities(decision, self._slope, self._codes(X))
+        return probabilities(decision, self._slope, self._codes(scores, k))
 
     @available_if(_has_probability)
     def predict_log_proba(self, X: Any) -> Array:
@@ -378,25 +398,36 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def certain(self, X: Any) -> Array:
+    def certain(self, X: Any, diagonal: Any = None) -> Array:
         """Which rows have provably the same label as under the exact optimum.
 
         Parameters
         ----------
         X : array or sparse matrix
+        diagonal : array of n numbers, default=None
+            k(x, x) of the rows; asked for with a precomputed kernel, which does not tell.
 
         Returns
         -------
         boolean array
-            All False with a precomputed kernel (k(x, x) of new rows is not known) or without proof.
+            All False without proof, and with a precomputed kernel without ``diagonal``.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         c = self.certificate_
-        if not c.holds or isinstance(self.kernel_, Precomputed):
+        if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
-        train, y, weights = self._training
-        return certain_labels(self.kernel_, Data.of(train, y, weights), c.evidence, X, self.support_vectors_)
+        data = Data.of(*self._training)
+        if isinstance(self.kernel_, Precomputed):
+            return certain_given(data, c.evidence, X, read_diagonal(diagonal, X))
+        return certain_labels(self.kernel_, data, c.evidence, X, self.support_vectors_)
+
+    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+        """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""
+        groups = _fold_path.read_groups(self, grid)
+        if groups is None or not set(response) <= {"predict", "decision_function"}:
+            return None
+        return _fold_path.fold_answers(X, y, folds, groups, len(grid), response, sample_weight)
 
     @property
     def coef_(self) -> Array:
@@ -404,8 +435,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        coef: Any = self._columns.T @ self.support_vectors_
-        return np.asarray(coef.toarray() if scipy.sparse.issparse(coef) else coef)
+        return normals(self.support_vectors_, self._columns).T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
