@@ -30,7 +30,6 @@ _LONGEST, _FAR = 2.0**14, 2.0**15 - 1.0
 _ROUNDING = 1e-8
 _BLOCK_Q = 480  # a multiple of every tile's height
 _CHUNK = 1 << 20  # bytes of rows that stay in the second-level cache
-_FIRST = 16  # one in so many rows is looked at twice, to set the first bounds
 _NEVER = 2**31 - 1
 
 
@@ -108,8 +107,8 @@ class Integers:
         capacity, width = 2 * k + 64, loops.WIDE * loops.LANES
         rows, scores = np.empty((full, capacity), np.int32), np.empty((full, capacity), np.int32)
         wanted = -(-2 * k // width)  # blocks of lanes: twice as many lanes as neighbours
-        n_first = max(len(self.panels) // _FIRST, 4 * wanted * loops.WIDE) // loops.WIDE * loops.WIDE
-        n_first = n_first if 2 * n_first <= len(self.panels) else 0
+        n_first = _first_look(k, *self.X.shape) // width * loops.WIDE
+        n_first = n_first if n_first >= 2 * wanted * loops.WIDE else 0
         n_chunk = max(1, _CHUNK // (self.panels.itemsize * self.panels.shape[1] * loops.WIDE)) * loops.WIDE
         loops.scan(
             queries.view(np.int32), full, first, self.panels, hat.shape[1] // 2, self.starts, lengths, widths,
@@ -118,6 +117,14 @@ class Integers:
             np.full((full, k), loops.NOWHERE, np.int32), bounds, rows, scores, counts,
         )  # fmt: skip
         return rows[:n_q], counts[:n_q]
+
+
+def _first_look(k: int, n: int, d: int) -> int:
+    """How many rows to score twice, the first time only to set bounds: measured, where it pays for itself.
+
+    A row less that reaches its bound saves about as much as the scores of 50 to 300 rows cost, by dimension.
+    """
+    return min(n // 2, 5000 * k // (15 + d))
 
 
 def _rounded(moved: Array) -> tuple[Array, Array, Array]:
