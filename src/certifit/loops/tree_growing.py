@@ -623,16 +623,10 @@ def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
-    """Divide columns first … last − 1 of a node stably by the side of each row.
-
-    A column that is constant here is constant in all nodes below: its ranks say so whichever rows they belong
-    to, and nobody looks at those again. The first column lists the rows of a node, so it is always divided.
-    """
+    """Divide columns first … last − 1 of a node stably by the side of each row."""
     side, spare = x.side, x.spare
     for f in range(first, last):
         words = s.words[f]
-        if 0 < f < len(s.sizes) and (words[start] >> 32) == (words[end - 1] >> 32):
-            continue
         i_left: Any = start
         i_right: Any = 0
         for i in range(start, end):
