@@ -33,13 +33,13 @@ warm: $(STAMP)
 	$(BIN)/python -m certifit.loops
 
 bench: $(VENV)/.installed-bench
-	OMP_NUM_THREADS= $(BIN)/python -m benchmarks $(W)
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) study docs/_build docs/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) study docs/_build docs/gallery docs/pictures docs/extra docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
 	rm -rf .hypothesis .import_linter_cache dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

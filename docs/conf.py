@@ -22,15 +22,17 @@ extensions = [
     "numpydoc",
     "_site.mathml",
     "_site.pages",
+    "_site.pictures",
+    "_site.check",
 ]
-myst_enable_extensions = ["dollarmath", "deflist", "attrs_block"]
+myst_enable_extensions = ["dollarmath", "deflist", "attrs_block", "attrs_inline", "colon_fence"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_site", "images"]
+exclude_patterns = ["_build", "_site", "images", "pictures", "extra"]
 
 autosummary_generate = False  # one page per family holds its names; see _site/pages.py
 autodoc_typehints = "none"  # parameters are described in the docstrings
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
@@ -39,6 +41,7 @@ html_theme = "furo"
 html_title = "certifit"
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
+html_extra_path = ["extra"]
 html_show_sphinx = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -14,6 +14,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent.parent
 GALLERY = DOCS / "gallery"
 REFERENCE = DOCS / "reference" / "generated"
+EXTRA = DOCS / "extra"
 RESULTS = DOCS.parent / "benchmarks" / "results" / "results.json"
 
 
@@ -73,28 +74,32 @@ def gallery() -> None:
         if not fresh:
             _write(page, _example(name, module.read_text()))
     lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
-    lines += ["does the same in a terminal, and a test checks the numbers.", "", "| example | story |", "|---|---|"]
-    lines += [f"| [`{n}`]({n}.md) | {title} |" for n, title in titles.items()]
-    lines += ["", "```{toctree}", ":hidden:", "", *titles, "```", ""]
+    lines += ["does the same in a terminal, and a test checks the numbers. Every function of `certifit.plot`, with the"]
+    lines += ["lines that draw its picture, is on the page about [pictures](../families/plot.md).", ""]
+    lines += ["::::{container} gallery"]
+    for name, title in titles.items():
+        lines += [":::{container} card"]
+        lines += [f"[![{title}]({name}-{p}.png){{.only-{p}}}]({name}.md)" for p in ("light", "dark")]
+        lines += ["", f"[{title}]({name}.md)", ":::"]
+    lines += ["::::", ""]
+    lines += ["```{toctree}", ":hidden:", "", *titles, "```", ""]
     _write(GALLERY / "index.md", "\n".join(lines))
 
 
 def _example(name: str, source: str) -> str:
-    from matplotlib import pyplot
-
     from certifit import examples
 
     title, story = examples.told(name)
     said: list[str] = []
     numbers = examples.run(name, said.append)
-    picture = examples.draw(name, numbers)
-    picture.savefig(GALLERY / f"{name}.png", dpi=120, bbox_inches="tight", facecolor="white")
-    pyplot.close(picture)
+    for paper in ("light", "dark"):
+        picture = examples.draw(name, numbers, paper)
+        picture.savefig(GALLERY / f"{name}-{paper}.png", dpi=120, bbox_inches="tight")
     code = source[source.index('"""', 3) + 3 :].strip()
     return "\n".join(
         [
             f"# {title}", "", story, "",
-            f"![{title}]({name}.png)", "",
+            f"```{{picture}} {name}\n:folder: gallery\n:alt: {title}\n```", "",
             f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
             "## How it is done", "", f"```python\n{code}\n```", "",
         ]
@@ -105,7 +110,8 @@ def reference() -> None:
     """One page per family: a table of its names, then each of them in full."""
     import certifit
 
-    families = [f for f in certifit._FAMILIES if f != "solvers"] + ["solvers"]
+    last = ["solvers", "separability", "margins", "inference", "report", "examples"]
+    families = [*(f for f in certifit._FAMILIES if f not in last), *last]
     for family in families:
         _write(REFERENCE / f"{family}.rst", _family(importlib.import_module(f"certifit.{family}")))
     top = ["certifit", "========", "", ".. currentmodule:: certifit", ""]
@@ -186,15 +192,38 @@ def _part(module: ModuleType) -> list[str]:
     return lines
 
 
+def report() -> None:
+    """An example of what a study writes, as it is written."""
+    import certifit.report
+
+    page = EXTRA / "example-report.html"
+    newest = max(p.stat().st_mtime for p in Path(certifit.report.__file__).parent.iterdir() if p.is_file())
+    if page.exists() and page.stat().st_mtime > newest:
+        return
+    from sklearn.datasets import load_breast_cancer
+
+    from certifit.study import run
+
+    data = load_breast_cancer()
+    table = {str(n): data.data[:, j] for j, n in enumerate(data.feature_names) if j in (0, 1, 2, 3, 6, 20, 21, 27)}
+    table["diagnosis"] = data.target_names[data.target]
+    models = ["logistic regression", "decision tree", "naive Bayes", "nearest neighbours"]
+    _write(page, certifit.report.render(run(table, "diagnosis", models=models, folds=5).record))
+
+
 def measurements() -> None:
     """Tables of benchmarks/results, or a sentence that there are none."""
     page = DOCS / "reference" / "generated" / "measurements.md"
+    what = ["# Measured here", "", "## The workloads", "", "| `make bench W=` | what | goal |", "|---|---|---|"]
+    for file in sorted((DOCS.parent / "benchmarks" / "workloads").glob("[a-z]*.py")):
+        module = importlib.import_module(f"benchmarks.workloads.{file.stem}")
+        what.append(f"| `{file.stem.replace('_', '-')}` | {module.WHAT} | {module.GOAL} |")
     if not RESULTS.exists():
-        text = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
-        _write(page, f"# Measured here\n\n{text}\n")
+        none = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
+        _write(page, "\n".join([*what, "", none]) + "\n")
         return
     rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())
-    text = ["# Measured here", "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
+    text = [*what, "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
     for workload in sorted({r["workload"] for r in rows}):
         mine = [r for r in rows if r["workload"] == workload]
         peers = [r["seconds"] for r in mine if r["kind"] == "peer"]
@@ -217,4 +246,5 @@ def setup(app: Any) -> dict[str, bool]:
     gallery()
     reference()
     measurements()
+    report()
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,6 +26,13 @@ class Bound:
     assumes : tuple of str
     details : dict
         Other numbers of the theorem (a penalty to use, …).
+
+    Examples
+    --------
+    >>> from certifit.bounds import hard_svm_error
+    >>> bound = hard_svm_error(radius=1.0, margin=0.5, rows=10_000)
+    >>> round(bound.value, 4), len(bound.assumes)
+    (0.0672, 2)
     """
 
     value: float
@@ -95,6 +102,8 @@ def hard_svm_error(radius: float, margin: float, rows: int, delta: float = 0.05)
 
 def hard_svm_rows(radius: float, margin: float, epsilon: float, delta: float = 0.05) -> Bound:
     r"""Rows after which the hard-margin machine errs on at most ε of new rows: `hard_svm_error` solved for m.
+
+    The least m with √(4(ρ/γ)²/m) + √(2 log(2/δ)/m) ≤ ε.
 
     Parameters
     ----------

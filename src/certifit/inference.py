@@ -10,6 +10,8 @@ import scipy.stats
 
 from certifit._types import Array
 
+__all__ = ["Summary"]
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -20,8 +22,18 @@ class Summary:
     names, params, standard_errors, statistics, p_values : sequences of length p
     statistic : "t" or "z"
     df_resid, df_model : float
+        Degrees of freedom.
+    title : str
     figures : dict
         ``r_squared``, ``aic``, ``log_likelihood``, ``deviance``, ... ; each is also an attribute.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 4.5, 7.0])
+    >>> table = LinearRegression().fit(X, y).summary()
+    >>> table.names, table.params.round(3).tolist(), round(table.r_squared, 3)
+    (('intercept', 'x0'), [0.95, 1.95], 0.991)
     """
 
     names: tuple[str, ...]
@@ -54,7 +66,12 @@ class Summary:
         return 2.0 * self._law().sf(np.abs(self.statistics))
 
     def interval(self, level: float = 0.95) -> Array:
-        """Confidence intervals, one row (low, high) per coefficient."""
+        """Confidence intervals, one row (low, high) per coefficient.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level}.")
         half = self._law().ppf(0.5 + level / 2.0) * self.standard_errors

@@ -30,6 +30,12 @@ class Margins:
         The smallest of them: the margin of the data set.
     nearest : int
         The row with the smallest geometric margin.
+
+    Examples
+    --------
+    >>> m = margins([3.0, 4.0], -5.0, [[3.0, 4.0], [0.0, 0.0]], [1, -1])
+    >>> m.set_geometric, m.nearest, m.separates
+    (1.0, 1, True)
     """
 
     functional: Array
@@ -37,14 +43,17 @@ class Margins:
 
     @property
     def set_functional(self) -> float:
+        """The smallest functional margin."""
         return float(self.functional.min())
 
     @property
     def set_geometric(self) -> float:
+        """The smallest geometric margin: that of the data set."""
         return float(self.geometric.min())
 
     @property
     def nearest(self) -> int:
+        """The row with the smallest geometric margin."""
         return int(np.argmin(self.geometric))
 
     @property

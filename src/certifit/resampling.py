@@ -27,7 +27,16 @@ Fold = tuple[Array, Array]
 
 
 class CannotShare(Exception):  # noqa: N818  (not an error: the ordinary road is taken)
-    """Raised by a shared-work path that cannot serve these data; each point is then fitted alone."""
+    """Raised by a shared-work path that cannot serve these data; each point is then fitted alone.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise CannotShare("rows have weights")
+    ... except CannotShare as reason:
+    ...     print(reason)
+    rows have weights
+    """
 
 
 SIMPLER: Mapping[str, str] = {
@@ -169,6 +178,13 @@ def complexity(candidates: Sequence[Mapping[str, Any]], simpler: Mapping[str, st
     """One number per grid point, smaller for simpler models: ranks of its parameters, added up.
 
     Directions come from ``simpler`` (``{"alpha": "larger"}``) or, by a parameter's last name, from `SIMPLER`.
+
+    Parameters
+    ----------
+    candidates : list of dict
+        Points of a grid.
+    simpler : mapping of str to {"smaller", "larger"}, default=None
+        Which values of a parameter are simpler, beyond the usual names.
 
     Examples
     --------

@@ -32,6 +32,14 @@ _EXACT_SIZE = 200_000  # entries of X up to which a doubtful float answer is set
 class Separability:
     """The verdict on a data set: ``verdict``, its evidence, and the certificate that proves it.
 
+    Parameters
+    ----------
+    X, labels : ndarray
+        The rows and their labels.
+    fit_intercept : bool
+        Whether the hyperplane may have an offset.
+    certificate : Certificate
+
     Attributes
     ----------
     verdict : {"separable", "touching", "overlapping"}
@@ -48,6 +56,13 @@ class Separability:
         When overlapping or touching: non-negative weights μ, sum one, of a mixture that vanishes.
     rows : ndarray of int or None
         The rows with a positive multiplier.
+
+    Examples
+    --------
+    >>> import certifit as cf
+    >>> answer = cf.separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> answer.verdict, answer.holds, answer.margin > 0.1
+    ('separable', True, True)
     """
 
     def __init__(self, X: Array, labels: Array, fit_intercept: bool, certificate: Certificate) -> None:
@@ -75,11 +90,13 @@ class Separability:
 
     @cached_property
     def rows(self) -> Array | None:
+        """The rows with a positive multiplier."""
         stored = self.certificate.evidence.get("rows")
         return None if stored is None else np.unique(stored)
 
     @cached_property
     def multipliers(self) -> Array | None:
+        """Non-negative weights of a mixture that vanishes, when overlapping or touching."""
         evidence = self.certificate.evidence
         stored = evidence.get("multipliers")
         if stored is None:

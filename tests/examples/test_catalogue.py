@@ -42,8 +42,8 @@ def test_unknown_names_are_told():
         examples.run("yor")
 
 
-def test_the_command_lists_runs_and_draws(tmp_path, capsys):
-    assert main(["examples"]) == 0
+def test_the_command_lists_runs_and_draws(tmp_path, capsys, monkeypatch):
+    assert main(["examples", "--names"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in examples.names())
     assert main(["examples", "spam-perceptron", "--out", str(tmp_path / "new")]) == 0
@@ -52,3 +52,19 @@ def test_the_command_lists_runs_and_draws(tmp_path, capsys):
     assert (tmp_path / "new" / "spam_perceptron.png").read_bytes().startswith(b"\x89PNG")
     assert main(["examples", "nothing"]) == 2
     assert "There is no example 'nothing'" in capsys.readouterr().err
+    monkeypatch.setattr(examples, "names", lambda: ["candy_bag", "xor"])  # all of them take half a minute
+    assert main(["examples", "--out", str(tmp_path / "all")]) == 0
+    assert sorted(p.name for p in (tmp_path / "all").iterdir()) == ["candy_bag.png", "xor.png"]
+
+
+@pytest.mark.parametrize("paper", ["light", "dark"])
+@pytest.mark.parametrize("name", ["candy_bag", "circle_multiplier", "play_tennis", "spam_perceptron", "xor"])
+def test_pictures_follow_the_paper(name, paper):
+    from matplotlib.colors import to_rgb
+
+    from certifit.plot._style import PALETTES
+
+    picture = examples.draw(name, examples.run(name, say=lambda line: None), paper)
+    ink, ground = (to_rgb(c) for c in (PALETTES[paper].ink, PALETTES[paper].paper))
+    assert picture.get_facecolor()[:3] == pytest.approx(ground)
+    assert all(ax.title.get_color() in (PALETTES[paper].ink, ink) for ax in picture.axes)

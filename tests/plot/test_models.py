@@ -145,6 +145,35 @@ def test_dark_paper(plane):
         pass
 
 
+def test_dark_trees_and_films_stay_dark(plane, tmp_path):
+    """A tree is drawn by its own family, and the frames of a film when it is saved, outside the style."""
+    from PIL import Image
+
+    X, y = plane
+    with plot.style("dark"):
+        ax = plot.tree(DecisionTreeClassifier(max_depth=2).fit(X, y))
+        film = plot.perceptron_animation(Perceptron(shuffle=False, trace=True).fit(X, y), X, y)
+    ink, paper = plot._style.PALETTES["dark"].ink, plot._style.PALETTES["dark"].paper
+    questions = [t for t in ax.texts if t.get_text().endswith("?")]
+    assert questions
+    assert {(t.get_color(), to_hex(t.get_bbox_patch().get_facecolor())) for t in questions} == {(ink, paper)}
+    film.save(tmp_path / "steps.gif", writer="pillow", dpi=40)
+    with Image.open(tmp_path / "steps.gif") as image:
+        image.seek(image.n_frames - 1)
+        corner = image.convert("RGB").getpixel((1, 1))
+        middle = np.asarray(image.convert("RGB"), dtype=float).mean()
+    assert max(corner) < 60
+    assert middle < 60
+
+
+def test_named_paths_have_colours_of_their_own():
+    path = np.linspace(1.0, 2.0, 12)[:, None] * np.ones((12, 5))
+    ax = shown(plot.regularization_path(np.logspace(0, 2, 5), path))
+    named = [line.get_color() for line in ax.lines if not line.get_label().startswith("_")]
+    assert len(named) == 6
+    assert len(set(named)) == 6
+
+
 @pytest.mark.parametrize("paper", ["light", "dark"])
 def test_colours_stay_apart_for_colour_blind_eyes(paper):
     """The first five colours differ clearly as a deuteranope and a protanope see them, and from the paper."""

@@ -28,7 +28,14 @@ __all__ = [
 
 
 class Conjugate(ABC):
-    """A belief about the parameter of a sampling distribution."""
+    """A belief about the parameter of a sampling distribution.
+
+    Examples
+    --------
+    >>> belief = BetaBernoulli(1, 1)
+    >>> isinstance(belief, Conjugate), round(float(belief.update([1, 1, 0]).mean), 3)
+    (True, 0.6)
+    """
 
     @abstractmethod
     def update(self, data: Any) -> Any:
@@ -173,6 +180,8 @@ class BetaBernoulli(Conjugate):
 class DirichletCategorical(Conjugate):
     """Dirichlet belief about the probabilities of k categories: counts are added to the parameters.
 
+    Dirichlet(α₁, …, αₖ) becomes Dirichlet(α₁ + n₁, …, αₖ + nₖ).
+
     Parameters
     ----------
     alpha : tuple of float > 0
@@ -270,6 +279,8 @@ class DirichletCategorical(Conjugate):
 @dataclass(frozen=True)
 class NormalKnownVariance(Conjugate):
     """Normal belief about a mean when the variance of the observations is known: precisions add.
+
+    N(m, v) becomes N(v′(m/v + Σxᵢ/σ²), v′) with 1/v′ = 1/v + n/σ².
 
     Parameters
     ----------

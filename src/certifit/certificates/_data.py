@@ -40,7 +40,14 @@ class Data:
 
     @classmethod
     def of(cls, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Data:
-        """Canonical form of whatever the user has: arrays, sparse matrices, lists, data frames."""
+        """Canonical form of whatever the user has: arrays, sparse matrices, lists, data frames.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,) or (n, t), default=None
+        sample_weight, offset : array-like of shape (n,), default=None
+        """
 
         def vector(v: Any) -> Array | None:
             return None if v is None else np.ascontiguousarray(v, dtype=float)
@@ -76,7 +83,13 @@ class Data:
         return h.hexdigest()
 
     def numbers(self, rigor: Rigor) -> tuple[Any, Ball]:
-        """X for products and y as a ball, at the asked rigour."""
+        """X for products and y as a ball, at the asked rigour.
+
+        Parameters
+        ----------
+        rigor : {"float", "exact"}
+            Error-bounded floats, or rationals.
+        """
         if rigor == "exact":
             return rationals(self.X), Ball(rationals(np.asarray(self.y, dtype=float)))
         return self.X, Ball(np.asarray(self.y, dtype=float))

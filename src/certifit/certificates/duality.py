@@ -261,10 +261,13 @@ def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) ->
 
 
 def line(figures: Mapping[str, Any]) -> str:
-    """Objective, bound and gap in one line."""
-    if not figures:
+    """Objective, bound and gap in one line; below it, how many labels are certain."""
+    if "gap" not in figures:
         return ""
-    return (
+    text = (
         f"objective {figures['value']:.6g}   lower bound {figures['bound']:.6g}   "
         f"gap {figures['gap']:.1e} ({figures['relative_gap']:.0e} of the null model)"
     )
+    if "certain" in figures:
+        text += f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
+    return text

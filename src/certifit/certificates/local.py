@@ -198,11 +198,4 @@ class LocalBound(Kind):
         return words(figures, "self-concordance", evidence.get("model"))
 
     def details(self, figures: Mapping[str, Any]) -> str:
-        if "gap" not in figures:
-            return ""
-        text = line(figures)
-        if "certain" in figures:
-            text += (
-                f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
-            )
-        return text
+        return line(figures)

@@ -245,7 +245,6 @@ class SoftmaxDuality(Kind):
         }
         if "witness_coef" in evidence:
             figures |= changed(p.scores(W, b), witness_scores(data, evidence))
-            return Proof(figures, tuple(checks))
         stability = p.stability(W, b, float(gap.upper))
         if stability is not None:
             top = np.sort(p.scores(W, b).mid, axis=1)
@@ -260,11 +259,4 @@ class SoftmaxDuality(Kind):
         return words(figures, "weak duality", evidence.get("model"))
 
     def details(self, figures: Mapping[str, Any]) -> str:
-        if "gap" not in figures:
-            return ""
-        text = line(figures)
-        if "certain" in figures:
-            text += (
-                f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
-            )
-        return text
+        return line(figures)

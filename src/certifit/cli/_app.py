@@ -283,19 +283,21 @@ def show(model: Path, /) -> int:
 
 
 @app.command
-def examples(name: str | None = None, /, *, out: Path | None = None) -> int:
-    """Run a worked example and tell its story; without a name, list them all.
+def examples(name: str | None = None, /, *, out: Path = Path("examples"), names: bool = False) -> int:
+    """Run a worked example, tell its story and draw it; without a name, all of them (about half a minute).
 
     Parameters
     ----------
     name
         The example, or "all".
     out
-        A folder to draw the pictures to (NAME.png).
+        The folder for the pictures (NAME.png).
+    names
+        Only list the examples there are.
     """
     from certifit.cli import _examples
 
-    return _examples.examples(name, out)
+    return _examples.examples(name, out, names)
 
 
 @app.command

@@ -8,36 +8,32 @@ from certifit import examples as worked
 from certifit.cli._errors import UsageError
 
 
-def examples(name: str | None, out: Path | None) -> int:
+def examples(name: str | None, out: Path, names: bool) -> int:
     """List the examples, or run one (or all) and draw it to a folder."""
-    if name is None:
+    if names:
         width = max(map(len, worked.names()))
         for known in worked.names():
             print(f"{known:<{width}}  {worked.told(known)[0]}")
-        print("\ncertifit examples NAME runs one; --out DIR draws it too.")
+        print("\ncertifit examples NAME runs and draws one, certifit examples all of them.")
         return 0
-    chosen = worked.names() if name == "all" else [name]
+    chosen = worked.names() if name is None or name == "all" else [name]
     for each in chosen:
         _one(each, out)
     return 0
 
 
-def _one(name: str, out: Path | None) -> None:
+def _one(name: str, out: Path) -> None:
     try:
         title, story = worked.told(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(f"{title}\n\n{story}\n")
     numbers = worked.run(name)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        path = out / f"{name.replace('-', '_')}.png"
-        import matplotlib as mpl
-        from matplotlib import pyplot
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{name.replace('-', '_')}.png"
+    import matplotlib as mpl
 
-        mpl.use("Agg")  # a terminal may have no screen
-        picture = worked.draw(name, numbers)
-        picture.savefig(path, dpi=130, bbox_inches="tight")
-        pyplot.close(picture)
-        print(f"\nwrote {path}")
-    print()
+    mpl.use("Agg")  # a terminal may have no screen
+    picture = worked.draw(name, numbers)
+    picture.savefig(path, dpi=130, bbox_inches="tight")
+    print(f"\nwrote {path}\n")

@@ -29,6 +29,12 @@ class Dataset:
     name, target, story : str
     columns : mapping
         Name → array.
+
+    Examples
+    --------
+    >>> table = Dataset("tiny", {"x": np.arange(3), "y": np.ones(3)}, "y", "Three rows.")
+    >>> table.target, len(table.columns)
+    ('y', 2)
     """
 
     name: str

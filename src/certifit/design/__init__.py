@@ -7,6 +7,7 @@ from certifit.design._columns import Block, Columns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._linalg import Cholesky, cholesky, one_thread, pseudo_inverse
+from certifit.design._rows import sum_over_rows
 
 __all__ = [
     "Block",
@@ -21,4 +22,5 @@ __all__ = [
     "compensated_product_t",
     "one_thread",
     "pseudo_inverse",
+    "sum_over_rows",
 ]

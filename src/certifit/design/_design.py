@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
+from certifit.design._rows import sum_over_rows
 
-_ROWS = 4096  # rows handled at a time where a temporary copy is needed
+_ROWS = 4096  # rows handled at a time
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,7 @@ class Design:
         if self.is_sparse:
             W = self.X if weights is None else self.X.multiply(weights[:, None]).tocsr()
             return np.asarray((self.X.T @ W).toarray())
-        if weights is None:
-            return self.X.T @ self.X  # NumPy calls syrk for this pattern
-        root = np.sqrt(weights)
-        G = np.zeros((self.shape[1], self.shape[1]))
-        for i in range(0, self.shape[0], _ROWS):
-            block = self.X[i : i + _ROWS] * root[i : i + _ROWS, None]
-            G += block.T @ block
-        return G
+        return sum_over_rows(lambda rows: (_square(self.X[rows], weights, rows),), self.shape, _ROWS)[0]
 
     def moments(self, Y: Array, weights: Array | None, centre: bool) -> Moments:
         """First and second moments with the targets Y (n, t); one pass for the Gram matrix.
@@ -105,36 +99,45 @@ class Design:
         """
         n, d = self.shape
         total = float(n if weights is None else weights.sum())
-        if not centre:
-            zero = np.zeros(d)
-            WY = Y if weights is None else Y * weights[:, None]
-            return Moments(total, zero, self.gram(weights), np.zeros(Y.shape[1]), self.product_t(WY))
-        mean = self.column_means(weights)
-        w = np.ones(n) if weights is None else weights
-        target_mean = w @ Y / total
+        target_mean = np.zeros(Y.shape[1])
+        if centre:
+            target_mean = Y.mean(axis=0) if weights is None else weights @ Y / total
         R = Y - target_mean
-        WR = R if weights is None else R * w[:, None]
-        gram = self.gram(weights)
-        raw = np.diag(gram)
+        WR = R if weights is None else R * weights[:, None]
+        if self.is_sparse:
+            s = np.ones(n) if weights is None else weights
+            gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
+        else:
+            ones = np.ones(n) if weights is None else weights
+            gram, cross, sums = sum_over_rows(
+                lambda i: (_square(self.X[i], weights, i), self.X[i].T @ WR[i], ones[i] @ self.X[i]), self.shape, _ROWS
+            )
+        if not centre:
+            return Moments(total, np.zeros(d), gram, target_mean, cross)
+        mean, raw = sums / total, np.diag(gram)
         gram = gram - total * np.outer(mean, mean)
         if np.any(np.diag(gram) < 1e-4 * raw):
             gram, cross = self._shifted(mean, WR, weights)
         else:
-            cross = self.product_t(WR) - np.outer(mean, WR.sum(axis=0))
+            cross = cross - np.outer(mean, WR.sum(axis=0))
         return Moments(total, mean, gram, target_mean, cross)
 
     def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
-        n, d = self.shape
-        gram, cross = np.zeros((d, d)), np.zeros((d, WR.shape[1]))
-        for i in range(0, n, _ROWS):
-            rows = self.X[i : i + _ROWS]
-            block = (rows.toarray() if self.is_sparse else rows) - mean
-            cross += block.T @ WR[i : i + _ROWS]
-            if weights is not None:
-                block = block * np.sqrt(weights[i : i + _ROWS, None])
-            gram += block.T @ block
+
+        def work(i: slice) -> tuple[Array, Array]:
+            block = (self.X[i].toarray() if self.is_sparse else self.X[i]) - mean
+            return _square(block, weights, i), block.T @ WR[i]
+
+        gram, cross = sum_over_rows(work, self.shape, _ROWS)
         return gram, cross
+
+
+def _square(block: Array, weights: Array | None, rows: slice) -> Array:
+    """BᵀSB."""
+    if weights is not None:
+        block = block * np.sqrt(weights[rows, None])
+    return block.T @ block  # NumPy calls syrk for this pattern
 
 
 def as_design(X: Any) -> Design:

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 
 def names() -> list[str]:
@@ -73,7 +73,7 @@ def run(name: str, say: Callable[[str], Any] = print) -> dict[str, Any]:
     return numbers
 
 
-def draw(name: str, numbers: dict[str, Any]) -> Any:
+def draw(name: str, numbers: dict[str, Any], paper: Literal["light", "dark"] | None = None) -> Any:
     """Draw an example.
 
     Parameters
@@ -82,6 +82,8 @@ def draw(name: str, numbers: dict[str, Any]) -> Any:
         One of `names`.
     numbers : dict
         What `run` returned.
+    paper : {"light", "dark"}, default=None
+        The background to draw for; None keeps that of the surrounding `certifit.plot.style`.
 
     Returns
     -------
@@ -92,7 +94,11 @@ def draw(name: str, numbers: dict[str, Any]) -> Any:
     >>> len(draw("xor", run("xor", say=lambda line: None)).axes)
     2
     """
-    from certifit._errors import need
+    from certifit.plot import style
 
-    need("matplotlib", "plot")
-    return _module(name).draw(numbers)
+    with style(paper):
+        picture = _module(name).draw(numbers)
+    from matplotlib import pyplot
+
+    pyplot.close(picture)  # it stays as good as it was; pyplot forgets it
+    return picture

@@ -98,14 +98,16 @@ def draw(numbers: dict[str, Any]) -> Any:
     """
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     stages, grid = numbers["stages"], numbers["grid"]
     figure, panels = plt.subplots(1, len(stages), figsize=(11, 3.4), sharey=True, layout="constrained")
     for ax, (n, s) in zip(panels, stages.items()):
         ax.fill_between(grid, s["low"], s["high"], alpha=0.2, label="95 % of new points")
-        ax.plot(grid, s["lines"].T, color="tab:orange", lw=0.7)
-        ax.plot(grid, s["fit"], color="tab:blue", label="posterior mean")
-        ax.plot(grid, TRUE[0] + TRUE[1] * grid, "k:", label="truth")
-        ax.plot(numbers["x"][:n], numbers["y"][:n], "ko", ms=4)
+        ax.plot(grid, s["lines"].T, color="C1", lw=0.7)
+        ax.plot(grid, s["fit"], color="C0", label="posterior mean")
+        ax.plot(grid, TRUE[0] + TRUE[1] * grid, ":", color=palette().ink, label="truth")
+        ax.plot(numbers["x"][:n], numbers["y"][:n], "o", color=palette().ink, ms=4)
         ax.set(title=f"{n} point{'s' if n > 1 else ''}", xlabel="x", ylim=(-2.5, 2.5))
     panels[0].set_ylabel("y")
     panels[0].legend(fontsize=8)

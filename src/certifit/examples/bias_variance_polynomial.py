@@ -66,14 +66,12 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """The parts stacked, and the training error beside them."""
-    from certifit.plot import COLOURS, style
     from certifit.plot import bias_variance as stack
+    from certifit.plot import style
 
     shown = [i for i, p in enumerate(numbers["parts"]) if p.total < 1.0]
     with style():
         ax = stack([numbers["parts"][i] for i in shown], [numbers["degrees"][i] for i in shown], name="degree")
-        ax.plot(
-            range(len(shown)), [numbers["training"][i] for i in shown], "s--", color=COLOURS[2], label="training error"
-        )
+        ax.plot(range(len(shown)), [numbers["training"][i] for i in shown], "s--", color="C2", label="training error")
         ax.legend()
         return ax.figure

@@ -58,7 +58,7 @@ def draw(numbers: dict[str, Any]) -> Any:
               fontsize=8, title="parity of three")  # fmt: skip
     bars = figure.add_subplot(grid[0, 1])
     counts = dict(sorted(numbers["questions"].items(), key=lambda item: item[1]))
-    bars.barh(list(counts), list(counts.values()), color="#0072B2", height=0.6)
+    bars.barh(list(counts), list(counts.values()), color="C0", height=0.6)
     for place, count in enumerate(counts.values()):
         bars.text(count + 0.4, place, str(count), va="center")
     bars.set_title(f"questions for {numbers['inputs']} inputs", loc="left")

@@ -36,15 +36,15 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """Share left out against the number of rows."""
-    from certifit.plot import COLOURS, figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure()
-        ax.axhline(numbers["limit"], color="#BBBBBB", linewidth=1, label="1/e")
-        ax.plot(numbers["sizes"], numbers["exact"], color=COLOURS[0], label="(1 − 1/n)ⁿ")
+        ax.axhline(numbers["limit"], color=palette().faint, linewidth=1, label="1/e")
+        ax.plot(numbers["sizes"], numbers["exact"], color="C0", label="(1 − 1/n)ⁿ")
         ax.errorbar(
             numbers["sizes"], numbers["simulated"], yerr=1.96 * np.array(numbers["errors"]),
-            fmt="o", color=COLOURS[1], label=f"simulated, {ROUNDS} rounds",
+            fmt="o", color="C1", label=f"simulated, {ROUNDS} rounds",
         )  # fmt: skip
         ax.set(xscale="log", xlabel="rows", ylabel="share left out", ylim=(-0.02, 0.42))
         ax.legend(loc="lower right")

@@ -38,19 +38,21 @@ def draw(numbers: dict[str, float]) -> Any:
     """The circle with the level line that touches it, and the lower bounds g(β)."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
     t = np.linspace(0.0, 2.0 * np.pi, 200)
-    left.plot(np.cos(t), np.sin(t), color="black")
+    left.plot(np.cos(t), np.sin(t), color=palette().ink)
     s = np.linspace(-1.6, 0.4, 2)
     for level in (numbers["primal"], -0.7, 0.0):
         left.plot(s, level - s, linestyle="--", linewidth=0.8, label=f"x + y = {level:.3f}")
-    left.plot(numbers["x"], numbers["y"], "o", color="tab:red")
+    left.plot(numbers["x"], numbers["y"], "o", color="C1")
     left.set(title="the level line touches at the solution", xlabel="x", ylabel="y", aspect="equal", ylim=(-1.6, 1.2))
     left.legend(fontsize=8)
     beta = np.linspace(0.15, 3.0, 200)
     right.plot(beta, dual(beta))
-    right.axhline(numbers["primal"], color="black", linewidth=0.8, label="least x + y")
-    right.plot(numbers["multiplier"], numbers["dual"], "o", color="tab:red")
+    right.axhline(numbers["primal"], color=palette().ink, linewidth=0.8, label="least x + y")
+    right.plot(numbers["multiplier"], numbers["dual"], "o", color="C1")
     right.set(title="lower bounds g(β); the best one is reached", xlabel="β", ylabel="g(β)")
     right.legend(fontsize=8)
     figure.tight_layout()

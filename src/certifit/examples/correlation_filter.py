@@ -46,14 +46,14 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """Every data set as a point in both columns."""
-    from certifit.plot import COLOURS, figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure(size=(5.0, 3.2))
-        ax.axhline(0.0, color="#BBBBBB", linewidth=0.8, label="nothing to learn")
+        ax.axhline(0.0, color=palette().faint, linewidth=0.8, label="nothing to learn")
         for i, name in enumerate(("outside", "inside")):
             spread = np.linspace(-0.15, 0.15, len(numbers[name]))
-            ax.plot(i + spread, numbers[name], "o", color=COLOURS[1 - i], alpha=0.8)
+            ax.plot(i + spread, numbers[name], "o", color=f"C{1 - i}", alpha=0.8)
         ax.set_xticks([0, 1], ["filter outside the folds", "filter inside the folds"])
         ax.set(ylabel="cross-validated R² on noise", xlim=(-0.5, 1.5))
         ax.legend()

@@ -51,12 +51,14 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Both curves against the dimension."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-    left.semilogx(numbers["dimensions"], numbers["ratio"], "o-", color="tab:red")
+    left.semilogx(numbers["dimensions"], numbers["ratio"], "o-", color="C1")
     left.set(xlabel="dimension", ylabel="nearest ÷ farthest distance", ylim=(0, 1))
     left.set_title("The nearest is hardly nearer")
-    right.loglog(numbers["dimensions"], numbers["spread"], "o", color="tab:blue", label="seen")
-    right.loglog(numbers["dimensions"], numbers["theory"], "-", color="0.5", label="√(7d/180) ÷ (d/6)")
+    right.loglog(numbers["dimensions"], numbers["spread"], "o", color="C0", label="seen")
+    right.loglog(numbers["dimensions"], numbers["theory"], "-", color=palette().faint, label="√(7d/180) ÷ (d/6)")
     right.set(xlabel="dimension", ylabel="deviation ÷ mean of squared distances")
     right.set_title("Squared distances concentrate like 1/√d")
     right.legend(frameon=False)

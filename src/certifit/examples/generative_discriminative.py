@@ -98,12 +98,14 @@ def draw(numbers: dict[str, Any]) -> Any:
     """
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
     for ax, name in zip(panels, ("independent", "correlated")):
         curves = numbers[name]
         for model, marker in (("naive Bayes", "o"), ("logistic regression", "s")):
             ax.plot(numbers["sizes"], curves[model], marker=marker, ms=4, label=model)
-        ax.axhline(curves["Bayes error"], color="k", ls=":", label="Bayes error")
+        ax.axhline(curves["Bayes error"], color=palette().ink, ls=":", label="Bayes error")
         ax.set(xscale="log", xlabel="training rows", title=f"{name} columns")
     panels[0].set_ylabel("test error")
     panels[1].legend(fontsize=8)

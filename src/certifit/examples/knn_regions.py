@@ -64,10 +64,14 @@ def draw(numbers: dict[str, Any]) -> Any:
     """One map for each k."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, panels = plt.subplots(1, len(numbers["k"]), figsize=(13, 3.5), layout="constrained", sharey=True)
     for i, (axes, k) in enumerate(zip(panels, numbers["k"])):
-        axes.contourf(*numbers["sides"], numbers["regions"][i], levels=[-0.5, 0.5, 1.5], colors=["#cfe0f3", "#f7d6d0"])
-        axes.scatter(*numbers["X"].T, c=numbers["y"], cmap="coolwarm", s=12, edgecolor="white", linewidth=0.3)
+        levels, shades = [-0.5, 0.5, 1.5], ["C0", "C1"]
+        axes.contourf(*numbers["sides"], numbers["regions"][i], levels=levels, colors=shades, alpha=0.22)
+        for c, marker in ((0, "o"), (1, "s")):
+            axes.plot(*numbers["X"][numbers["y"] == c].T, marker, color=f"C{c}", ms=3.5, mec=palette().paper, mew=0.4)
         axes.set_title(f"k = {k}\ntraining {numbers['training'][i]:.1%}, left out {numbers['left_out'][i]:.1%}")
         axes.set(xticks=[], yticks=[])
     return figure

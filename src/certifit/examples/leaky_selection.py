@@ -54,17 +54,17 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """Both accuracies with their intervals, and the scores on permuted labels behind the check."""
-    from certifit.plot import COLOURS, figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure(size=(5.6, 3.2))
-        ax.axhline(0.5, color="#BBBBBB", linewidth=0.8, label="nothing to learn")
+        ax.axhline(0.5, color=palette().faint, linewidth=0.8, label="nothing to learn")
         for i, (name, check) in enumerate((("outside", "caught"), ("inside", "cleared"))):
             low, high = numbers[f"{name}_interval"]
-            ax.plot([i, i], [low, min(high, 1.0)], color=COLOURS[1 - i])
-            ax.plot(i, numbers[name], "o", color=COLOURS[1 - i], markersize=7)
+            ax.plot([i, i], [low, min(high, 1.0)], color=f"C{1 - i}")
+            ax.plot(i, numbers[name], "o", color=f"C{1 - i}", markersize=7)
             spread = np.linspace(0.12, 0.3, len(numbers[check].permuted))
-            ax.plot(i + spread, numbers[check].permuted, ".", color=COLOURS[1 - i], alpha=0.6)
+            ax.plot(i + spread, numbers[check].permuted, ".", color=f"C{1 - i}", alpha=0.6)
         ax.set_xticks([0, 1], ["columns chosen outside", "columns chosen inside"])
         ax.set(ylabel="accuracy on noise", xlim=(-0.4, 1.5), ylim=(0, 1.05), title="dots: labels permuted")
         ax.legend(loc="lower right")

@@ -57,10 +57,12 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Mistakes and bound over the margin."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     gamma, _, bound, most, median = numbers["rows"].T
     figure, axes = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
-    axes.loglog(gamma, bound, "k-", label="proved bound (R/γ)²")
-    axes.loglog(gamma, most, "C3o-", label="most mistakes of 100 orders")
+    axes.loglog(gamma, bound, "-", color=palette().ink, label="proved bound (R/γ)²")
+    axes.loglog(gamma, most, "C1o-", label="most mistakes of 100 orders")
     axes.loglog(gamma, median, "C0s-", label="median")
     axes.set(xlabel="margin γ", ylabel="mistakes", title="Perceptron mistakes on the unit circle")
     axes.set_xticks(gamma, [f"{g:g}" for g in gamma], minor=False)

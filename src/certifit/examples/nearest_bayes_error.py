@@ -60,12 +60,14 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Error against the number of rows, with the three levels."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    axes.axhspan(numbers["bayes"], numbers["bound"], color="0.93", label="between R and 2R(1 − R)")
-    axes.axhline(numbers["bayes"], color="black", lw=1, label=f"Bayes error R = {numbers['bayes']:.3f}")
-    axes.axhline(numbers["limit"], color="tab:red", lw=1, ls="--", label=f"limit of 1-NN = {numbers['limit']:.3f}")
-    axes.semilogx(numbers["sizes"], numbers["errors"]["1"], "o-", color="tab:red", label="1-NN")
-    axes.semilogx(numbers["sizes"], numbers["errors"]["25"], "s-", color="tab:blue", label="25-NN")
+    axes.axhspan(numbers["bayes"], numbers["bound"], color=palette().faint, alpha=0.3, label="between R and 2R(1 − R)")
+    axes.axhline(numbers["bayes"], color=palette().ink, lw=1, label=f"Bayes error R = {numbers['bayes']:.3f}")
+    axes.axhline(numbers["limit"], color="C1", lw=1, ls="--", label=f"limit of 1-NN = {numbers['limit']:.3f}")
+    axes.semilogx(numbers["sizes"], numbers["errors"]["1"], "o-", color="C1", label="1-NN")
+    axes.semilogx(numbers["sizes"], numbers["errors"]["25"], "s-", color="C0", label="25-NN")
     axes.set(xlabel="training rows", ylabel="error on 10 000 fresh rows", ylim=(0.13, 0.34))
     axes.set_title("The nearest neighbour errs at most twice as often as the best rule")
     axes.legend(frameon=False, fontsize=9)

@@ -40,12 +40,12 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """The offset of padded ridge against the number padded with."""
-    from certifit.plot import COLOURS, figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure()
-        ax.axhline(numbers["offset"], color="#BBBBBB", linewidth=0.8, label="offset not penalised")
-        ax.plot(numbers["values"], numbers["padded"], "o-", color=COLOURS[0], label="padded, penalised")
+        ax.axhline(numbers["offset"], color=palette().faint, linewidth=0.8, label="offset not penalised")
+        ax.plot(numbers["values"], numbers["padded"], "o-", color="C0", label="padded, penalised")
         ax.set(xscale="log", xlabel="padded with", ylabel="offset")
         ax.legend()
         return fig

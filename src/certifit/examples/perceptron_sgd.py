@@ -55,9 +55,12 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Three separators of the same points."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, axes = plt.subplots(figsize=(5, 4.2), layout="constrained")
     for side, marker in ((1, "o"), (-1, "s")):
-        axes.plot(*POINTS[side == SIDES].T, "k" + marker, mfc="k" if side > 0 else "w", ms=8, ls="none")
+        fill = palette().ink if side > 0 else palette().paper
+        axes.plot(*POINTS[side == SIDES].T, marker, color=palette().ink, mfc=fill, ms=8, ls="none")
     across = np.array([-3.5, 4.5])
     for name, (w, b, margin) in numbers["lines"].items():
         axes.plot(across, -(w[0] * across + b) / w[1], label=f"{name} (margin {margin:.2f})")

@@ -70,7 +70,7 @@ def draw(numbers: dict[str, Any]) -> Any:
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(14, 5.2), width_ratios=[1, 2.9])
     gains = dict(sorted(numbers["gains"].items(), key=lambda item: item[1]))
-    left.barh(list(gains), list(gains.values()), color="#0072B2", height=0.6)
+    left.barh(list(gains), list(gains.values()), color="C0", height=0.6)
     for place, gain in enumerate(gains.values()):
         left.text(gain + 0.004, place, f"{gain:.3f}", va="center")
     left.set_xlim(0, 0.31)

@@ -76,15 +76,15 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """Errors against the degree, and three of the curves."""
-    from certifit.plot import COLOURS, figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure(size=(6.4, 3.4))
-        ax.plot(numbers["degrees"], numbers["training"], "o-", color=COLOURS[0], label="training")
-        ax.plot(numbers["degrees"], numbers["test"], "o-", color=COLOURS[1], label="new points")
+        ax.plot(numbers["degrees"], numbers["training"], "o-", color="C0", label="training")
+        ax.plot(numbers["degrees"], numbers["test"], "o-", color="C1", label="new points")
         for i, (name, value) in enumerate(numbers["penalised"].items()):
-            ax.plot(numbers["degrees"][-1], value, "sD"[i], color=COLOURS[2 + i], label=f"degree 12, {name}")
-        ax.axvline(numbers["best"], color="#BBBBBB", linewidth=0.8, zorder=0)
+            ax.plot(numbers["degrees"][-1], value, "sD"[i], color=f"C{2 + i}", label=f"degree 12, {name}")
+        ax.axvline(numbers["best"], color=palette().faint, linewidth=0.8, zorder=0)
         ax.set(yscale="log", xlabel="degree", ylabel="mean squared error")
         ax.legend()
         return fig

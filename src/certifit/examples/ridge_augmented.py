@@ -52,13 +52,13 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
 
 def draw(numbers: dict[str, Any]) -> Any:
     """The coefficients' paths, which both forms share."""
-    from certifit.plot import figure, style
+    from certifit.plot import figure, palette, style
 
     with style():
         fig, ax = figure()
         for j, line in enumerate(np.asarray(numbers["path"]).T):
             ax.plot(numbers["alphas"], line, label=f"w{j}")
-        ax.axhline(0, color="#BBBBBB", linewidth=0.8, zorder=0)
+        ax.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
         ax.set(xscale="log", xlabel="α", ylabel="coefficient", title=f"two forms, apart by {numbers['apart']:.0e}")
         ax.legend(ncols=2)
         return fig

@@ -52,15 +52,15 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Both paths side by side; the three columns that matter in colour."""
     import matplotlib.pyplot as plt
 
-    from certifit.plot import COLOURS, style
+    from certifit.plot import palette, style
 
     with style():
         fig, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True, layout="constrained")
         for ax, name, where in zip(axes, ("ridge", "lasso"), ("strengths", "alphas")):
             for j, line in enumerate(numbers[name]):
-                colour = COLOURS[j] if TRUE[j] else "#BBBBBB"
+                colour = f"C{j}" if TRUE[j] else palette().faint
                 ax.plot(numbers[where], line, color=colour, label=f"w{j}" if TRUE[j] else None)
-            ax.axhline(0, color="#DDDDDD", linewidth=0.8, zorder=0)
+            ax.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
             ax.set(xscale="log", xlabel="strength α", title=name)
         axes[0].set_ylabel("coefficient")
         axes[0].legend(loc="upper right")

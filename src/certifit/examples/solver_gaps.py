@@ -55,7 +55,7 @@ def draw(numbers: dict[str, Any]) -> Any:
     for ax, (kind, rows) in zip(axes, numbers.items()):
         names = list(rows)
         gaps = [max(rows[n][0], 1e-17) for n in names]
-        colours = ["#0072B2" if n == "certifit" else "#E69F00" for n in names]
+        colours = ["C0" if n == "certifit" else "C1" for n in names]
         ax.barh(names, [np.log10(g) + 17 for g in gaps], left=-17, color=colours)
         for i, n in enumerate(names):
             changed = f"  {rows[n][1]} labels change" if rows[n][1] else ""

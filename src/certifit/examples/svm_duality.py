@@ -49,16 +49,18 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Rows by KKT case, the hyperplane, H⁺ and H⁻."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     X, y, alpha, w, b = numbers["picture"]
     figure, axes = plt.subplots(figsize=(5.5, 4.5))
-    for side, color in ((-1, "tab:blue"), (1, "tab:orange")):
+    for side, color in ((-1, "C0"), (1, "C1")):
         rows = y == side
         axes.scatter(X[rows, 0], X[rows, 1], s=12 + 40 * alpha[rows], color=color, alpha=0.7)
     on = (alpha > 0) & (alpha < 1)
-    axes.scatter(X[on, 0], X[on, 1], s=120, facecolors="none", edgecolors="black", label="0 < α < C: on H⁺ or H⁻")
+    axes.scatter(X[on, 0], X[on, 1], s=120, facecolors="none", edgecolors=palette().ink, label="0 < α < C: on H⁺ or H⁻")
     line = np.linspace(X[:, 1].min(), X[:, 1].max(), 2)
     for level, style in ((-1.0, ":"), (0.0, "-"), (1.0, ":")):
-        axes.plot((level - b - w[1] * line) / w[0], line, style, color="black")
+        axes.plot((level - b - w[1] * line) / w[0], line, style, color=palette().ink)
     axes.set(title="size of a point: its multiplier α")
     axes.legend(fontsize=8)
     figure.tight_layout()

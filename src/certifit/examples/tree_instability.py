@@ -66,10 +66,12 @@ def draw(numbers: dict[str, Any]) -> Any:
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
 
+    from certifit.plot import palette
+
     X, y, row = numbers["X"], numbers["y"], numbers["row"]
     line = np.linspace(0.0, 1.0, 401)
     points = np.array([(a, b) for b in line for a in line])
-    soft, strong = ListedColormap(["#CFE3F1", "#FBE6C0"]), ListedColormap(["#0072B2", "#E69F00"])
+    colours = ListedColormap(palette().colours[:2])
     figure, axes = plt.subplots(1, 2, figsize=(11, 5.4), sharey=True)
     share = 100 * numbers["changed"][row]
     for ax, tree, title in zip(
@@ -85,12 +87,13 @@ def draw(numbers: dict[str, Any]) -> Any:
             tree.predict(points).reshape(401, 401),
             origin="lower",
             extent=(0, 1, 0, 1),
-            cmap=soft,
+            cmap=colours,
+            alpha=0.25,
             vmin=0,
             vmax=1,
         )
-        ax.scatter(*X.T, c=labels, cmap=strong, s=26, edgecolor="white", linewidth=0.6)
-        ax.scatter(*X[row], s=230, facecolor="none", edgecolor="#22303C", linewidth=2)
+        ax.scatter(*X.T, c=labels, cmap=colours, s=26, edgecolor=palette().paper, linewidth=0.6)
+        ax.scatter(*X[row], s=230, facecolor="none", edgecolor=palette().ink, linewidth=2)
         ax.set_title(title, loc="left")
         ax.set_xlabel("column 0")
     axes[0].set_ylabel("column 1")

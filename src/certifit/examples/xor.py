@@ -50,6 +50,8 @@ def draw(numbers: dict[str, Any]) -> Any:
     """Left the crossing diagonals, right the separating plane cut at each height of the product."""
     import matplotlib.pyplot as plt
 
+    from certifit.plot import palette
+
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
     for axes in (left, right):
         for c, marker in ((0, "o"), (1, "s")):
@@ -57,14 +59,14 @@ def draw(numbers: dict[str, Any]) -> Any:
         axes.set(xlim=(-0.4, 1.4), ylim=(-0.4, 1.4), xlabel="x₁", ylabel="x₂", aspect="equal")
     left.plot([0, 1], [0, 1], color="C0", alpha=0.5)
     left.plot([0, 1], [1, 0], color="C1", alpha=0.5)
-    left.plot(*numbers["meeting"][0], "k*", ms=14)
+    left.plot(*numbers["meeting"][0], "*", color=palette().ink, ms=14)
     left.set_title("The diagonals meet: no line separates")
     s = numbers["answers"]["with the product"]
     grid = np.linspace(-0.4, 1.4, 200)
     a, b = np.meshgrid(grid, grid)
     score = (with_product(np.column_stack([a.ravel(), b.ravel()])) @ s.w + s.b).reshape(a.shape)
     right.contourf(a, b, score, levels=[-1e9, 0, 1e9], colors=["C0", "C1"], alpha=0.2)
-    right.contour(a, b, score, levels=[0], colors="k")
+    right.contour(a, b, score, levels=[0], colors=palette().ink)
     right.set_title("With x₁x₂ a plane does")
     right.legend(loc="upper right", fontsize=8)
     return figure

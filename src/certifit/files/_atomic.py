@@ -13,6 +13,19 @@ def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the name in one step
     (``os.replace``). A kill in between leaves at most a hidden ``.name.*.part`` beside the untouched old file.
+
+    Parameters
+    ----------
+    path : str or path
+    data : bytes
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "answer"
+    >>> write_atomic(path, b"42")
+    >>> path.read_bytes()
+    b'42'
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,12 @@ class Table:
 
     @classmethod
     def of(cls, data: Any) -> Table:
-        """A table of whatever the user has: a path, a mapping of columns, pandas, polars, pyarrow."""
+        """A table of whatever the user has: a path, a mapping of columns, pandas, polars, pyarrow.
+
+        Parameters
+        ----------
+        data : path, mapping of columns, or data frame
+        """
         need("pyarrow", "tables")
         import pyarrow as pa
 
@@ -75,7 +80,12 @@ class Table:
         return int(self.arrow.num_rows)
 
     def column(self, name: str) -> Any:
-        """One column as a single Arrow array."""
+        """One column as a single Arrow array.
+
+        Parameters
+        ----------
+        name : str
+        """
         import pyarrow as pa
 
         column = self.arrow.column(name)
@@ -123,7 +133,7 @@ def read_table(path: str | os.PathLike[str], sheet: int | str = 0) -> Table:
         ``.csv``, ``.tsv``, ``.txt`` (also gzipped), ``.parquet``, ``.arrow``, ``.feather``, ``.xlsx``, ``.xls``,
         ``.ods``. Text may be UTF-8, UTF-16 or Latin-1 (Windows-1252), with comma, semicolon, tab or bar
         between cells, and with line breaks inside quoted cells.
-    sheet : int or str, default=0
+    sheet : int ≥ 0 or str, default=0
         Which sheet of a workbook.
 
     Returns

@@ -59,6 +59,12 @@ def to_bytes(model: Any) -> bytes:
     Parameters
     ----------
     model : fitted estimator or TableModel
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> to_bytes(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5]))[:2]        # a zip
+    b'PK'
     """
     need("skops", "files")
     import skops.io
@@ -103,6 +109,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from certifit.files import save
+    >>> from certifit.linear_model import Ridge
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ridge.certifit"
+    >>> save(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5]), path)
+    >>> load(path).predict([[2.0]])
+    array([4.66666667])
     """
     return from_bytes(_bytes_of(path), str(path))
 
@@ -116,6 +132,14 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
         What `to_bytes` returned.
     where : str, default="the file"
         How errors call it.
+
+    Examples
+    --------
+    >>> from certifit.files import to_bytes
+    >>> from certifit.linear_model import Ridge
+    >>> model = Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5])
+    >>> from_bytes(to_bytes(model)).coef_
+    array([1.5])
     """
     need("skops", "files")
     import skops.io
@@ -145,6 +169,15 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, skops.io
+    >>> from sklearn.linear_model import Ridge
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "theirs.skops"
+    >>> skops.io.dump(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5]), path)
+    >>> load_foreign(path).coef_
+    array([1.5])
     """
     need("skops", "files")
     import skops.io
@@ -162,11 +195,20 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
 
 
 def is_ours(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like one that `save` wrote (not whether it is sound).
+    """Whether a file is for `load` to judge: anything but a plain skops archive, which is for `load_foreign`.
 
     Parameters
     ----------
     path : str or path
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import skops.io
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "theirs.skops"
+    >>> skops.io.dump([1, 2], path)
+    >>> is_ours(path)
+    False
     """
     try:
         with zipfile.ZipFile(io.BytesIO(_bytes_of(path))) as archive:
@@ -193,6 +235,17 @@ def verify(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
     Returns
     -------
     Verification
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from certifit.files import save
+    >>> from certifit.linear_model import Ridge
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ridge.certifit"
+    >>> save(Ridge().fit(X, y), path)
+    >>> verify(path, X, y).holds, verify(path, X, y + 0.1).holds
+    (True, False)
     """
     try:
         model = load(path)
@@ -209,6 +262,13 @@ def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -
     model : fitted estimator or TableModel
     X, y, sample_weight : array-like
         The data it was fitted to.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> verify_model(Ridge().fit(X, y), X, y).holds
+    True
     """
     if isinstance(model, TableModel):
         table = Table.of(X)
@@ -231,7 +291,18 @@ def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -
 
 
 def certificates_of(model: Any) -> tuple[Certificate, ...]:
-    """Certificates of a fitted model or of a pipeline's last step; none for models that issue them per query."""
+    """Certificates of a fitted model or of a pipeline's last step; none for models that issue them per query.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> all(c.holds for c in certificates_of(Ridge().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5])))
+    True
+    """
     try:
         return tuple(_last(model).certificates_)
     except AttributeError:

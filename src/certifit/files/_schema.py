@@ -36,6 +36,11 @@ class Column:
         Of dates.
     comma : bool
         Whether numbers have a decimal comma.
+
+    Examples
+    --------
+    >>> Column("ward", "category", categories=("north", "south")).categories
+    ('north', 'south')
     """
 
     name: str
@@ -45,7 +50,12 @@ class Column:
     comma: bool = False
 
     def read(self, cells: Any) -> tuple[Array, Array]:
-        """Cells as float64, and a mask of those that could not be understood."""
+        """Cells as float64, and a mask of those that could not be understood.
+
+        Parameters
+        ----------
+        cells : Arrow array
+        """
         if self.kind == "number":
             return _cells.numbers(cells, self.comma)
         if self.kind == "boolean":
@@ -65,6 +75,11 @@ class Target:
     classes : tuple of str
     numeric, comma : bool
         Whether labels are numbers; whether numbers have a decimal comma.
+
+    Examples
+    --------
+    >>> Target("disease", "classification", classes=("no", "yes")).classes
+    ('no', 'yes')
     """
 
     name: str
@@ -74,7 +89,12 @@ class Target:
     comma: bool = False
 
     def read(self, cells: Any) -> tuple[Array, Array]:
-        """Labels or values, and a mask of the rows that have one."""
+        """Labels or values, and a mask of the rows that have one.
+
+        Parameters
+        ----------
+        cells : Arrow array
+        """
         if self.task != "classification" or self.numeric:
             values, _ = _cells.numbers(cells, self.comma)
             whole = self.task == "classification"
@@ -100,6 +120,11 @@ class Reading:
         Column → number of cells with a new category, or that could not be read.
     ignored : tuple of str
         Columns that the schema does not use.
+
+    Examples
+    --------
+    >>> Reading(np.zeros((2, 1)), unseen={"ward": 1}).unseen["ward"]
+    1
     """
 
     X: Array
@@ -144,6 +169,7 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the input columns, in order."""
         return tuple(c.name for c in self.columns)
 
     def read(self, table: Table) -> Reading:

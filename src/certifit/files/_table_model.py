@@ -53,11 +53,22 @@ class TableModel:
         return tuple(getattr(self.estimator, "certificates_", ()))
 
     def read(self, data: Any) -> Reading:
-        """A table as the pipeline takes it, with remarks."""
+        """A table as the pipeline takes it, with remarks.
+
+        Parameters
+        ----------
+        data : path, mapping of columns, or data frame
+        """
         return self.schema.read(Table.of(data))
 
     def features(self, X: Array) -> Array:
-        """What the last step sees: the matrix after all preprocessing."""
+        """What the last step sees: the matrix after all preprocessing.
+
+        Parameters
+        ----------
+        X : (n, columns) array
+            A table as `read` gives it.
+        """
         return np.asarray(self.pipeline[:-1].transform(X)) if hasattr(self.pipeline, "steps") else X
 
     def predict(self, data: Any) -> Array:
@@ -65,5 +76,10 @@ class TableModel:
         return np.asarray(self.pipeline.predict(self.read(data).X))
 
     def predict_proba(self, data: Any) -> Array:
-        """Class probabilities for the rows of a table; columns in the order of ``classes_``."""
+        """Class probabilities for the rows of a table; columns in the order of ``classes_``.
+
+        Parameters
+        ----------
+        data : path, mapping of columns, or data frame
+        """
         return np.asarray(self.pipeline.predict_proba(self.read(data).X))

@@ -42,6 +42,11 @@ from certifit.solvers.smooth import Columns, Objective, minimise, scaled_root
 class NegativeBinomial:
     """Counts with V(μ) = μ + dispersion·μ² (known dispersion).
 
+    Parameters
+    ----------
+    dispersion : float > 0
+        α of the variance μ + αμ².
+
     Examples
     --------
     >>> NegativeBinomial(0.5).dispersion
@@ -58,6 +63,11 @@ class NegativeBinomial:
 @dataclass(frozen=True)
 class Tweedie:
     """Zeros and positive amounts together: V(μ) = μ^power, 1 < power < 2, log link.
+
+    Parameters
+    ----------
+    power : float in (1, 2)
+        p of the variance μᵖ.
 
     Examples
     --------
@@ -92,7 +102,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-5
         The fit stops when about tol² of what the null model pays is left to gain.
-    max_iter : int, default=100
+    max_iter : int ≥ 1, default=100
     trace : bool, default=False
     time_budget : float, default=None
 
@@ -311,14 +321,28 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         }
 
     def scores(self, X: Any, offset: Any = None) -> Array:
-        """The linear predictor w·x + b + offset."""
+        """The linear predictor w·x + b + offset.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        offset : array-like of shape (n,), default=None
+            As in ``fit``.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         z = np.asarray(X @ self.coef_) + self.intercept_
         return z if offset is None else z + np.asarray(offset, dtype=float)
 
     def predict(self, X: Any, offset: Any = None) -> Array:
-        """Predicted means."""
+        """Predicted means.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        offset : array-like of shape (n,), default=None
+            As in ``fit``.
+        """
         z = self.scores(X, offset)
         return self._reader.parts[1].inverse(z)
 
@@ -333,7 +357,14 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         return 1.0 - own / null if null > 0 else float("nan")
 
     def deviance_residuals(self, X: Any, y: Any, offset: Any = None) -> Array:
-        """Signed roots of the unit deviances: large ones are rows that the model does not expect."""
+        """Signed roots of the unit deviances: large ones are rows that the model does not expect.
+
+        Parameters
+        ----------
+        X, y : array-like of shapes (n, d) and (n,)
+        offset : array-like of shape (n,), default=None
+            As in ``fit``.
+        """
         mu, y = self.predict(X, offset), np.asarray(y, dtype=float)
         with np.errstate(all="ignore"):
             half = np.nan_to_num(self._reader.parts[0].half_deviance(y, mu))

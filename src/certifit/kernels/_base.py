@@ -49,7 +49,13 @@ class Proof:
 
 
 class Arithmetic:
-    """Inner products and squared norms in plain floating point."""
+    """Inner products and squared norms in plain floating point.
+
+    Examples
+    --------
+    >>> Arithmetic().products(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).tolist()
+    [[11.0]]
+    """
 
     def products(self, X: Matrix, Z: Matrix) -> Any:
         """The inner products of rows of X with rows of Z."""
@@ -77,7 +83,15 @@ PLAIN = Arithmetic()
 
 
 class Kernel(ABC):
-    """A kernel; ``kernel(X, Z)`` is the Gram matrix of the rows of X with those of Z."""
+    """A kernel; ``kernel(X, Z)`` is the Gram matrix of the rows of X with those of Z.
+
+    Examples
+    --------
+    >>> from certifit.kernels import RBF, Linear
+    >>> k = 2.0 * Linear() + RBF(gamma=1.0)
+    >>> isinstance(k, Kernel), k(np.array([[1.0]]), np.array([[1.0]])).tolist()
+    (True, [[3.0]])
+    """
 
     @property
     @abstractmethod
@@ -90,7 +104,14 @@ class Kernel(ABC):
 
     @abstractmethod
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
-        """k(x, x) for the rows of X."""
+        """k(x, x) for the rows of X.
+
+        Parameters
+        ----------
+        X : matrix of shape (n, d)
+        arithmetic : Arithmetic
+            Plain floats, or numbers with error bounds.
+        """
 
     @abstractmethod
     def record(self) -> list[Any] | None:
@@ -122,6 +143,11 @@ def rows(X: Any) -> Matrix:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
+
+    Examples
+    --------
+    >>> rows([[1, 2], [3, 4]]).dtype
+    dtype('float64')
     """
     if scipy.sparse.issparse(X):
         return X.tocsr().astype(float)

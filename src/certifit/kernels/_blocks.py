@@ -42,7 +42,15 @@ def _halves(work: Any, rows: int, entries: int) -> list[Any]:
 
 
 class Blocks(ABC):
-    """A Gram matrix of n points, by blocks."""
+    """A Gram matrix of n points, by blocks.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear, blocks
+    >>> X = np.array([[1.0], [2.0]])
+    >>> isinstance(blocks(Linear(), X), Blocks)
+    True
+    """
 
     n: int
     dtype: Any
@@ -53,7 +61,13 @@ class Blocks(ABC):
 
     @abstractmethod
     def take(self, i: Array) -> Blocks:
-        """The Gram matrix of some of the points."""
+        """The Gram matrix of some of the points.
+
+        Parameters
+        ----------
+        i : array of int
+            Which points.
+        """
 
     @abstractmethod
     def diagonal(self) -> Array:
@@ -61,7 +75,15 @@ class Blocks(ABC):
 
     @abstractmethod
     def combine(self, i: Array, weights: Array) -> Array:
-        """Σₖ weightsₖ K[iₖ, :] in double precision."""
+        """Σₖ weightsₖ K[iₖ, :] in double precision.
+
+        Parameters
+        ----------
+        i : array of int
+            Which rows.
+        weights : array
+            One weight per row.
+        """
 
 
 class FactorBlocks(Blocks):
@@ -212,7 +234,7 @@ def blocks(kernel: Kernel, X: Any, dtype: Any = np.float64, memory: float = 2e8)
     kernel : Kernel
     X : array or sparse matrix of shape (n, d)
     dtype : dtype, default=float64
-    memory : float, default=2e8
+    memory : float > 0, default=2e8
         Bytes.
 
     Examples

@@ -304,6 +304,11 @@ def rebuild(record: Any) -> Kernel:
     --------
     >>> rebuild((Linear() + 2.0 * RBF(gamma=0.25)).record()).second.factor
     2.0
+
+    Parameters
+    ----------
+    record : mapping
+        What a kernel's ``record`` holds.
     """
     name, *rest = record
     if name in ("sum", "product"):

@@ -5,17 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from scipy.sparse import issparse
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
 
 from certifit._types import Array, Matrix
+from certifit.design import sum_over_rows
 
 
 def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
     """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
-    X, y = validate_data(
-        model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=multi, y_numeric=True
-    )
+    X, y = read_rows(model, X, y, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
+
+
+def read_rows(model: Any, X: Any, y: Any, **options: Any) -> tuple[Matrix, Any]:
+    """X (float, dense or CSR) and y, validated as scikit-learn does, with a quicker look for NaN and infinity."""
+    X, y = validate_data(
+        model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
+    )
+    plain = not issparse(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not (plain and np.isfinite(sum_over_rows(lambda rows: (float(X[rows].sum()),), X.shape)[0])):
+            assert_all_finite(X, estimator_name=type(model).__name__, input_name="X")
+    return X, y
 
 
 def read_weights(sample_weight: Any, X: Matrix) -> Array | None:

@@ -194,7 +194,7 @@ class Lasso(_L1Regressor):
         True forms the whole Gram matrix; otherwise the solver decides by size. A matrix is accepted but not needed.
     copy_X : bool, default=True
         Accepted so that scikit-learn's calls work; X is never changed.
-    max_iter : int, default=1000
+    max_iter : int ≥ 1, default=1000
         Rounds: looks at all of X. A handful is usual, and the default is not reached.
     tol : float ≥ 0, default=1e-4
         Stop when the proved duality gap is at most tol times the objective of the null model (w = 0). That is half of

@@ -50,7 +50,7 @@ def enet_path(
         Ratio of the smallest to the largest α when ``alphas`` is a number.
     n_alphas : int, default=None
         Older name for a number given as ``alphas``.
-    alphas : int or array, default=100
+    alphas : int ≥ 1 or array > 0, default=100
         How many strengths (spaced evenly in the logarithm), or the strengths.
     precompute : "auto", bool or array, default="auto"
         True forms the whole Gram matrix; otherwise the solver decides by size.
@@ -61,9 +61,9 @@ def enet_path(
     return_n_iter : bool, default=False
     positive : bool, default=False
         Require w ≥ 0.
-    tol : float, default=1e-4
+    tol : float > 0, default=1e-4
         Each fit stops when its proved duality gap is at most tol times the objective at w = 0.
-    max_iter : int, default=1000
+    max_iter : int ≥ 1, default=1000
         Rounds (looks at X) for each block of strengths.
     sample_weight : (n,) array, default=None
     random_state, selection :
@@ -127,7 +127,7 @@ def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **option
     X : (n, d) array or sparse matrix
         Centre it (and y) for a model with an offset.
     y : (n,) array
-    alphas : int or array, default=100
+    alphas : int ≥ 1 or array > 0, default=100
         How many strengths, or the strengths.
     eps : float in (0, 1), default=1e-3
         Ratio of the smallest to the largest α when ``alphas`` is a number.

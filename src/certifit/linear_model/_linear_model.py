@@ -57,7 +57,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-8
         Stop when the gap is at most tol times the objective of the null model.
-    max_iter : int, default=None
+    max_iter : int ≥ 1, default=None
         Limit of iterations; None is the solver's own.
     random_state : int, RandomState or None, default=None
         Order of rows in ``solver="sgd"``.

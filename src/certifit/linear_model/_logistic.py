@@ -22,11 +22,12 @@ from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
-from certifit.linear_model._base import feature_names, linear_scores, read_weights
+from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights
 from certifit.losses import Asymmetric, Logistic, loss_spec
 from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
 from certifit.solvers import Solution
 from certifit.solvers.logistic import solve_logistic
+from certifit.solvers.smooth import ON_A_SHARE
 
 
 class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
@@ -53,7 +54,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", default=None
     solver : str, default="auto"
         "auto" or "newton"; scikit-learn's names are accepted and lead to the same optimum.
-    max_iter : int, default=100
+    max_iter : int ≥ 1, default=100
     warm_start : bool, default=False
     dual, intercept_scaling, random_state, verbose, n_jobs :
         Accepted so that scikit-learn's calls work; without effect.
@@ -167,10 +168,11 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
-        classes, code = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
+        code = np.searchsorted(classes, y)
         present = classes if given is None else np.unique(y[given > 0])
         if len(present) < 2:
             raise ValueError(
@@ -277,6 +279,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
 
     def _prove(self, data: Data, evidence: dict[str, Any]) -> tuple[Certificate, ...]:
         if len(self.classes_) > 2:
+            if self.solver_ == ON_A_SHARE:
+                evidence = evidence | self._witness(data, evidence)
             certificate = issue("softmax-duality", data, evidence)
             if certificate.holds:
                 self._certainty = softmax_parts(data, evidence).stability(
@@ -290,6 +294,22 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         if evidence["lam"] > 0:
             found.append(issue("duality", data, evidence))
         return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
+
+    def _witness(self, data: Data, evidence: dict[str, Any]) -> dict[str, Any]:
+        """A better solution nearby: its dual point proves a gap that the fit's own one would overstate by far."""
+        code = np.searchsorted(self.classes_, np.asarray(data.y))
+        W, b = solve_logistic(
+            as_design(data.X),
+            code,
+            len(self.classes_),
+            data.weights * evidence.get("class_weight", np.ones(len(self.classes_)))[code],
+            strength=evidence["lam"],
+            prior=self._read_prior(len(self.classes_), data.X.shape[1], 0.0),
+            fit_intercept=evidence["fit_intercept"],
+            start=(evidence["coef"], evidence["intercept"]),
+            tol=max(1e-6 * self.tol**2, 1e-14),
+        ).value
+        return {"witness_coef": W, "witness_intercept": b}
 
     def decision_function(self, X: Any) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""
@@ -320,7 +340,17 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         return top - np.log(np.exp(top).sum(axis=1, keepdims=True))
 
     def certain(self, X: Any) -> Array:
-        """Which labels are provably those of the exact optimum (of this objective on the training data)."""
+        """Which labels are provably those of the exact optimum (of this objective on the training data).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Any rows.
+
+        Returns
+        -------
+        (m,) array of bool
+        """
         check_is_fitted(self)
         _ = self.certificates_
         scores = self.decision_function(X)

@@ -44,9 +44,9 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     copy_X, random_state :
         Accepted so that scikit-learn's calls work; X is never changed and nothing is random.
-    max_iter : int, default=None
+    max_iter : int ≥ 1, default=None
         Limit of ``solver="gradient_descent"`` (100 000 when None).
-    tol : float, default=1e-4
+    tol : float > 0, default=1e-4
         Relative gap at which ``solver="gradient_descent"`` stops; the other solvers are exact.
     solver : {"auto", "cholesky", "qr", "svd", "lsqr", "sparse_cg", "gradient_descent"}, default="auto"
         "auto" takes Cholesky where the condition number allows it and QR with refinement where not; the n × n form

@@ -17,7 +17,14 @@ def entr(x: Any) -> Any:
 
 
 class EvaluationLoss(ABC):
-    """A loss with a value only: for judging predictions and choosing thresholds, not for descent."""
+    """A loss with a value only: for judging predictions and choosing thresholds, not for descent.
+
+    Examples
+    --------
+    >>> from certifit.losses import ZeroOne
+    >>> isinstance(ZeroOne(), EvaluationLoss), ZeroOne().value(np.array([-1.0, 1.0]), np.ones(2)).tolist()
+    (True, [1.0, 0.0])
+    """
 
     name: ClassVar[str]
 
@@ -27,7 +34,19 @@ class EvaluationLoss(ABC):
 
 
 class Loss(EvaluationLoss):
-    """A convex loss with everything that solvers and certificates need (see the package docstring)."""
+    r"""A convex loss with everything that solvers and certificates need (see the package docstring).
+
+    A loss of a score z against a target y: :math:`L(z, y)`, with slope :math:`\partial L/\partial z`, curvature
+    :math:`\partial^2 L/\partial z^2` and conjugate :math:`L^*(u, y) = \sup_z\,(uz - L(z, y))`.
+
+    Examples
+    --------
+    >>> from certifit.losses import Logistic
+    >>> loss, z, y = Logistic(), np.array([0.5]), np.ones(1)
+    >>> u = loss.slope(z, y)
+    >>> bool(np.isclose(loss.value(z, y) + loss.conjugate(u, y), u * z)[0])     # equality on the tangent
+    True
+    """
 
     targets: ClassVar[Literal["real", "sign", "class", "mean"]]
     """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
@@ -43,11 +62,23 @@ class Loss(EvaluationLoss):
 
     @abstractmethod
     def slope(self, z: Array, y: Array) -> Array:
-        """dL/dz, pointwise."""
+        """dL/dz, pointwise.
+
+        Parameters
+        ----------
+        z, y : arrays of one shape
+            Scores and targets.
+        """
 
     @abstractmethod
     def curvature(self, z: Array, y: Array) -> Array:
-        """d²L/dz², pointwise, where it exists (0 on flat pieces)."""
+        """d²L/dz², pointwise, where it exists (0 on flat pieces).
+
+        Parameters
+        ----------
+        z, y : arrays of one shape
+            Scores and targets.
+        """
 
     @abstractmethod
     def conjugate(self, u: Any, y: Any) -> Any:
@@ -55,14 +86,32 @@ class Loss(EvaluationLoss):
 
     @abstractmethod
     def domain(self, y: Array) -> tuple[Array, Array]:
-        """Ends of the interval of u where the conjugate is finite."""
+        """Ends of the interval of u where the conjugate is finite.
+
+        Parameters
+        ----------
+        y : array
+            Targets; the ends have its shape.
+        """
 
     def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
-        """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z."""
+        """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z.
+
+        Parameters
+        ----------
+        z, u, y : arrays of one shape
+            Scores, slopes and targets.
+        """
         return self.value(z, y) + self.conjugate(u, y) - u * z
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
-        """Value and slope together, where that saves an exponential."""
+        """Value and slope together, where that saves an exponential.
+
+        Parameters
+        ----------
+        z, y : arrays of one shape
+            Scores and targets.
+        """
         return self.value(z, y), self.slope(z, y)
 
     def params(self) -> dict[str, float]:

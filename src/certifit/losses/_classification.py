@@ -103,11 +103,15 @@ class Logistic(_MarginLoss):
         return -1.0 * y * expit(-1.0 * y * z)
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
-        m = y * z
-        e = np.exp(-np.abs(m))  # NumPy's exp is vectorised, its logaddexp is not
-        share = 1.0 / (1.0 + e)
-        value = np.maximum(-m, 0.0) - np.log(share)
-        return value, -1.0 * y * np.where(m > 0, e * share, share)
+        m = np.multiply(y, z)
+        if not m.min(initial=0.0) > -700.0:  # e^−m would overflow
+            return self.value(z, y), self.slope(z, y)
+        # NumPy's exp and log are vectorised, its logaddexp is not; each pass is made in place.
+        e = np.exp(np.negative(m, out=m), out=m)
+        total = 1.0 + e
+        slope = np.divide(e, total, out=e)
+        slope *= y
+        return np.log(total, out=total), np.negative(slope, out=slope)
 
     def curvature(self, z: Array, y: Array) -> Array:
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))

@@ -14,6 +14,8 @@ from certifit.losses._base import EvaluationLoss
 class ZeroOne(EvaluationLoss):
     r"""0-1 loss of predicted against true labels: 1 where they differ.
 
+    L(ŷ, y) = [ŷ ≠ y].
+
     Examples
     --------
     >>> ZeroOne().value(np.array(["a", "b"]), np.array(["a", "a"]))

@@ -27,6 +27,12 @@ class Link:
     name : str
     link, inverse, derivative : callable
         g(μ), μ(η) and dμ/dη.
+
+    Examples
+    --------
+    >>> double = Link("double", lambda mu: 2 * mu, lambda eta: eta / 2, lambda eta: 0.5 + 0 * eta)
+    >>> double.inverse(double.link(3.0))
+    3.0
     """
 
     name: str
@@ -127,7 +133,13 @@ class ExponentialFamily:
         FAMILIES[self.name] = self
 
     def canonical(self, mu: Any) -> Array:
-        """η with a′(η) = μ, by bisection (a′ grows)."""
+        """η with a′(η) = μ, by bisection (a′ grows).
+
+        Parameters
+        ----------
+        mu : array
+            Means μ inside ``means``.
+        """
         mu = np.asarray(mu, dtype=float)
         low = np.full(mu.shape, max(self.natural[0], -700.0))
         high = np.full(mu.shape, min(self.natural[1], 700.0))
@@ -143,11 +155,23 @@ class ExponentialFamily:
         return Link("canonical", self.canonical, self.mean, self.variance)
 
     def variance_of(self, mu: Array) -> Array:
-        """V(μ) = a″(η(μ))."""
+        """V(μ) = a″(η(μ)).
+
+        Parameters
+        ----------
+        mu : array
+            Means μ inside ``means``.
+        """
         return self.variance(self.canonical(mu))
 
     def half_deviance(self, y: Any, mu: Array) -> Array:
-        """½d(y, μ) = [yη_y − a(η_y)] − [yη − a(η)], with η_y the parameter whose mean is y."""
+        """½d(y, μ) = [yη_y − a(η_y)] − [yη − a(η)], with η_y the parameter whose mean is y.
+
+        Parameters
+        ----------
+        y, mu : arrays of one shape
+            Values and means.
+        """
         y = np.asarray(y, dtype=float)
         eta = self.canonical(mu)
         low, high = self.means

@@ -163,6 +163,8 @@ class TweedieLog(_DevianceLoss):
 class FamilyLoss(Loss):
     """Half the unit deviance of any family under any link; curvature is the expected (Fisher) one.
 
+    L(z, y) = ½ d(y, g⁻¹(z)), with unit deviance d and link g.
+
     Not convex in general: fits are certified by the likelihood equations, not by a gap.
 
     Parameters
@@ -171,7 +173,7 @@ class FamilyLoss(Loss):
         A built-in family, "negative_binomial", "tweedie", or the name of an `ExponentialFamily`.
     link : str
         A name in ``LINKS``, or "canonical".
-    dispersion, power : float
+    dispersion, power : float > 0
         Parameters of the negative binomial and Tweedie families.
 
     Examples

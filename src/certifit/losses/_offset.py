@@ -12,6 +12,8 @@ from certifit.losses._regression import Squared
 def best_offset(loss: Loss, z: Array, y: Array, weights: Array) -> float:
     """The offset that minimises the weighted loss of the scores z + b.
 
+    b = argmin Σ sᵢ L(zᵢ + b, yᵢ).
+
     Parameters
     ----------
     loss : Loss with an interval domain

@@ -31,7 +31,13 @@ _LOSSES: dict[str, type[Loss]] = {
 
 
 def loss_names() -> list[str]:
-    """Names that `get_loss` knows."""
+    """Names that `get_loss` knows.
+
+    Examples
+    --------
+    >>> "hinge" in loss_names(), len(loss_names()) > 8
+    (True, True)
+    """
     return sorted(_LOSSES)
 
 
@@ -62,5 +68,11 @@ def loss_spec(loss: Loss) -> dict[str, Any]:
     Parameters
     ----------
     loss : Loss
+
+    Examples
+    --------
+    >>> from certifit.losses import Hinge
+    >>> loss_spec(Hinge())["name"]
+    'hinge'
     """
     return {"name": loss.name, "params": loss.params()}

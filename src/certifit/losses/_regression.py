@@ -35,6 +35,7 @@ class Squared(Loss):
 
     @property
     def curvature_bound(self) -> float:  # type: ignore[override]
+        """The largest curvature."""
         return 2.0 * self.factor
 
     def value(self, z: Any, y: Any) -> Any:

@@ -32,7 +32,13 @@ class Softmax(Loss):
 
     @staticmethod
     def one_hot(y: Array, k: int) -> Array:
-        """Rows e_y of length k."""
+        """Rows e_y of length k.
+
+        Parameters
+        ----------
+        y : (n,) array of int
+            Classes 0 … k − 1.
+        """
         return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
 
     def value(self, z: Any, y: Any) -> Any:

@@ -60,6 +60,13 @@ class Confusion:
         None when there are more than two classes and none was named; then accuracy, error rate, balanced
         accuracy, kappa and the averages of `average` are defined, and ``of(label)`` gives one class against
         all.
+
+    Examples
+    --------
+    >>> from certifit.metrics import confusion
+    >>> c = confusion([1, 1, 0, 0], [1, 0, 0, 0])
+    >>> c.matrix.tolist(), float(c.recall), float(c.f())
+    ([[2.0, 0.0], [1.0, 1.0]], 0.5, 0.6666666666666666)
     """
 
     matrix: Array
@@ -97,7 +104,12 @@ class Confusion:
         return _whole(self._counts()[3])
 
     def of(self, label: Any) -> Confusion:
-        """The same counts with another class as the positive one."""
+        """The same counts with another class as the positive one.
+
+        Parameters
+        ----------
+        label : one of ``labels``
+        """
         return Confusion(self.matrix, self.labels, positive_label(self.labels, label))
 
     # -- shares -------------------------------------------------------------------------------------
@@ -146,7 +158,13 @@ class Confusion:
         return self.figure("specificity")
 
     def f(self, beta: float = 1.0) -> Figure:
-        """F_β, the weighted harmonic mean of precision and recall (recall counts β times as much)."""
+        """F_β, the weighted harmonic mean of precision and recall (recall counts β times as much).
+
+        Parameters
+        ----------
+        beta : float > 0, default=1
+            How many times as much recall counts.
+        """
         tp, fp, _, fn = self._counts()
         b2 = float(beta) ** 2
         bottom = (1 + b2) * tp + b2 * fn + fp

@@ -43,14 +43,17 @@ class Interval(tuple[float, float]):
 
     @property
     def low(self) -> float:
+        """The lower end."""
         return self[0]
 
     @property
     def high(self) -> float:
+        """The upper end."""
         return self[1]
 
     @property
     def width(self) -> float:
+        """Upper end minus lower end."""
         return self[1] - self[0]
 
     def __contains__(self, value: object) -> bool:
@@ -153,12 +156,20 @@ def logit_interval(value: float, variance: float, level: float, method: str) -> 
 def mean_figure(values: Array, weights: Array, method: str = "t") -> Figure:
     """Weighted mean of per-row values with Student's interval; weight k counts as k rows.
 
+    x̄ = Σ sᵢxᵢ / S and x̄ ± t √(Σ sᵢ(xᵢ − x̄)² / (S(S − 1))), S = Σ sᵢ.
+
     Parameters
     ----------
     values : (n,) array
     weights : (n,) array
     method : str, default="t"
         Name of the interval.
+
+    Examples
+    --------
+    >>> mean = mean_figure(np.array([1.0, 2.0, 3.0]), np.ones(3))
+    >>> float(mean), round(mean.interval(0.95).low, 3)
+    (2.0, -0.484)
     """
     n = float(weights.sum())
     mean = float(weights @ values / n)

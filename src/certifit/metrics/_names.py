@@ -42,6 +42,8 @@ def confusion_matrix(y_true: Any, y_pred: Any, *, labels: Any = None, sample_wei
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> Any:
     """Share (or number) of rows predicted right.
 
+    Σ sᵢ [yᵢ = ŷᵢ] / Σ sᵢ with weights sᵢ.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -65,6 +67,8 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> Any:
     """Share (or number) of rows predicted wrong.
 
+    Σ sᵢ [yᵢ ≠ ŷᵢ] / Σ sᵢ with weights sᵢ.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -87,6 +91,8 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
 
 def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean of the classes' recalls.
+
+    (1/k) Σ_c TP_c / (TP_c + FN_c) over the k classes.
 
     Parameters
     ----------
@@ -204,6 +210,8 @@ def fbeta_score(
 ) -> Any:
     """F_β, of one class or averaged (see `precision_score`).
 
+    F_β = (1 + β²) TP / ((1 + β²) TP + β² FN + FP).
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -275,6 +283,8 @@ def f1_score(
 def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> Figure:
     """Agreement of two labellings beyond chance.
 
+    κ = (p_o − p_e) / (1 − p_e), with p_o the observed agreement and p_e that of chance.
+
     Parameters
     ----------
     y1, y2 : array-like of shape (n,)
@@ -292,6 +302,8 @@ def cohen_kappa_score(y1: Any, y2: Any, *, sample_weight: Any = None) -> Figure:
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Correlation of true and predicted classes.
+
+    (TP·TN − FP·FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)) for two classes.
 
     Parameters
     ----------
@@ -337,6 +349,8 @@ def roc_curve(
 
 def roc_auc_score(y_true: Any, y_score: Any, *, average: str = "macro", sample_weight: Any = None) -> Figure:
     """Area under the ROC curve; for more than two classes (scores by column) one against the rest.
+
+    AUC = P(score of a positive > score of a negative) + ½ P(equal).
 
     Parameters
     ----------
@@ -410,6 +424,8 @@ def precision_recall_curve(
 def average_precision_score(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> Figure:
     """Mean precision over the positives.
 
+    Σₜ (Rₜ − Rₜ₋₁) Pₜ over the thresholds, with precision P and recall R.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -431,6 +447,8 @@ def average_precision_score(y_true: Any, y_score: Any, *, pos_label: Any = None,
 
 def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None) -> Figure:
     """Mean squared distance of the predicted probability from what happened.
+
+    Σ sᵢ (pᵢ − tᵢ)² / Σ sᵢ, with tᵢ = 1 for the positive class and 0 for the other.
 
     Parameters
     ----------
@@ -454,6 +472,8 @@ def brier_score_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None, po
 def mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean squared error.
 
+    Σ sᵢ (yᵢ − ŷᵢ)² / Σ sᵢ.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -473,6 +493,8 @@ def mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
 
 def root_mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Root of the mean squared error.
+
+    √(Σ sᵢ (yᵢ − ŷᵢ)² / Σ sᵢ).
 
     Parameters
     ----------
@@ -494,6 +516,8 @@ def root_mean_squared_error(y_true: Any, y_pred: Any, *, sample_weight: Any = No
 def mean_absolute_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Mean absolute error.
 
+    Σ sᵢ |yᵢ − ŷᵢ| / Σ sᵢ.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -513,6 +537,8 @@ def mean_absolute_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) 
 
 def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Figure:
     """Share of the variance explained.
+
+    R² = 1 − Σ sᵢ (yᵢ − ŷᵢ)² / Σ sᵢ (yᵢ − ȳ)².
 
     Parameters
     ----------

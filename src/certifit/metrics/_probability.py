@@ -33,6 +33,15 @@ class Calibration:
         Summed weights, and those of the positives.
     edges : array
         Bin edges as asked for, empty bins included.
+    brier : Figure
+        Mean squared distance of probability and outcome.
+
+    Examples
+    --------
+    >>> from certifit.metrics import calibration
+    >>> c = calibration([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], bins=2)
+    >>> c.predicted.round(2).tolist(), c.observed.tolist()
+    ([0.15, 0.8], [0.0, 1.0])
     """
 
     predicted: Array
@@ -48,7 +57,13 @@ class Calibration:
         return float(self.counts @ np.abs(self.predicted - self.observed) / self.counts.sum())
 
     def intervals(self, level: float = 0.95, method: str = "exact") -> list[Interval]:
-        """Interval of the share of positives in each bin ("exact" or "wilson")."""
+        """Interval of the share of positives in each bin ("exact" or "wilson").
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        method : {"exact", "wilson"}, default="exact"
+        """
         check_level(level)
         return [share_interval(k, n, level, method) for k, n in zip(self.positives, self.counts)]
 
@@ -115,6 +130,8 @@ def calibration(
 def brier_score(y: Any, prob: Any, positive: Any = None, sample_weight: Any = None) -> Figure:
     """Mean squared distance of the predicted probability from what happened (0 or 1).
 
+    Σ sᵢ (pᵢ − tᵢ)² / Σ sᵢ, with tᵢ = 1 for the positive class and 0 for the other.
+
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -135,16 +152,16 @@ def brier_score(y: Any, prob: Any, positive: Any = None, sample_weight: Any = No
     return mean_figure(np.square(p - truth), w)
 
 
-def log_loss(y: Any, prob: Any, labels: Any = None, sample_weight: Any = None) -> Figure:
+def log_loss(y_true: Any, y_proba: Any, labels: Any = None, sample_weight: Any = None) -> Figure:
     """Mean negative log probability of what happened (probabilities are kept at least 2⁻⁵² from 0 and 1).
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    prob : array-like of shape (n,) or (n, n_classes)
+    y_true : array-like of shape (n,)
+    y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of each class in sorted order.
     labels : array-like, default=None
-        All classes, when not all occur in ``y``.
+        All classes, when not all occur in ``y_true``.
     sample_weight : array-like of shape (n,), default=None
 
     Examples
@@ -152,9 +169,9 @@ def log_loss(y: Any, prob: Any, labels: Any = None, sample_weight: Any = None) -
     >>> round(log_loss(["spam", "ham", "ham", "spam"], [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]), 4)
     0.2162
     """
-    p = np.asarray(prob, dtype=float)
+    p = np.asarray(y_proba, dtype=float)
     p = np.column_stack([1 - p, p]) if p.ndim == 1 else p
-    a, _, w = labels_and_weights(y, p[:, 0], sample_weight, "probabilities")
+    a, _, w = labels_and_weights(y_true, p[:, 0], sample_weight, "probabilities")
     classes = np.unique(np.asarray(labels)) if labels is not None else find_classes(a)
     if len(classes) != p.shape[1]:
         raise ValueError(f"There are {len(classes)} classes but {p.shape[1]} columns: pass labels= with all classes.")
@@ -174,6 +191,8 @@ def cost(
     sample_weight: Any = None,
 ) -> Figure:
     """Mean cost per row when the two kinds of mistakes cost unlike amounts.
+
+    (c_fp · FP + c_fn · FN) / n.
 
     Parameters
     ----------

@@ -38,6 +38,15 @@ class Roc:
         A row is called positive when its score is at least the threshold; starts at (0, 0) with threshold ∞.
     n_positive, n_negative : float
         Summed weights of the two classes.
+    variance : float
+        DeLong's, of the area.
+
+    Examples
+    --------
+    >>> from certifit.metrics import roc
+    >>> curve = roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> float(curve.auc), curve.fpr[0], curve.tpr[-1]
+    (0.75, np.float64(0.0), np.float64(1.0))
     """
 
     fpr: Array
@@ -98,7 +107,13 @@ class Roc:
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def cheapest(self, false_positive: float = 1.0, false_negative: float = 1.0) -> tuple[float, float]:
-        """Threshold of least cost on these rows, and that cost per row."""
+        """Threshold of least cost on these rows, and that cost per row.
+
+        Parameters
+        ----------
+        false_positive, false_negative : float ≥ 0
+            What each kind of mistake costs.
+        """
         n = self.n_positive + self.n_negative
         misses = false_negative * (1 - self.tpr) * self.n_positive
         costs = (false_positive * self.fpr * self.n_negative + misses) / n
@@ -115,6 +130,8 @@ def _step(x: Array, y: Array, at: Array, side: Any) -> Array:
 
 def roc(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> Roc:
     """ROC curve of a score.
+
+    A row is called positive where its score is ≥ t; TPR = TP / (TP + FN) against FPR = FP / (FP + TN) as t falls.
 
     Parameters
     ----------
@@ -175,6 +192,12 @@ class PrecisionRecall:
     precision, recall, thresholds : array
     n_positive : float
         Weight of the positive rows.
+
+    Examples
+    --------
+    >>> from certifit.metrics import precision_recall
+    >>> round(float(precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).average_precision), 4)
+    0.8333
     """
 
     precision: Array
@@ -189,7 +212,12 @@ class PrecisionRecall:
         return Figure(value, lambda level: self._limits(value, level))
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Interval for the average precision: binomial variance on the log-odds scale (Boyd 2013)."""
+        """Interval for the average precision: binomial variance on the log-odds scale (Boyd 2013).
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         return self._limits(float(self.average_precision), check_level(level))
 
     def _limits(self, value: float, level: float) -> Interval:
@@ -201,6 +229,8 @@ class PrecisionRecall:
 
 def precision_recall(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
     """Precision-recall curve of a score (parameters as in `roc`).
+
+    TP / (TP + FP) against TP / (TP + FN) as the threshold t of score ≥ t falls.
 
     Parameters
     ----------

@@ -31,6 +31,12 @@ class Errors:
     residuals : (n,) array
         True minus predicted.
     truth, weights : (n,) arrays
+
+    Examples
+    --------
+    >>> from certifit.metrics import errors
+    >>> errors([1.0, 2.0, 3.0], [1.0, 2.0, 5.0]).residuals.tolist()
+    [0.0, 0.0, -2.0]
     """
 
     residuals: Array
@@ -82,7 +88,13 @@ class Errors:
         return Figure(value, limits)
 
     def interval(self, name: str, level: float = 0.95) -> Interval:
-        """Interval of "mse", "rmse", "mae", "bias" or "r2"."""
+        """Interval of "mse", "rmse", "mae", "bias" or "r2".
+
+        Parameters
+        ----------
+        name : {"mse", "rmse", "mae", "bias", "r2"}
+        level : float in (0, 1), default=0.95
+        """
         if name not in ("mse", "rmse", "mae", "bias", "r2"):
             raise ValueError(f"There is no figure {name!r}; there are mse, rmse, mae, bias, r2.")
         figure: Figure = getattr(self, name)

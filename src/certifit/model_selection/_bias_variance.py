@@ -52,6 +52,15 @@ class BiasVariance:
     rounds : int
     points : dict of arrays
         Each part at each point.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression
+    >>> from certifit.model_selection import bias_variance
+    >>> X = np.linspace(0, 1, 30)[:, None]
+    >>> parts = bias_variance(LinearRegression(), X, np.sin(6 * X[:, 0]), rounds=20, random_state=0)
+    >>> bool(np.isclose(parts.total, parts.bias2 + parts.variance + parts.noise))
+    True
     """
 
     bias2: float

@@ -90,6 +90,19 @@ class Bootstrap:
     left_out : float
         Share of rows left out of a round, averaged.
     loss : str
+    variance : float
+        Of the out-of-bag error, by the infinitesimal jackknife.
+    counts : array of shape (rounds, n)
+        How often each round drew each row.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression
+    >>> from certifit.model_selection import bootstrap
+    >>> X = np.linspace(0, 1, 30)[:, None]
+    >>> result = bootstrap(LinearRegression(), X, np.sin(6 * X[:, 0]), rounds=40, random_state=0)
+    >>> 0.3 < result.left_out < 0.45, result.training > 0
+    (True, True)
     """
 
     training: float
@@ -141,7 +154,12 @@ class Bootstrap:
         return Interval(max(value - reach, 0.0), min(value + reach, top), level, f"{name}, infinitesimal jackknife")
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Interval of the .632+ error."""
+        """Interval of the .632+ error.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         return self.err632plus.interval(level)
 
 

@@ -33,7 +33,19 @@ class Difference:
     interval : Interval
         Corrected for overlapping folds.
     p_value : float
-        Two-sided, of the corrected resampled t test; ``adjusted`` is Holm's correction for the pairs compared.
+        Two-sided, of the corrected resampled t test.
+    adjusted : float
+        The same with Holm's correction for the pairs compared.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression, Ridge
+    >>> from certifit.model_selection import compare
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = 3 * X[:, 0] + np.sin(20 * X[:, 0])
+    >>> d = compare({"line": LinearRegression(), "flat": Ridge(1e6)}, X, y, cv=5).differences[0]
+    >>> d.first, d.second, d.value > 0
+    ('line', 'flat', True)
     """
 
     first: str
@@ -68,6 +80,17 @@ class Comparison:
     results : dict of name → CrossValidation
     differences : list of Difference
         Every pair, in the order of the names.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression, Ridge
+    >>> from certifit.model_selection import compare
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> result = compare({"line": LinearRegression(), "flat": Ridge(1e6)}, X, 3 * X[:, 0] + np.sin(20 * X[:, 0]), cv=5)
+    >>> result.best, len(result.differences)
+    ('line', 1)
     """
 
     results: Mapping[str, CrossValidation]
@@ -81,6 +104,7 @@ class Comparison:
 
     @property
     def best(self) -> str:
+        """Name of the model with the best mean score."""
         return self.ranking[0]
 
     def difference(self, first: str, second: str) -> Difference:
@@ -130,7 +154,7 @@ def compare(
     ----------
     models : dict of name → estimator, or list of estimators
     X, y : array-like
-    cv : int, splitter or iterable, default=10
+    cv : int ≥ 2, splitter or iterable, default=10
         An integer means shuffled folds, stratified for classifiers.
     repeats : int ≥ 1, default=1
         Repetitions of shuffled folds (with an integer ``cv``).

@@ -29,6 +29,13 @@ _METHOD = "corrected t (Nadeau and Bengio)"
 class CrossValidation(dict[str, Any]):
     """Result of `cross_validate`: scikit-learn's mapping, and what can be said about it.
 
+    Parameters
+    ----------
+    values : mapping
+        scikit-learn's: "test_score", "fit_time" and the like.
+    **parts
+        What the methods need: folds, predictions, targets.
+
     Attributes
     ----------
     folds : list of (train, test)
@@ -36,6 +43,15 @@ class CrossValidation(dict[str, Any]):
         Predictions of each fold's test rows.
     shared : bool
         Whether the folds shared their work.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression
+    >>> from certifit.model_selection import cross_validate
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> result = cross_validate(LinearRegression(), X, 3 * X[:, 0] + np.sin(20 * X[:, 0]), cv=5)
+    >>> len(result["test_score"]), result.predictions.shape, result.interval().low < result.mean()
+    (5, (40,), True)
     """
 
     def __init__(self, values: Mapping[str, Any], **parts: Any) -> None:
@@ -59,11 +75,23 @@ class CrossValidation(dict[str, Any]):
         return str(name)
 
     def scores(self, metric: str | None = None) -> Array:
-        """Every fold's score."""
+        """Every fold's score.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Which, when there are several.
+        """
         return np.asarray(self[f"test_{self._name(metric)}"])
 
     def mean(self, metric: str | None = None) -> Figure:
-        """Mean score, with its interval."""
+        """Mean score, with its interval.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Which, when there are several.
+        """
         name = self._name(metric)
         return Figure(float(self.scores(name).mean()), lambda level: self.interval(level, name))
 
@@ -73,17 +101,30 @@ class CrossValidation(dict[str, Any]):
         Folds share training rows, so their scores are correlated; the variance of their mean is taken as
         (1/J + n_test/n_train)·s² with J − 1 degrees of freedom (Nadeau and Bengio 2003). It is cut at what the score
         can be (0 and 1 for accuracy).
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        metric : str, default=None
+            Which, when there are several.
         """
         low, high, _ = corrected_limits(self.scores(metric), self.held_out, level)
         bounds = score_bounds(self._known.get(self._name(metric), ""))
         return Interval(*within(low, high, bounds), level, _METHOD)
 
     def standard_error(self, metric: str | None = None) -> float:
-        """Corrected standard error of the mean score."""
+        """Corrected standard error of the mean score.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Which, when there are several.
+        """
         return corrected_limits(self.scores(metric), self.held_out)[2]
 
     @property
     def fold_predictions(self) -> list[Array]:
+        """Predictions of each fold's test rows."""
         return [a["predict"] for a in self.fold_answers]
 
     @property
@@ -106,6 +147,12 @@ class CrossValidation(dict[str, Any]):
         """The claim behind `interval`, re-checkable from the data and the held-out predictions.
 
         For accuracy, R², mean squared and mean absolute error of a single target.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        metric : str, default=None
+            Which, when there are several.
         """
         name = self._known.get(self._name(metric), "")
         if name not in SCORES:
@@ -252,6 +299,16 @@ class HoldOut:
         ``validation_score`` is nan unless asked for.
     predictions : array
         Of the test rows.
+
+    Examples
+    --------
+    >>> from certifit.model_selection import hold_out
+    >>> from certifit.naive_bayes import GaussianNB
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = hold_out(GaussianNB(), X, y, random_state=0)
+    >>> result.test_score > 0.8, result.certificate().holds
+    (True, True)
     """
 
     model: Any
@@ -275,11 +332,21 @@ class HoldOut:
         return errors(y, self.predictions, weights).mse
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Interval of `error` (of the true error of this very model, which is fixed once it is fitted)."""
+        """Interval of `error` (of the true error of this very model, which is fixed once it is fitted).
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         return self.error.interval(level)
 
     def certificate(self, level: float = 0.95) -> Certificate:
-        """The claim behind `interval` for a classifier; re-check it with the test rows."""
+        """The claim behind `interval` for a classifier; re-check it with the test rows.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         X, y, weights = self._parts
         if not is_classifier(self.model):
             raise ValueError("The exact hold-out claim counts mistakes: it needs a classifier.")

@@ -30,6 +30,17 @@ class Curve:
     x : array of shape (m,)
         Training sizes or parameter values.
     train_scores, test_scores : arrays of shape (m, n_folds)
+    held_out : array of shape (m,)
+        Test rows as a share of the training rows, which the intervals need.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LinearRegression
+    >>> from certifit.model_selection import learning_curve
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> sizes, train, test = learning_curve(LinearRegression(), X, X[:, 0] ** 2, train_sizes=[8, 16, 32])
+    >>> sizes.tolist(), test.shape
+    ([8, 16, 32], (3, 5))
     """
 
     name: str
@@ -39,7 +50,12 @@ class Curve:
     held_out: Array
 
     def intervals(self, level: float = 0.95) -> list[Interval]:
-        """Interval of the mean test score at each point, corrected for overlapping folds."""
+        """Interval of the mean test score at each point, corrected for overlapping folds.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
         found = []
         for scores, held_out in zip(self.test_scores, self.held_out):
             low, high, _ = corrected_limits(scores, float(held_out), level)

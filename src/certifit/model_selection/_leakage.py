@@ -43,6 +43,14 @@ class Leakage:
         Score on the true labels, for comparison (of the same, possibly leaking, procedure).
     duplicates : int
         Test rows that also stand, equal in every number, among their training rows.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> from certifit.model_selection import leakage_check
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> leakage_check(Ridge(), X, X[:, 0], rounds=5).leaks
+    False
     """
 
     leaks: bool

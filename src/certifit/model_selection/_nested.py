@@ -10,13 +10,28 @@ from certifit.model_selection._cross_validate import CrossValidation, cross_vali
 class NestedCrossValidation(CrossValidation):
     """A `CrossValidation` whose models were each chosen on their own training rows.
 
+    Parameters
+    ----------
+    values, **parts
+        As in `CrossValidation`.
+
     Attributes
     ----------
     searches : list of fitted searches
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> from certifit.model_selection import Search, nested_cross_validate
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> result = nested_cross_validate(Search(Ridge(), {"alpha": [0.01, 1e6]}), X, X[:, 0] ** 2, cv=4)
+    >>> [s.best_params_["alpha"] for s in result.searches]
+    [0.01, 0.01, 0.01, 0.01]
     """
 
     @property
     def searches(self) -> list[Any]:
+        """The fitted search of each outer fold."""
         return list(self["estimator"])
 
     @property
@@ -38,7 +53,8 @@ def nested_cross_validate(search: Any, X: Any, y: Any, *, cv: Any = 5, **options
     ----------
     search : Search (or GridSearchCV, or any estimator that sets ``best_params_`` and ``best_score_``)
     X, y : array-like
-    cv : outer folds, default=5
+    cv : int ≥ 2, splitter or iterable, default=5
+        The outer folds.
     **options
         As in `cross_validate`.
 

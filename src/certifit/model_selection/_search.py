@@ -273,6 +273,10 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         """Interval of the chosen point's score, corrected for overlapping folds (not for having been chosen).
 
         The best of many points looks better than it is: `nested_cross_validate` judges the search itself.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
         """
         from certifit.metrics import Interval as Limits
 

@@ -35,6 +35,13 @@ class Boundary(NamedTuple):
     ----------
     constant : float
     linear, quadratic : (d,) array
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import GaussianNB
+    >>> line = GaussianNB(var_smoothing=0.0).fit([[-1.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]).boundary()
+    >>> round(line.constant, 6), line.linear.tolist()
+    (-4.5, [3.0])
     """
 
     constant: float

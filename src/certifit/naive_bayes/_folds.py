@@ -22,6 +22,14 @@ class FoldFit(NamedTuple):
     fold : int
     params : mapping
     model : fitted estimator
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import BernoulliNB, fit_folds
+    >>> X, y = np.array([[0], [1], [0], [1]]), np.array([0, 1, 0, 1])
+    >>> fit = next(iter(fit_folds(BernoulliNB(), X, y, [np.array([0, 1]), np.array([2, 3])], [{"alpha": 1.0}])))
+    >>> fit.fold, fit.params
+    (0, {'alpha': 1.0})
     """
 
     fold: int

@@ -372,7 +372,8 @@ def leakage(record: Any, ax: Any = None) -> Any:
     ends = [values.min(), values.max()]
     ax.plot(ends, ends, color=palette().faint, linewidth=0.8, zorder=0)
     ax.plot(record.chance, record.permuted, "o", color=palette().colours[1] if record.leaks else palette().colours[0])
-    ax.set(xlabel="chance", ylabel="score on permuted labels", title="leak" if record.leaks else "no leak found")
+    verdict = "skill where none can be: a leak" if record.leaks else "no more than chance: no leak found"
+    ax.set(xlabel="chance", ylabel="score on permuted labels", title=verdict)
     return ax
 
 
@@ -405,7 +406,7 @@ def bootstrap(record: Any, ax: Any = None, level: float = 0.95) -> Any:
         ax.plot([low, high], [i, i], color=palette().colours[0], linewidth=1)
         ax.plot(float(value), i, "o", color=palette().colours[0])
     ax.set_yticks(range(4), ["training", *(name for name, _ in rows)])
-    ax.axvline(record.no_information, color=palette().faint, linewidth=0.8, linestyle=":", label="no information")
+    ax.axvline(record.no_information, color=palette().ink, linewidth=0.9, linestyle=":")
+    ax.annotate("pairs at random ", (record.no_information, -0.1), ha="right", fontsize=9)
     ax.set(xlabel=f"{record.loss.replace('_', '-')} error", ylim=(-0.6, 3.6))
-    ax.legend()
     return ax

@@ -48,10 +48,13 @@ def regularization_path(
     W = W if W.shape[1] == len(x) else W.T
     _, ax = figure(ax)
     weak = int(np.argmin(x))
-    told = set(np.argsort(-np.abs(W[:, weak]), kind="stable")[:6].tolist())
+    told = sorted(np.argsort(-np.abs(W[:, weak]), kind="stable")[:6].tolist())
+    colours = dict(zip(told, palette().colours))  # a colour for each name, and none that two names share
     for j, line in enumerate(W):
         label = str(names[j]) if names is not None else f"w{j}"
-        ax.plot(x, line, label=label if j in told else None, alpha=1.0 if j in told else 0.5)
+        ax.plot(
+            x, line, label=label if j in told else None, color=colours.get(j, palette().faint), zorder=2 + (j in told)
+        )
     ax.axhline(0.0, color=palette().faint, linewidth=0.8, zorder=0)
     if chosen is not None:
         ax.axvline(chosen, color=palette().ink, linewidth=0.9, linestyle=":")
@@ -62,6 +65,7 @@ def regularization_path(
     return ax
 
 
+@drawing
 def tree(model: Any, ax: Any = None, **options: Any) -> Any:
     """A fitted tree: questions in boxes, leaves in the colour of their answer.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.plot._style import MARKERS, drawing, figure, palette, style
+from certifit.plot._style import MARKERS, drawing, figure, in_force, palette, style
 
 _GRID = 240
 
@@ -265,13 +265,15 @@ def perceptron_animation(
     from matplotlib.animation import FuncAnimation
 
     steps = _trace(model)
-    with style():
+    paper = in_force()  # frames are drawn later, when the surrounding style has gone
+    with style(paper):
         ax, _ = _stage(ax, X, y, names)
         ax.figure.set_layout_engine(None)  # the frame must not move between pictures
 
         def show(k: int) -> list[Any]:
-            ax.clear()
-            perceptron_steps(model, X, y, ax=ax, step=k, names=names)
+            with style(paper):
+                ax.clear()
+                perceptron_steps(model, X, y, ax=ax, step=k, names=names)
             return [ax]
 
         return FuncAnimation(ax.figure, show, frames=len(steps), interval=interval, blit=False, repeat_delay=2000)

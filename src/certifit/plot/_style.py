@@ -43,7 +43,12 @@ PALETTES = {
     "light": Palette("#333333", "#BBBBBB", "white", COLOURS),
     "dark": Palette("#DDDDDD", "#666666", "#131416", DARK_COLOURS),
 }
-_current: ContextVar[str] = ContextVar("certifit_plot_paper", default="light")
+_current: ContextVar[Literal["light", "dark"]] = ContextVar("certifit_plot_paper", default="light")
+
+
+def in_force() -> Literal["light", "dark"]:
+    """The paper of the surrounding ``style``."""
+    return _current.get()
 
 
 def palette() -> Palette:

@@ -9,7 +9,18 @@ from certifit._types import Array
 
 
 class Regularizer(ABC):
-    """A convex penalty on the coefficients (see the package docstring)."""
+    r"""A convex penalty on the coefficients (see the package docstring).
+
+    A penalty :math:`R(w)` with prox :math:`\arg\min_v \tfrac12\lVert v - w\rVert^2 + t R(v)` and conjugate
+    :math:`R^*(u) = \sup_w\,(u\cdot w - R(w))`.
+
+    Examples
+    --------
+    >>> from certifit.regularizers import SquaredL2
+    >>> penalty, w = SquaredL2(), np.array([1.0, 2.0])
+    >>> float(penalty.value(w)), penalty.prox(w, 0.5).tolist()
+    (5.0, [0.5, 1.0])
+    """
 
     name: ClassVar[str]
     smooth: ClassVar[bool]

@@ -74,6 +74,7 @@ class SquaredL2(Regularizer):
 
     @property
     def convexity(self) -> float:  # type: ignore[override]
+        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
         return 2.0 * self.factor
 
     def _centre(self) -> Array:
@@ -261,6 +262,7 @@ class ElasticMix(Regularizer):
 
     @property
     def convexity(self) -> float:  # type: ignore[override]
+        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
         return 1.0 - self.l1_ratio
 
     def value(self, w: Any) -> Any:
@@ -311,6 +313,7 @@ class NonNegative(Regularizer):
 
     @property
     def convexity(self) -> float:  # type: ignore[override]
+        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
         return self.base.convexity
 
     def value(self, w: Any) -> Any:

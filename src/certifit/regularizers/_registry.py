@@ -13,7 +13,13 @@ _REGULARIZERS: dict[str, type[Regularizer]] = {
 
 
 def regularizer_names() -> list[str]:
-    """Names that `get_regularizer` knows."""
+    """Names that `get_regularizer` knows.
+
+    Examples
+    --------
+    >>> "l1" in regularizer_names()
+    True
+    """
     return sorted(_REGULARIZERS)
 
 
@@ -48,5 +54,11 @@ def regularizer_spec(regularizer: Regularizer) -> dict[str, Any]:
     Parameters
     ----------
     regularizer : Regularizer
+
+    Examples
+    --------
+    >>> from certifit.regularizers import L1
+    >>> regularizer_spec(L1())["name"]
+    'l1'
     """
     return {"name": regularizer.name, "params": regularizer.params()}

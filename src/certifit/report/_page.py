@@ -25,6 +25,15 @@ def render(record: Mapping[str, Any]) -> str:
     -------
     str
         A whole page: styles and pictures inside, nothing to load.
+
+    Examples
+    --------
+    >>> from certifit.study import run
+    >>> x = np.sin(np.arange(60.0))
+    >>> study = run({"x": x, "y": 2 * x + 0.1 * np.cos(7 * np.arange(60.0))}, "y", models=["least squares"], folds=3)
+    >>> page = render(study.record)
+    >>> page[:9].lower(), "least squares" in page
+    ('<!doctype', True)
     """
     need("jinja2", "report")
     import jinja2

@@ -69,6 +69,18 @@ def drive(
     -------
     Run
         With status "converged", "max_iter", "time_budget" or "diverged" (the last finite state is kept).
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class At(NamedTuple):
+    ...     objective: float
+    ...     gap: float
+    ...     step: float
+    >>> halve = lambda s: At(s.objective / 2, s.gap / 2, 1.0)
+    >>> run = drive(At(1.0, 1.0, 0.0), halve, lambda before, after: after.gap < 0.1, max_iter=50)
+    >>> run.status, run.state.gap
+    ('converged', 0.0625)
     """
     start = time.perf_counter()
     rows: list[TraceRow] = []

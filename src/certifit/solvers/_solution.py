@@ -15,6 +15,13 @@ class TraceRow(NamedTuple):
     ----------
     iteration : int
     objective, gap, step, seconds : float
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LogisticRegression
+    >>> row = LogisticRegression(trace=True).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).trace_[-1]
+    >>> row.iteration >= 1, row.gap < 1e-6
+    (True, True)
     """
 
     iteration: int
@@ -38,6 +45,13 @@ class Solution:
         ``n_iter``, ``seconds``, ``method``, ``trace`` and whatever else the solver measured.
     certificate : Certificate or None
         Present when the solver itself proves something.
+
+    Examples
+    --------
+    >>> from certifit.solvers import gradient_descent
+    >>> answer = gradient_descent(lambda t: float(t @ t), lambda t: 2 * t, np.ones(2), step=0.25, tol=1e-12)
+    >>> answer.status, answer.converged, float(np.abs(answer.value).max()) < 1e-5
+    ('converged', True, True)
     """
 
     value: Any
@@ -47,8 +61,10 @@ class Solution:
 
     @property
     def converged(self) -> bool:
+        """Whether the solver stopped because it was done."""
         return self.status in ("converged", "closed form")
 
     @property
     def trace(self) -> list[TraceRow]:
+        """One `TraceRow` per iteration, when asked for."""
         return self.stats.get("trace", [])

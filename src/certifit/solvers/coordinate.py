@@ -91,9 +91,9 @@ def solve_coordinate(
         ρ; 1 is the lasso.
     weights : (n,) array, default=None
     fit_intercept, positive : bool
-    tol : float, default=1e-4
+    tol : float > 0, default=1e-4
         Stop when the duality gap is at most tol times the objective of the null model.
-    max_iter : int, default=1000
+    max_iter : int ≥ 1, default=1000
         Rounds (looks at all of X) per block of strengths; a handful is usual.
     start : (d,) array, default=None
         Coefficients to begin with.
@@ -110,6 +110,14 @@ def solve_coordinate(
     Solution
         ``value`` = (coef (k, d), intercept (k,)); ``stats`` holds ``gap`` (of the mean objective, per strength),
         ``relative_gap``, ``dual_scale``, ``n_iter`` (rounds per strength) and ``method``.
+
+    Examples
+    --------
+    >>> from certifit.design import as_design
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])
+    >>> W = solve_coordinate(as_design(X), y, np.array([0.25])).value[0]
+    >>> np.round(np.ravel(W), 6).tolist()
+    [0.8]
     """
     began = time.perf_counter()
     if weights is not None and not np.all(weights > 0):

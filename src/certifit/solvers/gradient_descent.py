@@ -58,7 +58,7 @@ def gradient_descent(
     step : float > 0 or callable, default=0.1
         η, or a function of the iteration t = 1, 2, ... for decaying steps such as ``lambda t: 1 / t``.
     tol : float ≥ 0, default=1e-8
-    max_iter : int, default=10000
+    max_iter : int ≥ 1, default=10000
     time_budget : float, default=None
         Seconds.
     trace : bool, default=False

@@ -51,7 +51,7 @@ def lasso_folds(
         ρ.
     weights : (n,) array, default=None
     fit_intercept, positive : bool
-    tol : float, default=1e-8
+    tol : float > 0, default=1e-8
         Largest duality gap, as a share of the null model of the fold.
 
     Examples

@@ -81,6 +81,8 @@ def solve_least_squares(
 ) -> Solution:
     """Solve for all targets at once.
 
+    min Σ sᵢ ‖yᵢ − W xᵢ − b‖² + Σₜ αₜ ‖wₜ − w₀ₜ‖².
+
     Parameters
     ----------
     design : Design of shape (n, d)
@@ -98,6 +100,14 @@ def solve_least_squares(
     Solution
         ``value`` = (W of shape (t, d), b of shape (t,)); ``stats`` holds ``method`` (what was chosen), ``rank``,
         ``condition`` (of the centred, scaled columns) and ``factor`` for inference where there is one.
+
+    Examples
+    --------
+    >>> from certifit.design import as_design
+    >>> X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [5.0]])
+    >>> W, b = solve_least_squares(as_design(X), Y).value
+    >>> W.round(6).tolist(), b.round(6).tolist()
+    ([[2.0]], [1.0])
     """
     start = time.perf_counter()
     t, d = Y.shape[1], design.shape[1]

@@ -52,8 +52,8 @@ def sgd(
     ----------
     problem : Problem
         Unweighted: the order of rows has no weights.
-    tol : float, default=1e-4
-    max_iter : int, default=200
+    tol : float > 0, default=1e-4
+    max_iter : int ≥ 1, default=200
         Passes.
     time_budget : float, default=None
     trace : bool, default=False

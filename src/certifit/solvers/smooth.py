@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, cholesky, one_thread, pseudo_inverse
+from certifit.design import Design, cholesky, pseudo_inverse, sum_over_rows
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 
+ON_A_SHARE = "newton on a share of rows"
 _BLOCK = 2048  # rows per block of a Hessian
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 _MEMORY = 12  # pairs kept by the quasi-Newton gear
@@ -82,26 +83,42 @@ class Columns:
     def width(self) -> int:
         return self.design.shape[1] + self.fit_intercept
 
-    def product(self, theta: Array) -> Array:
-        """(n, K) scores of (p, K) coordinates."""
+    def outward(self, theta: Array) -> tuple[Array, Array]:
+        """Coefficients (d, K) and offsets (K,) for the rows of the design."""
         d = self.design.shape[1]
         w = theta[:d] / self.scale[:, None]
         shift = -(self.mean @ w)
-        if self.fit_intercept:
-            shift = shift + theta[d]
+        return w, (shift + theta[d] if self.fit_intercept else shift)
+
+    def product(self, theta: Array) -> Array:
+        """(n, K) scores of (p, K) coordinates."""
+        w, shift = self.outward(theta)
         return self.design.product(w) + shift
 
     def product_t(self, R: Array) -> Array:
         """(p, K) from (n, K)."""
-        total = R.sum(axis=0)
-        top = (self.design.product_t(R) - np.outer(self.mean, total)) / self.scale[:, None]
+        return self.gathered(self.design.product_t(R), R.sum(axis=0))
+
+    def gathered(self, top: Array, total: Array) -> Array:
+        """(p, K) from XᵀR and the column sums of R."""
+        top = (top - np.outer(self.mean, total)) / self.scale[:, None]
         return np.vstack([top, total]) if self.fit_intercept else top
 
     def rows(self, index: Any) -> Array:
         """Dense block of rows, ones last."""
         X = self.design.X[index]
-        A = ((X.toarray() if self.design.is_sparse else X) - self.mean) / self.scale
-        return np.column_stack([A, np.ones(len(A))]) if self.fit_intercept else A
+        A = np.ones((X.shape[0], self.width))
+        inner = A[:, : X.shape[1]]
+        np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
+        inner /= self.scale
+        return A
+
+    def some(self, index: Array) -> Columns:
+        """The same coordinates on some of the rows: centred, scaled and with their ones once and for all."""
+        if self.design.is_sparse:
+            return replace(self, design=Design(self.design.X[index]))
+        A = self.rows(index)
+        return Columns(Design(A), np.zeros(A.shape[1]), np.ones(A.shape[1]), False)
 
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
@@ -118,11 +135,12 @@ class Columns:
 
 def scaled_root(columns: Columns, h: Array) -> tuple[Array | None, float]:
     """T with (Aᵀ diag(h) A)⁻¹ = T Tᵀ for the coordinates' columns A, and the reciprocal condition number."""
-    G = np.zeros((columns.width, columns.width))
-    for i in range(0, len(h), _BLOCK):
-        part = slice(i, min(i + _BLOCK, len(h)))
-        A = columns.rows(part) * np.sqrt(h[part])[:, None]
-        G += A.T @ A
+
+    def work(rows: slice) -> tuple[Array]:
+        A = columns.rows(rows) * np.sqrt(h[rows])[:, None]
+        return (A.T @ A,)
+
+    G = sum_over_rows(work, (len(h), columns.width), _BLOCK)[0]
     root = np.sqrt(np.maximum(np.diag(G), 1e-300))
     factor = cholesky(G / np.outer(root, root))
     if factor is None or factor.rcond < 1e-13:
@@ -150,6 +168,33 @@ class Objective:
         Z = self.columns.product(theta)
         return Z if self.offset is None else Z + self.offset[:, None]
 
+    def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
+        """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
+        X, sparse = self.columns.design.X, self.columns.design.is_sparse
+        w, shift = self.columns.outward(theta)
+        Z = np.empty((len(self.y), self.outputs))
+
+        def work(rows: slice) -> tuple[float, Array, Array]:
+            A = X if sparse else X[rows]
+            z = A @ w + shift
+            if self.offset is not None:
+                z += self.offset[rows, None]
+            Z[rows] = z
+            with np.errstate(over="ignore"):
+                values, slopes = self.loss.value_slope(self._pointwise(z), self.y[rows])
+            slopes, s = slopes.reshape(z.shape), self.weights[rows]
+            return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
+
+        data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
+        return data + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
+
+    def _penalty(self, theta: Array) -> float:
+        return 0.5 * float(self.ridge @ np.square(theta - self.prior).sum(axis=1))
+
+    def _pulled(self, G: Array, theta: Array) -> Array:
+        """The gradient with the penalty's part."""
+        return G + self.ridge[:, None] * (theta - self.prior)
+
     def _pointwise(self, Z: Array) -> Array:
         return Z if isinstance(self.loss, Softmax) else Z[:, 0]
 
@@ -158,44 +203,59 @@ class Objective:
         with np.errstate(over="ignore"):
             values, slopes = self.loss.value_slope(self._pointwise(Z), self.y)
         data = float(self.weights @ values)
-        return data + 0.5 * float(self.ridge @ np.square(theta - self.prior).sum(axis=1)), slopes.reshape(Z.shape)
+        return data + self._penalty(theta), slopes.reshape(Z.shape)
 
     def gradient(self, slopes: Array, theta: Array) -> Array:
-        R = slopes * self.weights[:, None]
-        return self.columns.product_t(R) + self.ridge[:, None] * (theta - self.prior)
+        return self._pulled(self.columns.product_t(slopes * self.weights[:, None]), theta)
 
-    def hessian(self, Z: Array, rows: Array | None = None, factor: float = 1.0) -> Array:
-        """(pK, pK) Hessian from all or some rows (times ``factor``); class-major order."""
-        p, K, n = self.columns.width, self.outputs, len(self.y)
-        index = np.arange(n) if rows is None else rows
-        H = np.zeros((p * K, p * K))
-        for i in range(0, len(index), _BLOCK):
-            part = index[i : i + _BLOCK]
-            block = slice(part[0], part[-1] + 1) if rows is None else part
-            A, s = self.columns.rows(block), factor * self.weights[block]
-            if K == 1:
-                h = s * self.loss.curvature(Z[block, 0], self.y[block])
-                h[h < _TINY] = 0.0
-                A = A * np.sqrt(h)[:, None]
-                H += A.T @ A
-                continue
-            P = self.loss.value_slope(Z[block], self.y[block])[1] + Softmax.one_hot(self.y[block], K)
-            P[P < _TINY] = 0.0
-            wide = (np.sqrt(s)[:, None, None] * P[:, :, None] * A[:, None, :]).reshape(len(A), -1)
-            H -= wide.T @ wide
-            with one_thread():  # many small products: waiting for a second thread costs more than it brings
-                for k in range(K):
-                    B = A * np.sqrt(s * P[:, k])[:, None]
-                    H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
+    def some(self, rows: Array) -> Objective:
+        """The same problem on evenly spread rows with larger weights."""
+        factor = self.weights.sum() / max(self.weights[rows].sum(), 1e-300)
+        offset = None if self.offset is None else self.offset[rows]
+        return replace(
+            self,
+            columns=self.columns.some(rows),
+            y=self.y[rows],
+            weights=factor * self.weights[rows],
+            offset=offset,
+        )
+
+    def hessian(self, Z: Array) -> Array:
+        """(pK, pK), in class-major order."""
+        p, K = self.columns.width, self.outputs
+        work = self._curved if K == 1 else self._curved_softmax
+        H = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (len(self.y), p * K), _BLOCK if K == 1 else _BLOCK // 4)[
+            0
+        ]
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
+        return H
+
+    def _curved(self, rows: slice, Z: Array) -> Array:
+        h = self.weights[rows] * self.loss.curvature(Z[:, 0], self.y[rows])
+        h[h < _TINY] = 0.0
+        A = self.columns.rows(rows) * np.sqrt(h)[:, None]
+        return A.T @ A
+
+    def _curved_softmax(self, rows: slice, Z: Array) -> Array:
+        """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
+        A, s = self.columns.rows(rows), self.weights[rows]
+        p, K = A.shape[1], Z.shape[1]
+        P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], K)
+        P[P < _TINY] = 0.0
+        wide = ((np.sqrt(s)[:, None] * P)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+        H = -(wide.T @ wide)
+        for k in range(K):
+            B = A * np.sqrt(s * P[:, k])[:, None]
+            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
         return H
 
     def left(self, G: Array, D: Array) -> float:
         """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        hold = self.ridge > 0
+        if self.outputs == 1 or not np.any(hold):
+            return decrement(G, D)
         part = -0.5 * D * G
-        if self.outputs > 1 and np.any(self.ridge > 0):
-            hold = self.ridge > 0
-            part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
+        part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
         return float(np.sum(part))
 
     def metric(self, H: Array) -> Any:
@@ -209,6 +269,11 @@ class Objective:
         scaled = H / np.outer(root, root)
         factor = cholesky(scaled)
         return (pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor), root
+
+
+def decrement(G: Array, D: Array) -> float:
+    """Half the squared Newton decrement of the step D."""
+    return -0.5 * float(np.sum(D * G))
 
 
 def _solve(metric: Any, G: Array) -> Array:
@@ -247,10 +312,7 @@ def minimise(
     size = objective.columns.width * objective.outputs
     share = max(4000, 25 * size // max(1, objective.outputs - 1))
     sampled = n > 3 * share
-    theta = start
-    if sampled:
-        theta = _from_a_share(objective, theta, share)
-    first = _first(objective, theta, _rows(n, share) if sampled else None)
+    first = _after_a_share(objective, start, share) if sampled else _first(objective, start)
     run = drive(
         first,
         _quasi_newton(objective) if sampled else _newton(objective),
@@ -263,7 +325,7 @@ def minimise(
     # The share's Hessian only estimates the decrement: where it did not get there, the full one decides.
     if sampled and not state.gap <= tol and status != "time_budget":
         second = drive(
-            _first(objective, state.theta, None),
+            _first(objective, state.theta),
             _newton(objective),
             lambda a, b: b.gap <= tol or b.stalled,
             max_iter,
@@ -276,7 +338,7 @@ def minimise(
         ]
     state = _last(objective, state)
     stats = {"n_iter": max(1, n_iter), "seconds": run.seconds, "trace": rows, "gap": state.gap, "scores": state.Z}
-    stats |= {"method": "newton on a share of rows" if sampled else "newton", "stalled": state.stalled}
+    stats |= {"method": ON_A_SHARE if sampled else "newton", "stalled": state.stalled}
     return Solution(state.theta, status, stats)
 
 
@@ -284,57 +346,60 @@ def _rows(n: int, share: int) -> Array:
     return np.linspace(0, n - 1, share).astype(int)
 
 
-def _from_a_share(objective: Objective, start: Array, share: int) -> Array:
-    """A rough solution of the same problem on evenly spread rows with larger weights."""
-    rows = _rows(len(objective.y), share)
-    c = objective.columns
-    factor = objective.weights.sum() / max(objective.weights[rows].sum(), 1e-300)
-    columns = replace(c, design=Design(c.design.X[rows]))
-    offset = None if objective.offset is None else objective.offset[rows]
-    part = replace(
-        objective, columns=columns, y=objective.y[rows], weights=factor * objective.weights[rows], offset=offset
-    )
-    first = _first(part, start, None)
-    target = 1e-3 * abs(first.objective)
-    return drive(first, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state.theta
+def _after_a_share(objective: Objective, start: Array, share: int) -> _State:
+    """A rough solution on a share of the rows, whose Hessian becomes the metric for all of them."""
+    part = objective.some(_rows(len(objective.y), share))
+    if objective.outputs == 1:
+        state, advance = _first(part, start), _newton(part)
+    else:  # a large Hessian: fewer rows will do for the first one
+        fewer = part.some(_rows(share, share // 4))
+        state, advance = _first(part, start, _metric(fewer, start)), _quasi_newton(part)
+    target = 1e-3 * abs(state.objective)
+    state = drive(state, advance, lambda a, b: b.gap <= target or b.stalled, 30).state
+    metric = state.metric if objective.outputs == 1 else part.metric(part.hessian(state.Z))
+    return _first(objective, state.theta, metric)
 
 
-def _first(objective: Objective, theta: Array, rows: Array | None) -> _State:
-    Z = objective.scores(theta)
-    value, slopes = objective.value(Z, theta)
-    G = objective.gradient(slopes, theta)
-    factor = 1.0 if rows is None else len(objective.y) / len(rows)
-    metric = objective.metric(objective.hessian(Z, rows, factor))
+def _metric(objective: Objective, theta: Array) -> Any:
+    return objective.metric(objective.hessian(objective.scores(theta)))
+
+
+def _first(objective: Objective, theta: Array, metric: Any = None) -> _State:
+    value, Z, G = objective.evaluate(theta)
+    measure = objective.left if metric is None else decrement
+    metric = metric or objective.metric(objective.hessian(Z))
     D = -_solve(metric, G)
-    return _State(theta, Z, G, value, objective.left(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
+    return _State(theta, Z, G, value, measure(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
 
 
 def _search(objective: Objective, s: _State) -> tuple[Array, Array, Array, float, float]:
-    """Backtracking on the scores: no pass over X but the one for the direction."""
-    dZ = objective.columns.product(s.direction)
+    """The whole step, or backtracking on the scores, which costs no pass over X."""
     slope = float(np.sum(s.direction * s.G))
-    t = 1.0
+    theta = s.theta + s.direction
+    value, Z, G = objective.evaluate(theta)
+    if np.isfinite(value) and value <= s.objective + 1e-4 * slope:
+        return theta, Z, G, value, 1.0
+    dZ, t = Z - s.Z, 0.5
     for _ in range(60):
         theta, Z = s.theta + t * s.direction, s.Z + t * dZ
         value, slopes = objective.value(Z, theta)
         if np.isfinite(value) and value <= s.objective + 1e-4 * t * slope:
-            return theta, Z, slopes, value, t
+            return theta, Z, objective.gradient(slopes, theta), value, t
         t *= 0.5
-    return s.theta, s.Z, s.Z, s.objective, 0.0
+    return s.theta, s.Z, s.G, s.objective, 0.0
 
 
 def _last(objective: Objective, s: _State) -> _State:
-    """The next step is known already: taking it costs one product and squares what is left of the gap."""
-    theta, Z, _, value, t = _search(objective, s)
-    return s if t == 0.0 else replace(s, theta=theta, Z=Z, objective=value)
+    """The next step is known already: taking it costs one pass and squares what is left of the gap."""
+    theta, Z, G, value, t = _search(objective, s)
+    return s if t == 0.0 else replace(s, theta=theta, Z=Z, G=G, objective=value)
 
 
 def _newton(objective: Objective) -> Any:
     def advance(s: _State) -> _State:
-        theta, Z, slopes, value, t = _search(objective, s)
+        theta, Z, G, value, t = _search(objective, s)
         if t == 0.0:  # rounding: no further decrease can be seen
             return replace(s, stalled=True)
-        G = objective.gradient(slopes, theta)
         metric = objective.metric(objective.hessian(Z))
         D = -_solve(metric, G)
         return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, metric)
@@ -344,16 +409,15 @@ def _newton(objective: Objective) -> Any:
 
 def _quasi_newton(objective: Objective) -> Any:
     def advance(s: _State) -> _State:
-        theta, Z, slopes, value, t = _search(objective, s)
+        theta, Z, G, value, t = _search(objective, s)
         if t == 0.0:
             return replace(s, stalled=True)
-        G = objective.gradient(slopes, theta)
         step, change = theta - s.theta, G - s.G
         bend = float(np.sum(step * change))
         if bend > 0:
             s.pairs.append((step, change, 1.0 / bend))
         D = -_two_loops(s.metric, s.pairs, G)
-        return _State(theta, Z, G, value, objective.left(G, D), t, D, s.pairs, s.metric)
+        return _State(theta, Z, G, value, decrement(G, D), t, D, s.pairs, s.metric)
 
     return advance
 

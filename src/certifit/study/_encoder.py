@@ -30,9 +30,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Centre and scale numbers and dates.
     reference : bool, default=False
         Leave out the most frequent level, for models that need independent columns.
-    max_levels : int, default=25
+    max_levels : int ≥ 1, default=25
         At most so many levels of one column get a feature, most frequent first.
-    min_count : int, default=3
+    min_count : int ≥ 1, default=3
         Levels of fewer training rows get no feature.
 
     Examples

@@ -82,6 +82,12 @@ def raw_features(facts: Facts) -> Array:
     Parameters
     ----------
     facts : Facts
+
+    Examples
+    --------
+    >>> from certifit.study import examine
+    >>> raw_features(examine({"dose": np.sin(np.arange(30.0)), "ill": ["yes", "no", "no"] * 10}, "ill")).shape
+    (30, 1)
     """
     columns = facts.schema.columns
     encoder = TableEncoder(

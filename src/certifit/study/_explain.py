@@ -26,6 +26,11 @@ class Explanation:
     contributions : list of (name, value)
     path : str
         The way through the tree, for trees.
+
+    Examples
+    --------
+    >>> Explanation("yes", [("no", 0.2), ("yes", 0.8)], "log-odds", [("dose", 1.2)]).contributions[0]
+    ('dose', 1.2)
     """
 
     prediction: str
@@ -45,6 +50,20 @@ def explain(model: TableModel, X: Array) -> Explanation:
     ----------
     model : TableModel
     X : (1, columns) array
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from certifit.study import run
+    >>> x = np.sin(np.arange(60.0))
+    >>> table = {"x": x, "y": 2 * x + 0.1 * np.cos(7 * np.arange(60.0))}
+    >>> model = run(table, "y", models=["least squares"], folds=3).model
+    >>> why = explain(model, np.array([[0.5]]))
+    >>> 0.9 < float(why.prediction) < 1.1
+    True
     """
     said = model.pipeline.predict(X)[0]
     probabilities: list[tuple[str, float]] = []

@@ -33,8 +33,15 @@ class Facts:
         Groups of equal rows.
     leaks, notes : tuple
         Columns that give the answer away; remarks.
-    unlabelled : int
+    unlabelled : int ≥ 0
         Rows without a target.
+
+    Examples
+    --------
+    >>> from certifit.study import examine
+    >>> facts = examine({"x": np.sin(np.arange(30.0)), "y": np.cos(np.arange(30.0))}, "y")
+    >>> facts.X.shape[0], facts.unlabelled
+    (30, 0)
     """
 
     table: Table
@@ -49,19 +56,23 @@ class Facts:
 
     @property
     def target(self) -> Target:
+        """The column to predict."""
         assert self.schema.target is not None
         return self.schema.target
 
     @property
     def task(self) -> str:
+        """ "classification", "regression" or "counts"."""
         return self.target.task
 
     @property
     def duplicates(self) -> int:
+        """Rows that equal an earlier one."""
         return int(np.sum(self.twins != np.arange(len(self.twins))))
 
     @property
     def missing(self) -> int:
+        """Missing cells among the columns used."""
         return int(np.isnan(self.X).sum())
 
     def shares(self) -> dict[str, int]:
@@ -94,6 +105,12 @@ def examine(
     Returns
     -------
     Facts
+
+    Examples
+    --------
+    >>> facts = examine({"dose": np.sin(np.arange(30.0)), "ill": ["yes", "no", "no"] * 10}, "ill")
+    >>> facts.task, facts.X.shape
+    ('classification', (30, 1))
     """
     table = Table.of(data)
     _check_names(table, target, drop, keep, categories)

@@ -50,6 +50,12 @@ class Candidate:
         Sizes up to which it is tried.
     adapt : callable or None
         Fits the grid to the size of the table.
+
+    Examples
+    --------
+    >>> from certifit.study import TABLE
+    >>> next(c for c in TABLE if c.name == "ridge").tasks
+    ('regression', 'counts')
     """
 
     name: str
@@ -69,7 +75,13 @@ class Candidate:
             return False
 
     def steps(self, seed: int) -> list[tuple[str, Any]]:
-        """Named, unfitted steps; the last is called "model"."""
+        """Named, unfitted steps; the last is called "model".
+
+        Parameters
+        ----------
+        seed : int
+            For what is random.
+        """
         made = []
         for k, path in enumerate(self.path):
             cls = _find(path)

@@ -25,10 +25,25 @@ _SHARE = 0.75  # of the time budget goes to the comparison; the rest to refit, p
 
 
 class Listener(Protocol):
-    """Hears what the study does: the command line draws it."""
+    """Hears what the study does: the command line draws it.
 
-    def say(self, what: str, text: str) -> None: ...
-    def progress(self, done: int, total: int, name: str) -> None: ...
+    Examples
+    --------
+    >>> class Ear:
+    ...     def say(self, what, text):
+    ...         print(f"{what}: {text}")
+    ...     def progress(self, done, total, name):
+    ...         pass
+    >>> listener: Listener = Ear()
+    >>> listener.say("reading", "303 rows")
+    reading: 303 rows
+    """
+
+    def say(self, what: str, text: str) -> None:
+        """Hear a remark: ``what`` it is about (a word), and the ``text``."""
+
+    def progress(self, done: int, total: int, name: str) -> None:
+        """Hear that ``done`` of ``total`` fits are over, the last one of the model ``name``."""
 
 
 class Silent:
@@ -51,6 +66,15 @@ class Study:
         Everything, as JSON holds it; `certifit.report.render` makes the page from it.
     model : TableModel
         The chosen model, fitted on all rows.
+
+    Examples
+    --------
+    >>> from certifit.study import run
+    >>> x = np.sin(np.arange(60.0))
+    >>> table = {"x": x, "y": 2 * x + 0.1 * np.cos(7 * np.arange(60.0))}
+    >>> study = run(table, "y", models=["least squares"], folds=3)
+    >>> study.record["verdict"]["winner"]
+    'least squares'
     """
 
     record: dict[str, Any]
@@ -62,7 +86,13 @@ class Study:
         return str(self.record["verdict"]["text"])
 
     def write(self, out: str | os.PathLike[str]) -> list[Path]:
-        """Write report.html, model.certifit and, last, record.json with the digests of the others."""
+        """Write report.html, model.certifit and, last, record.json with the digests of the others.
+
+        Parameters
+        ----------
+        out : str or path
+            The folder; made if it is not there.
+        """
         import hashlib
 
         from certifit.report import render

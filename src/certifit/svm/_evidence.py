@@ -43,6 +43,17 @@ def machine_evidence(
     -------
     kind : str
     evidence : dict
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> from certifit.svm import SVC
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> m = SVC(kernel="linear").fit(X, y)
+    >>> kind, evidence = machine_evidence(
+    ...     Linear(), X, m.classes_, m.support_, m.dual_coef_, m.intercept_, np.ones(2))
+    >>> isinstance(kind, str), len(evidence) > 0
+    (True, True)
     """
     record = kernel.record()
     evidence: dict[str, Any] = {

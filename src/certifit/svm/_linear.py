@@ -122,7 +122,7 @@ def linear_evidence_of(
     X, y, sample_weight : training data
     own_objective : bool, default=False
         Judge by liblinear's objective, which penalises the offset, rather than by the true one.
-    tol : float, default=1e-8
+    tol : float > 0, default=1e-8
         Relative gap of our own solution.
 
     Examples

@@ -63,7 +63,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
     class_weight : dict or "balanced", default=None
-    max_iter : int, default=-1
+    max_iter : int ≥ −1, default=-1
         Limit on pair steps; −1 is none.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False

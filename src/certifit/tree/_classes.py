@@ -53,7 +53,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     pruning : {None, "cv", "reduced-error"}, default=None
         "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
         ``pruning_choice_``); "reduced-error" prunes on a share of rows held back.
-    cv : int, splitter or iterable, default=10
+    cv : int ≥ 2, splitter or iterable, default=10
         Folds for ``pruning="cv"``.
     validation_fraction : float in (0, 1), default=0.25
         Share of rows held back for ``pruning="reduced-error"``.

@@ -160,6 +160,13 @@ class Explanation:
         The predicted class or value.
     support : int
         Training rows in the leaf.
+
+    Examples
+    --------
+    >>> from certifit.tree import DecisionTreeClassifier
+    >>> why = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"]).explain([[5.0]])
+    >>> str(why.prediction), why.support
+    ('yes', 1)
     """
 
     nodes: tuple[int, ...]

@@ -14,7 +14,23 @@ from certifit.tree._export import answer, question
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")
-_INK, _FAINT = "#22303C", "#B8C2CC"
+
+
+def _ink() -> str:
+    """The colour of words: matplotlib's, or a softer black where nobody chose one."""
+    from matplotlib import rcParams
+
+    return "#22303C" if rcParams["text.color"] == "black" else str(rcParams["text.color"])
+
+
+def _paper() -> Any:
+    from matplotlib import rcParams
+
+    return rcParams["axes.facecolor"]
+
+
+def _faint() -> Any:
+    return _mixed(_ink(), 0.3)
 
 
 def layout(tree: Any, max_depth: int | None) -> tuple[dict[int, tuple[float, int]], set[int]]:
@@ -43,11 +59,11 @@ def layout(tree: Any, max_depth: int | None) -> tuple[dict[int, tuple[float, int
 
 
 def _mixed(colour: str, share: float) -> tuple[float, float, float]:
-    """A colour thinned towards white."""
+    """A colour thinned towards the paper."""
     from matplotlib.colors import to_rgb
 
     rgb = np.array(to_rgb(colour))
-    return tuple((1.0 - share) * np.ones(3) + share * rgb)
+    return tuple((1.0 - share) * np.array(to_rgb(_paper())) + share * rgb)
 
 
 def _fill(model: Any, node: int) -> Any:
@@ -65,8 +81,9 @@ def _fill(model: Any, node: int) -> Any:
     return _mixed(_COLOURS[0], 0.12 + 0.75 * at)
 
 
-def _is_dark(rgb: Any) -> bool:
-    return float(np.dot(rgb, (0.299, 0.587, 0.114))) < 0.5
+def _on(rgb: Any) -> str:
+    """Ink that can be read on a colour."""
+    return "white" if float(np.dot(rgb, (0.299, 0.587, 0.114))) < 0.5 else "#22303C"
 
 
 def plot_tree(
@@ -83,7 +100,7 @@ def plot_tree(
 ) -> Any:
     """Draw a fitted tree.
 
-    Questions stand in white boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
+    Questions stand in empty boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
     surer it is, with their rows; a branch is as wide as its share of the rows.
 
     Parameters
@@ -132,11 +149,11 @@ def plot_tree(
             _branch(ax, (x, -depth), places[child], share, child in way, word if node == 0 else "", fontsize)
     for node, (x, depth) in places.items():
         leaf = tree.children_left[node] < 0
-        colour = _fill(decision_tree, node) if leaf else "white"
-        edge = _INK if node in way or (not leaf and not way) else _FAINT
+        colour = _fill(decision_tree, node) if leaf else _paper()
+        edge = _ink() if node in way or (not leaf and not way) else _faint()
         ax.text(
             x, -depth, labels[node], ha="center", va="center", fontsize=fontsize, zorder=3,
-            color="white" if leaf and _is_dark(colour) else _INK,
+            color=_on(colour) if leaf else _ink(),
             fontweight="bold" if leaf else "normal", linespacing=1.35,
             bbox={"boxstyle": "round,pad=0.45,rounding_size=0.35", "facecolor": colour, "edgecolor": edge,
                   "linewidth": 2.0 if node in way else 1.0},
@@ -144,7 +161,7 @@ def plot_tree(
     if is_classifier(decision_tree):
         _legend(ax, decision_tree, class_names, fontsize)
     if title:
-        ax.set_title(title, fontsize=fontsize * 1.4, color=_INK, loc="left", pad=12)
+        ax.set_title(title, fontsize=fontsize * 1.4, color=_ink(), loc="left", pad=12)
     return ax
 
 
@@ -176,11 +193,12 @@ def _canvas(ax: Any, places: dict[int, tuple[float, int]], labels: dict[int, str
     wide = max(x for x, _ in places.values()) + 1.0
     deep = max(depth for _, depth in places.values())
     if ax is None:
-        import matplotlib.pyplot as plt
+        from matplotlib.figure import Figure
 
         letters = max(len(line) for text in labels.values() for line in text.split("\n"))
         column = max(1.1, 0.0088 * fontsize * letters + 0.35)
-        _, ax = plt.subplots(figsize=(min(40.0, 0.8 + column * wide), 1.2 + 1.15 * (deep + 1)))
+        size = (min(40.0, 0.8 + column * wide), 1.2 + 1.15 * (deep + 1))
+        ax = Figure(figsize=size, layout="constrained").add_subplot()  # no global state holds on to it
     ax.set_xlim(-0.6, wide - 0.4)
     ax.set_ylim(-deep - 0.7, 0.6)
     ax.set_axis_off()
@@ -195,13 +213,13 @@ def _branch(ax: Any, start: Any, place: Any, share: float, dark: bool, word: str
     (x0, y0), (x1, y1) = start, (place[0], -place[1])
     points: Array = np.array([[x0, y0], [x0, y0 - 0.55], [x1, y1 + 0.55], [x1, y1]])
     path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
-    colour = _INK if dark else _FAINT
+    colour = _ink() if dark else _faint()
     ax.add_patch(PathPatch(path, fill=False, lw=1.2 + 9.0 * np.sqrt(share), ec=colour, capstyle="round", zorder=1))
     if word:
         at = np.array([0.125, 0.375, 0.375, 0.125]) @ points
         side = -0.08 if x1 < x0 else 0.08
         ax.text(
-            at[0] + side, at[1] + 0.14, word, fontsize=fontsize * 0.95, color=_INK, style="italic", zorder=4,
+            at[0] + side, at[1] + 0.14, word, fontsize=fontsize * 0.95, color=_ink(), style="italic", zorder=4,
             ha="right" if side < 0 else "left", va="bottom",
         )  # fmt: skip
 
@@ -215,5 +233,5 @@ def _legend(ax: Any, model: Any, class_names: Any, fontsize: float) -> None:
     marks = [Patch(facecolor=_mixed(_COLOURS[k], 0.8), label=str(name)) for k, name in enumerate(names)]
     ax.legend(
         handles=marks, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=len(names), frameon=False,
-        fontsize=fontsize, labelcolor=_INK, handlelength=1.0, handleheight=1.0,
+        fontsize=fontsize, labelcolor=_ink(), handlelength=1.0, handleheight=1.0,
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._onnx._answer import Answer, largest, softmax
-from certifit.files._onnx._graph import DOUBLE, Graph
+from certifit.files._onnx._graph import DOUBLE, INT64, Graph
 
 
 def gaussian(g: Graph, model: Any, x: str) -> Answer:
@@ -35,6 +35,16 @@ def bernoulli(g: Graph, model: Any, x: str) -> Answer:
         on = g("MatMul", x, never_off.T.astype(float))
         scores = g("Where", g("Less", on, never_off.sum(axis=1).astype(float)), -np.inf, scores)
     return _posterior(g, scores, model)
+
+
+def categorical(g: Graph, model: Any, x: str) -> Answer:
+    """Log probabilities looked up column by column; a category out of range counts as the nearest one."""
+    joint = model.class_log_prior_[None]
+    for j, logs in enumerate(model.feature_log_prob_):
+        cells = g("Cast", g("Gather", x, np.array(j), axis=1), to=INT64)
+        known = g("Max", g("Min", cells, np.array(logs.shape[1] - 1)), np.array(0))
+        joint = g("Add", joint, g("Gather", np.ascontiguousarray(logs.T), known, axis=0))
+    return _posterior(g, joint, model)
 
 
 def _weigh(g: Graph, x: str, logs: Array) -> str:

@@ -16,7 +16,8 @@ PREDICTORS: dict[str, Callable[[Graph, Any, str], Answer]] = {
     "certifit.linear_model.Ridge": _linear.regression,
     "certifit.linear_model.Lasso": _linear.regression,
     "certifit.linear_model.ElasticNet": _linear.regression,
-    "certifit.linear_model.LinearModel": _linear.regression,
+    "certifit.linear_model.LinearModel": _linear.any_loss,
+    "certifit.bayes.BayesianLinearRegression": _linear.bayesian,
     "certifit.linear_model.LogisticRegression": _linear.logistic,
     "certifit.linear_model.Perceptron": _linear.classification,
     "certifit.linear_model.AveragedPerceptron": _linear.classification,
@@ -34,6 +35,7 @@ PREDICTORS: dict[str, Callable[[Graph, Any, str], Answer]] = {
     "certifit.naive_bayes.GaussianNB": _bayes.gaussian,
     "certifit.naive_bayes.BernoulliNB": _bayes.bernoulli,
     "certifit.naive_bayes.MultinomialNB": _bayes.multinomial,
+    "certifit.naive_bayes.CategoricalNB": _bayes.categorical,
     "certifit.neighbors.KNeighborsClassifier": _neighbors.classifier,
     "certifit.neighbors.KNeighborsRegressor": _neighbors.regressor,
 }

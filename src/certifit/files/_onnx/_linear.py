@@ -21,6 +21,21 @@ def classification(g: Graph, model: Any, x: str) -> Answer:
     return by_sign(g, affine(g, x, model.coef_, model.intercept_), model.classes_)
 
 
+def any_loss(g: Graph, model: Any, x: str) -> Answer:
+    """Labels where the loss is about labels, values where it is about numbers."""
+    return classification(g, model, x) if hasattr(model, "classes_") else regression(g, model, x)
+
+
+def bayesian(g: Graph, model: Any, x: str) -> Answer:
+    """The posterior mean, on columns as they are."""
+    if model.basis is not None:
+        raise ExportError(
+            "BayesianLinearRegression with a basis cannot be exported to ONNX; without one, after PolynomialBasis in a "
+            "Pipeline, it can."
+        )
+    return regression(g, model, x)
+
+
 def logistic(g: Graph, model: Any, x: str) -> Answer:
     """Scores, softmax or sigmoid, and the threshold that was chosen."""
     scores = affine(g, x, model.coef_, model.intercept_)

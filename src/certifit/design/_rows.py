@@ -1,0 +1,80 @@
+"""Sums over rows, a block at a time, side by side on the cores.
+
+Each thread works with a BLAS of one thread: on few cores that beats a BLAS that brings threads of its own, and nothing
+spins while others work. What a sum adds up to does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache
+from typing import Any
+
+import joblib
+import numpy as np
+
+from certifit.design._linalg import one_thread
+
+_STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
+_SMALL = 1 << 20  # numbers below which threads do not pay
+_NAME = "certifit-rows"
+
+
+@cache
+def threads() -> int:
+    """How many threads to use: the cores at hand, or fewer where OMP_NUM_THREADS says so."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    cores = int(joblib.cpu_count())
+    return min(cores, int(asked)) if asked.isdigit() and int(asked) > 0 else cores
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads(), thread_name_prefix=_NAME)
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process has none of its parent's threads
+
+
+def sum_over_rows(
+    work: Callable[[slice], tuple[Any, ...]], shape: tuple[int, int], block: int | None = None
+) -> tuple[Any, ...]:
+    """The sums of what ``work(rows)`` returns over blocks of the rows of a matrix of this shape.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> sum_over_rows(lambda rows: (float(X[rows].sum()), len(X[rows])), X.shape)
+    (15.0, 3)
+    """
+    n, d = shape
+    if n * d <= _SMALL:
+        with one_thread():
+            return work(slice(0, n))
+    size = block or max(1024, 1_500_000 // max(d, 1))
+    edges = np.linspace(0, n, _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> tuple[Any, ...]:
+        total: tuple[Any, ...] = ()
+        for i in range(edges[k], edges[k + 1], size):
+            total = _add(total, work(slice(i, min(i + size, edges[k + 1]))))
+        return total
+
+    total: tuple[Any, ...] = ()
+    contexts = [copy_context() for _ in range(_STRIPES)]  # NumPy's errstate holds in the threads too
+    with one_thread():
+        alone = threads() == 1 or threading.current_thread().name.startswith(_NAME)
+        for part in (map if alone else _pool().map)(lambda k: contexts[k].run(stripe, k), range(_STRIPES)):
+            total = _add(total, part)
+    return total
+
+
+def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Term by term; the arrays of ``total`` are overwritten."""
+    if not (total and part):
+        return total or part
+    return tuple(np.add(a, b, out=a) if isinstance(a, np.ndarray) else a + b for a, b in zip(total, part))
