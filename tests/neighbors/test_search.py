@@ -241,8 +241,9 @@ def test_folds_larger_than_what_is_left():
         outside_folds(np.zeros((2, 1)), np.array([0, -1]), 1)
 
 
-def test_choice_by_size():
+def test_choice_by_size(arithmetic):
     assert choose("auto", Metric(), 100_000, 3) == "kd_tree"
+    assert choose("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "whole numbers" else "kd_tree")
     assert choose("auto", Metric(), 20_000, 64) == "brute"
     assert choose("auto", Metric("manhattan"), 1000, 10) == "kd_tree"
     with pytest.raises(ValueError, match="kd_tree"):
