@@ -9,7 +9,8 @@ W      ?=
 STAMP  := $(VENV)/.installed
 WORKERS ?= 2
 
-study: $(STAMP)
+# A study needs the command line and model files only: a fresh clone installs no more than that for it.
+study: $(VENV)/.installed-study
 	$(BIN)/certifit study --out study
 
 test: lint types layers warm
@@ -48,6 +49,10 @@ $(BIN)/python:
 
 $(STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	@touch $@
+
+$(VENV)/.installed-study: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,files]"
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python

@@ -8,13 +8,39 @@ when they are first read; until then it holds on to the data it was given. Pickl
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from certifit.certificates import Certificate
 
 
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A `fit` that leaves the model as it was when it raises: nothing half-fitted stays behind."""
+
+    @wraps(fit)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return guarded
+
+
 class Certified:
-    """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first)."""
+    """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first).
+
+    A `fit` or `partial_fit` that raises leaves the model as it was.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        for name in ("fit", "partial_fit"):
+            if name in cls.__dict__:
+                setattr(cls, name, all_or_nothing(cls.__dict__[name]))
+        super().__init_subclass__(**kwargs)
 
     _promise: Callable[[], tuple[Certificate, ...]] | None
     _certificates: tuple[Certificate, ...]

@@ -135,6 +135,38 @@ def test_fit_one_model(folder, capsys):
     assert main(["verify", str(out), table]) == 0
 
 
+def test_parameters_that_cannot_be_are_one_sentence(folder, capsys):
+    table = str(folder / "t.csv")
+    arguments = ["fit", table, "--target", "dose", "--model", "ridge", "--out", str(folder / "no.certifit"), "--set"]
+    for setting, words in (("alpha=-1", "alpha"), ("beta=1", "has no parameter 'beta'"), ("alpha", "name=value")):
+        assert main([*arguments, setting]) in (1, 2)
+        told = capsys.readouterr().err.strip()
+        assert words in told
+        assert "TRACE" not in told
+        assert len(told.splitlines()) == 1
+    assert not (folder / "no.certifit").exists()
+
+
+def test_certify_a_model_without_objective_checks_its_own_claim(folder, capsys):
+    table, out = str(folder / "t.csv"), str(folder / "tree.certifit")
+    assert main(["fit", table, "--target", "dose", "--model", "decision tree", "--out", out]) == 0
+    capsys.readouterr()
+    assert main(["certify", out, table]) == 0
+    assert "A tree of" in capsys.readouterr().out
+    text = (folder / "t.csv").read_text().splitlines()
+    (folder / "less.csv").write_text("\n".join(text[:-1]) + "\n")
+    assert main(["certify", out, str(folder / "less.csv")]) == 1
+    assert "DOES NOT HOLD" in capsys.readouterr().out
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(folder, capsys):
+    model, table = str(folder / "out" / "model.certifit"), str(folder / "t.csv")
+    assert main(["predict", model, table, "--out", str(folder / "t.csv" / "p.csv")]) == 1
+    told = capsys.readouterr().err.strip()
+    assert "TRACE" not in told
+    assert len(told.splitlines()) == 1
+
+
 def test_export_gives_the_values_of_predict(folder, capsys):
     import certifit
 
@@ -186,6 +218,9 @@ def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
         (["study", "example:iris", "--folds", "x"], 2, "--folds"),
         (["study", "example:iris", "--folds", "1"], 2, "--folds must be 2 or more"),
         (["study", "example:iris", "--time-budget", "-1"], 2, "--time-budget"),
+        (["study", "example:iris", "--workers", "0"], 2, "--workers must be 1 or more"),
+        (["study", "example:iris", "--seed", "-1"], 2, "--seed"),
+        (["study", "example:iris", "--task", "magic"], 2, "--task"),
         (["study", "example:iris", "--target", "colour"], 2, "no column 'colour'"),
         (["study", "example:diabetes", "--models", "magic"], 1, "There is no model 'magic'"),
         (["predict", "no.certifit", "no.csv"], 2, "There is no file no.certifit"),
@@ -198,6 +233,28 @@ def test_errors_are_one_sentence_and_have_their_code(arguments, code, words, cap
     told = capsys.readouterr().err.strip()
     assert words.lower() in told.lower()
     assert len(told.splitlines()) == 1
+
+
+def test_colons_are_no_pictures_and_one_column_is_explained(tmp_path, capsys):
+    (tmp_path / "c.csv").write_text("a:b:y\n1:2:3\n" * 20)
+    assert main(["study", str(tmp_path / "c.csv"), "--target", "y"]) == 2
+    told = capsys.readouterr().err
+    assert "a:b:y" in told
+    assert "one column only" in told
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["study", "example:iris", "--out", str(tmp_path / "file" / "deep")]) == 2
+    assert "Nothing can be written" in capsys.readouterr().err
+
+
+def test_what_was_left_is_said(tmp_path, capsys):
+    out = str(tmp_path / "o")
+    assert main(["study", "example:iris", "--out", out, "--time-budget", "0.01", "--workers", "1", "--folds", "2"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "left" in told
+    assert "the time budget allowed none of 2 folds" in told
 
 
 def test_a_table_without_a_target_option(folder, capsys):

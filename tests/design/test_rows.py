@@ -41,3 +41,22 @@ def test_a_sum_inside_a_sum_does_not_wait_for_itself():
 def test_the_environment_limits_the_threads(monkeypatch, asked, most):
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     assert 1 <= _rows.threads.__wrapped__() <= most
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_transposed_products_by_ranges(monkeypatch, order, columns):
+    from certifit.design import _rows
+
+    rng = np.random.default_rng(0)
+    A, B = np.array(rng.normal(size=(700, 300)), order=order), rng.normal(size=(700, *columns))
+    small = _rows.transposed_product(A, B)
+    monkeypatch.setattr(_rows, "_LARGE", 0)
+    np.testing.assert_allclose(_rows.transposed_product(A, B), small, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(small, A.T @ B, rtol=1e-10, atol=1e-10)
+
+
+def test_side_by_side_keeps_the_order_and_may_be_nested():
+    from certifit.design import side_by_side
+
+    assert side_by_side(lambda i: sum(side_by_side(lambda j: i * j, range(3))), range(5)) == [0, 3, 6, 9, 12]

@@ -47,6 +47,7 @@ from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
 from certifit.preprocessing import ColumnTransforms, CorrelationFilter, PadOnes, PolynomialBasis, Standardizer
 from certifit.study import fit as fit_table
+from certifit.study._baseline import ConstantClassifier, ConstantRegressor
 from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -106,7 +107,9 @@ CLASSIFIERS = {
     "sigmoid": make_pipeline(StandardScaler(), SVC(kernel="sigmoid", gamma=0.01)),
     "tree": DecisionTreeClassifier(),
     "pruned tree": DecisionTreeClassifier(ccp_alpha=0.02),
+    "shares of the classes": ConstantClassifier(),
     "gaussian": GaussianNB(),
+    "mixed, all numbers": MixedNB(),
     "bernoulli": BernoulliNB(binarize=2.0),
     "multinomial": MultinomialNB(),
     "neighbours": KNeighborsClassifier(),
@@ -145,7 +148,8 @@ def test_classifiers_of_two_classes(name, table):
 def test_categories_as_numbers(table):
     X, y = TABLES[table]
     levels = np.minimum(4, np.floor(5 * (X - X.min(axis=0)) / np.ptp(X, axis=0)))
-    for model in (CategoricalNB(), CategoricalNB(alpha=0.0, force_alpha=True)):
+    half = MixedNB(categorical=list(range(levels.shape[1] // 2)))
+    for model in (CategoricalNB(), CategoricalNB(alpha=0.0, force_alpha=True), half):
         agree(model.fit(levels, y), levels)
 
 
@@ -175,6 +179,7 @@ VALUES = load_diabetes(return_X_y=True)
 RAW_X, RAW_Y = load_diabetes(return_X_y=True, scaled=False)
 MEASURED = TABLES["wine"][0]
 REGRESSORS = {
+    "mean": ConstantRegressor(),
     "least squares": LinearRegression(),
     "ridge": Ridge(),
     "lasso": Lasso(alpha=0.1),
@@ -392,7 +397,9 @@ def study_table(n=300):
     }
 
 
-@pytest.mark.parametrize("name", ["logistic regression", "decision tree", "nearest neighbours", "naive Bayes"])
+@pytest.mark.parametrize(
+    "name", ["logistic regression", "decision tree", "nearest neighbours", "naive Bayes", "baseline"]
+)
 def test_a_study_with_its_table(name):
     table = study_table()
     model = fit_table(table, "result", name, drop=["score"])
@@ -435,8 +442,8 @@ def test_no_rows_and_one_row():
 
 def refusals():
     X, y = TABLES["iris"]
-    rows = np.abs(X).round()
-    yield MixedNB().fit(rows, y), "MixedNB cannot be exported to ONNX; these can: LinearRegression"
+    words = np.where(X[:, :1] > 0, "high", "low").astype(object)
+    yield MixedNB(categorical=[0]).fit(words, y), "MixedNB is exported to ONNX when its categories are numbers"
     yield EditedNeighbors().fit(X, y), "EditedNeighbors cannot be exported to ONNX; these can: "
     yield CondensedNeighbors().fit(X, y), "CondensedNeighbors cannot be exported to ONNX; these can: "
     yield BayesianLinearRegression(basis=Powers(2)).fit(X, y), "with a basis cannot be exported"
@@ -471,7 +478,7 @@ def test_every_estimator_is_exported_or_refused_by_name():
     here = [*CLASSIFIERS.values(), *HALVES.values(), *REGRESSORS.values(), GLM(), CategoricalNB()]
     tried = {type(m[-1] if hasattr(m, "steps") else m).__name__ for m in here}
     assert {name.rsplit(".", 1)[1] for name in PREDICTORS} | {"OneVsRest"} == tried
-    refused = {"MixedNB", "EditedNeighbors", "CondensedNeighbors"}
+    refused = {"EditedNeighbors", "CondensedNeighbors"}
     for family in certifit._FAMILIES:
         module = importlib.import_module(f"certifit.{family}")
         for name in module.__all__:

@@ -187,6 +187,27 @@ def test_schema_states_what_it_does_with_unseen_missing_and_unreadable():
     assert Schema.from_dict(schema.to_dict()) == schema
 
 
+def test_decimal_commas_do_not_pass_for_separators(tmp_path):
+    table = read_table(written(tmp_path, "t.csv", "x;y\n" + "0,126;0,027\n" * 20))
+    assert table.columns == ("x", "y")
+    blanks = read_table(written(tmp_path, "t.txt", "a b y\n" + "1 2 3\n" * 20))
+    assert blanks.columns == ("a", "b", "y")
+
+
+def test_a_short_row_is_named_by_its_number(tmp_path):
+    with pytest.raises(TableError, match=r"Row #18: Expected 3 columns, got 2"):
+        read_table(written(tmp_path, "t.csv", "a,b,y\n" + "1,2,3\n" * 16 + "1,2\n" + "1,2,3\n"))
+
+
+def test_units_signs_and_infinities(tmp_path):
+    cells = ["$1,234.50", "-$2", "3 €", "50%", "−4", "inf", "-Infinity", "1e999"]
+    values, bad = Column("c", "number").read(Table.of({"c": cells}).column("c"))
+    np.testing.assert_array_equal(values, [1234.5, -2.0, 3.0, 50.0, -4.0, np.nan, np.nan, np.nan])
+    assert not bad.any()
+    values, bad = Column("c", "number", comma=True).read(Table.of({"c": ["1.234,5", "2,5", "3"]}).column("c"))
+    np.testing.assert_array_equal(values, [1234.5, 2.5, 3.0])
+
+
 def test_numbers_keep_every_digit(tmp_path):
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
     text = "x\n" + "\n".join(repr(float(v)) for v in values) + "\n"

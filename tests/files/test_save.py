@@ -243,6 +243,90 @@ def test_strange_zips_are_refused(data):
         from_bytes(whole.getvalue())
 
 
+def repacked(data, change=lambda name, content: content, how=zipfile.ZIP_STORED, extra=()):
+    """An archive with its members changed, packed in another way, or joined by others."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w", how) as new:
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+        for name, content in extra:
+            new.writestr(name, content)
+    return buffer.getvalue()
+
+
+def of_arrays(make):
+    return lambda name, content: make() if name.endswith(".npy") else content
+
+
+def of_schema(text):
+    return lambda name, content: text if name == "schema.json" else content
+
+
+def of_manifest(text):
+    return lambda name, content: text if name == "manifest.json" else content
+
+
+def huge_array():
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
+    return buffer.getvalue() + bytes(64)
+
+
+def array_of_objects():
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([print], dtype=object), allow_pickle=True)
+    return buffer.getvalue()
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+ZEROS = bytes(100 << 20)
+ATTACKS = {
+    "deeply nested model": lambda whole, inner: rewritten(whole, model=repacked(inner, of_schema(DEEP))),
+    "deeply nested certificates": lambda whole, inner: rewritten(whole, certificates=DEEP),
+    "deeply nested table": lambda whole, inner: rewritten(whole, schema=DEEP),
+    "deeply nested manifest": lambda whole, inner: repacked(whole, of_manifest(DEEP)),
+    "manifest of another shape": lambda whole, inner: repacked(whole, of_manifest(b"[]")),
+    "manifest without digests": lambda whole, inner: repacked(whole, of_manifest(b'{"format": 1, "digests": {}}')),
+    "format below one": lambda whole, inner: repacked(whole, of_manifest(b'{"format": 0, "digests": {}}')),
+    "bomb": lambda whole, inner: repacked(whole, how=zipfile.ZIP_DEFLATED, extra=[("x", ZEROS)]),
+    "bomb inside the model": lambda whole, inner: rewritten(
+        whole, model=repacked(inner, how=zipfile.ZIP_DEFLATED, extra=[("x.npy", ZEROS)])
+    ),
+    "array larger than any memory": lambda whole, inner: rewritten(whole, model=repacked(inner, of_arrays(huge_array))),
+    "pickle inside an array": lambda whole, inner: rewritten(whole, model=repacked(inner, of_arrays(array_of_objects))),
+    "member outside the folder": lambda whole, inner: repacked(whole, extra=[("../../evil", b"x")]),
+    "unusual packing": lambda whole, inner: repacked(whole, how=zipfile.ZIP_LZMA),
+    "model that is a number": lambda whole, inner: rewritten(whole, model=repacked(inner, of_schema(b"42"))),
+    "no list of certificates": lambda whole, inner: rewritten(whole, certificates=b"null"),
+    "half a certificate": lambda whole, inner: rewritten(whole, certificates=b'[{"kind": "magic"}]'),
+    "half a table": lambda whole, inner: rewritten(whole, schema=b'{"columns": [{"name": 1}]}'),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks_are_refused_in_one_sentence(data, name):
+    whole = to_bytes(Ridge().fit(*data))
+    forged = ATTACKS[name](whole, unpack(whole, "t")[0]["model.skops"])
+    with pytest.raises(ModelFileError) as caught:
+        from_bytes(forged)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_without_proof_or_with_an_unknown_one_does_not_verify(tmp_path, data):
+    whole = to_bytes(Ridge().fit(*data))
+    record = json.loads(unpack(whole, "t")[0]["certificates.json"])
+    for claims in ([], [record[0] | {"kind": "magic"}]):
+        (tmp_path / "m").write_bytes(rewritten(whole, certificates=json.dumps(claims).encode()))
+        assert not cf.verify(tmp_path / "m", *data).holds
+
+
+def test_what_shrinks_very_well_is_no_bomb():
+    from certifit.neighbors import KNeighborsRegressor
+
+    model = KNeighborsRegressor().fit(np.zeros((30_000, 300)), np.zeros(30_000))
+    assert from_bytes(to_bytes(model)).predict(np.zeros((1, 300))).tolist() == [0.0]
+
+
 def test_what_is_not_ours_cannot_be_saved(data):
     from sklearn.linear_model import Ridge as Theirs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from contextlib import contextmanager
 
@@ -310,10 +311,8 @@ def test_path_options():
     assert len(alphas) == len(rounds) == 7
     assert np.all(coefs >= 0)
     assert np.all(np.diff(alphas) < 0)
-    with pytest.raises(ValueError, match="one column"):
-        lasso_path(X, np.stack([y, y], axis=1))
     with pytest.raises(ValueError, match="l1_ratio"):
-        enet_path(X, y, l1_ratio=0.0)
+        enet_path(X, y, l1_ratio=-0.5)
     with pytest.raises(ValueError, match="alphas"):
         lasso_path(X, y, alphas=[1.0, -1.0])
     weights = rng.integers(1, 3, 20)
@@ -376,3 +375,147 @@ def test_search_shares_the_work_of_folds(estimator):
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-7)
     wide = Search(Lasso(tol=1e-10), {"alpha": [0.1, 1.0]}, cv=4).fit(rng.normal(size=(20, 40)), rng.normal(size=20))
     assert not wide.shared_
+
+
+@pytest.mark.parametrize(("tol", "apart"), [(1e-4, 0.03), (1e-10, 1e-6)])
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_folds_of_large_tables_keep_to_the_tolerance(tol, apart, ratio):
+    """Strengths between those that are solved are interpolated: each still has the gap that was asked for."""
+    from certifit.solvers.lasso_folds import lasso_folds
+
+    rng = np.random.default_rng(18)
+    X, y = make(rng, 900, 250, "units")
+    alphas = np.append(np.geomspace(1.0, 1e-3, 40), 1e-3) * top(X, y, ratio)
+    rows = np.arange(900)
+    split = [(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)]
+    for (train, _), (coef, offset) in zip(split, lasso_folds(X, y, split, alphas, ratio, tol=tol)):
+        A, b = X[train], y[train]
+        null = np.var(b) / 2
+        for i in (0, 1, 7, 20, 33, 39, 40):
+            best = ElasticNet(alphas[i], l1_ratio=ratio, tol=1e-11).fit(A, b)
+            mine = ElasticNet(alphas[i])
+            mine.coef_, mine.intercept_ = coef[i], offset[i]
+            assert objective(mine, A, b, ratio) <= objective(best, A, b, ratio) + (tol + 1e-10) * null
+            np.testing.assert_allclose(A @ coef[i] + offset[i], best.predict(A), atol=apart * np.std(b))
+        np.testing.assert_array_equal(coef[39], coef[40])  # the same strength twice
+
+
+# -- several targets that share their columns ---------------------------------------------------------------
+@pytest.mark.parametrize(("n", "d"), [(60, 12), (20, 50)])
+@pytest.mark.parametrize("ratio", [1.0, 0.4])
+def test_path_for_several_targets_agrees_with_scikit_learns(n, d, ratio):
+    rng = np.random.default_rng(19)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
+    X[:, 1] = X[:, 0]
+    Y = X[:, :3] @ rng.normal(size=(3, 2)) + rng.normal(size=(n, 2))
+    alphas, coefs, gaps, rounds = enet_path(X, Y, l1_ratio=ratio, alphas=12, tol=1e-9, return_n_iter=True)
+    with _quiet():
+        other = theirs.enet_path(X, Y, l1_ratio=ratio, alphas=12, tol=1e-11, max_iter=20_000)
+    np.testing.assert_allclose(alphas, other[0])
+    assert coefs.shape == other[1].shape == (2, d, 12)
+    assert len(rounds) == 12
+    null = np.sum(Y**2) / (2 * n)
+    assert np.all(gaps <= 1e-9 * null)
+
+    def J(W):
+        fit = np.sum((Y[:, :, None] - np.einsum("nd,tdk->ntk", X, W)) ** 2, axis=(0, 1)) / (2 * n)
+        rows = np.sqrt(np.sum(W**2, axis=0)).sum(axis=0)
+        return fit + alphas * (ratio * rows + 0.5 * (1 - ratio) * np.sum(W**2, axis=(0, 1)))
+
+    assert np.all(J(coefs) <= J(other[1]) + 1e-9 * null)
+    assert np.all(J(coefs) >= J(other[1]) - 1e-6 * null)
+    assert not np.any(coefs[:, :, 0])
+    used = np.any(coefs != 0, axis=0)
+    assert np.all(np.all(coefs != 0, axis=0) == used)  # a column serves both targets or none
+
+
+def test_path_for_several_targets_takes_weights_sparse_columns_and_a_start():
+    rng = np.random.default_rng(20)
+    X = scipy.sparse.random_array((30, 8), density=0.4, rng=rng, format="csr")
+    Y = rng.normal(size=(30, 3))
+    s = rng.integers(0, 3, 30)
+    alphas = [0.05, 0.01]
+    weighted = lasso_path(X, Y, alphas=alphas, sample_weight=s, tol=1e-12)[1]
+    rows = np.repeat(np.arange(30), s)
+    repeated = lasso_path(X.toarray()[rows], Y[rows], alphas=alphas, tol=1e-12)[1]
+    np.testing.assert_allclose(weighted, repeated, atol=1e-8)
+    again = lasso_path(X, Y, alphas=alphas[1:], sample_weight=s, tol=1e-12, coef_init=weighted[:, :, 1])
+    np.testing.assert_allclose(again[1][:, :, 0], weighted[:, :, 1], atol=1e-8)
+    one = lasso_path(X, Y[:, :1], alphas=alphas, tol=1e-12)[1]
+    np.testing.assert_allclose(one[0], lasso_path(X, Y[:, 0], alphas=alphas, tol=1e-12)[1], atol=1e-8)
+    with pytest.raises(ValueError, match="positive"):
+        lasso_path(X, Y, positive=True)
+    with pytest.raises(ValueError, match="coef_init"):
+        lasso_path(X, Y, coef_init=np.zeros(8))
+
+
+def test_path_without_a_kink_is_ridge_and_least_squares():
+    rng = np.random.default_rng(21)
+    X, y = make(rng, 30, 4)
+    with _quiet():
+        ridge = theirs.enet_path(X, y, l1_ratio=0.0, alphas=[0.1, 1.0], tol=1e-13, max_iter=100_000)[1]
+    np.testing.assert_allclose(enet_path(X, y, l1_ratio=0.0, alphas=[0.1, 1.0])[1], ridge, atol=1e-7)
+    plain = lasso_path(X, y, alphas=[0.0, 0.1], tol=1e-12)[1]
+    np.testing.assert_allclose(plain[:, 1], np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-10)
+    np.testing.assert_allclose(plain[:, :1], lasso_path(X, y, alphas=[0.1], tol=1e-12)[1], atol=1e-12)
+    assert enet_path(X.astype(np.float32), y, alphas=3)[1].dtype == np.float32
+    with pytest.raises(ValueError, match="give the alphas"):
+        enet_path(X, y, l1_ratio=0.0)
+
+
+def test_one_column_of_targets_has_the_shapes_of_scikit_learn():
+    rng = np.random.default_rng(22)
+    X, y = make(rng, 30, 4)
+    for offset in (True, False):
+        mine, other = Lasso(0.1, fit_intercept=offset), theirs.Lasso(0.1, fit_intercept=offset)
+        mine.fit(X, y[:, None])
+        other.fit(X, y[:, None])
+        for name in ("coef_", "intercept_", "dual_gap_", "n_iter_"):
+            assert np.shape(getattr(mine, name)) == np.shape(getattr(other, name))
+        assert mine.predict(X).shape == other.predict(X).shape == (30,)
+        assert mine.certificate_.verify(X, y[:, None]).holds
+        assert type(mine.sparse_coef_) is type(other.sparse_coef_)
+    for ours, theirs_ in [(lasso_path, theirs.lasso_path), (enet_path, theirs.enet_path)]:
+        assert set(inspect.signature(theirs_).parameters) - {"params"} <= set(inspect.signature(ours).parameters)
+
+
+def test_numbers_too_large_to_square_are_refused_in_one_sentence():
+    rng = np.random.default_rng(23)
+    X, y = make(rng, 20, 3)
+    with pytest.raises(ValueError, match="too large or too small to square"):
+        Lasso(0.1).fit(X * 1e160, y)
+    assert not np.any(Lasso(0.1).fit(X * 1e-160, y * 1e-160).coef_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("estimator", [Lasso(tol=1e-10), Lasso(tol=1e-10, fit_intercept=False)], ids=repr)
+def test_the_fit_after_a_search_comes_from_the_same_moments(estimator, weighted):
+    from sklearn.base import clone
+
+    from certifit.model_selection import Search
+
+    rng = np.random.default_rng(24)
+    X, y = make(rng, 150, 6, "units")
+    weights = {"sample_weight": rng.integers(0, 3, 150).astype(float)} if weighted else {}
+    found = Search(estimator, {"alpha": np.geomspace(1, 1e-3, 9)}, cv=5).fit(X, y, **weights)
+    alone = clone(estimator).set_params(**found.best_params_).fit(X, y, **weights)
+    assert found.shared_
+    np.testing.assert_allclose(found.best_estimator_.coef_, alone.coef_, rtol=1e-7, atol=1e-9)
+    assert found.best_estimator_.certificate_.verify(X, y, weights.get("sample_weight")).holds
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("positive", [False, True])
+def test_working_sets_too_large_for_a_gram_matrix_go_on_with_residuals(monkeypatch, sparse, positive):
+    from certifit.solvers import coordinate
+
+    rng = np.random.default_rng(25)
+    X, y = make(rng, 30, 60)
+    X[np.abs(X) < 0.5] = 0.0
+    alpha = top(X, y) / 50
+    best = Lasso(alpha, tol=1e-10, positive=positive).fit(X, y)
+    monkeypatch.setattr(coordinate, "_CAP", 8)
+    model = Lasso(alpha, tol=1e-8, positive=positive).fit(scipy.sparse.csr_array(X) if sparse else X, y)
+    assert model.solver_ == "coordinate descent, residual"
+    assert objective(model, X, y, 1.0) <= objective(best, X, y, 1.0) + 1e-8 * np.var(y)
+    assert model.certificate_.relative_gap < 1e-7

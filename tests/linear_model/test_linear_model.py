@@ -163,3 +163,15 @@ def test_every_method_serves_some_pairing():
     losses = [Squared(), Absolute(), Hinge(), Logistic(), Exponential()]
     for method in METHODS:
         assert any(method.fits(loss, r, False) for loss in losses for r in PENALTIES)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "asymmetric"])
+def test_losses_that_only_evaluate_are_refused_with_one_that_works(loss):
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
+    with pytest.raises(PairingError, match="loss='logistic'"):
+        LinearModel(loss=loss).fit(X, y)
+
+
+def test_a_prior_of_the_wrong_length_is_refused_in_one_sentence():
+    with pytest.raises(ValueError, match="prior has 2 numbers, X has 1"):
+        LinearModel(regularizer=SquaredL2(prior=(1.0, 2.0))).fit(np.arange(6.0)[:, None], np.arange(6.0))

@@ -64,3 +64,14 @@ def test_labels_for_regressors_and_the_other_way(cancer):
     assert not hasattr(LinearModel("squared"), "decision_function")
     with pytest.raises(ValueError, match="binary"):
         LinearModel("hinge").fit(X[:6], [0, 1, 2, 0, 1, 2])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_without_a_penalty_separable_labels_have_no_optimum(loss):
+    from certifit._errors import NoOptimumError
+
+    model = LinearModel(loss, lam=0.0)
+    with pytest.raises(NoOptimumError, match="separable"):
+        model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert not hasattr(model, "coef_")
+    assert model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).certificate_.holds

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certifit.loops.active_set import DONE, active_set, enter, leave
-from certifit.loops.coordinate import cd_dense, cd_gram, cd_sparse, follow, take
+from certifit.loops.active_set import DONE, active_set, enter, leave, mirror
+from certifit.loops.coordinate import cd_dense, cd_gram, cd_rows, cd_sparse, centre, follow, gap, take
 
 
 def slow_sweeps(A, y, w, l1, l2, positive, order, epochs):
@@ -75,14 +75,22 @@ def test_the_inverse_follows_changes():
     rng = np.random.default_rng(2)
     A = rng.normal(size=(20, 6))
     H = A.T @ A
-    inverse, S, z = np.zeros((6, 6)), np.zeros(6, dtype=np.int64), np.empty(6)
-    for k in range(6):
-        assert enter(inverse, k, np.ascontiguousarray(H[k, :6]), H[k, k], z)
-        S[k] = k
+    inverse, S = np.zeros((6, 6)), np.arange(6)
+    Z, V, kept = np.empty((3, 6)), np.empty((3, 6)), np.empty(3, dtype=np.int64)
+    for k in (0, 3):  # three columns at a time
+        block = np.ascontiguousarray(H[k : k + 3])
+        assert enter(inverse, k, block, np.ascontiguousarray(H[k : k + 3, k : k + 3]), 3, Z, V, kept) == 3
     np.testing.assert_allclose(inverse, np.linalg.inv(H), atol=1e-12)
     leave(inverse, 6, 2, S)
     np.testing.assert_allclose(inverse[:5, :5], np.linalg.inv(H[np.ix_(S[:5], S[:5])]), atol=1e-12)
-    assert not enter(inverse, 5, H[S[:5], 0].copy(), H[0, 0], z)  # column 0 is there already
+    again = np.array([0, 2])  # column 0 is there already, column 2 has just left
+    both = np.ascontiguousarray(H[np.ix_(again, S[:5])])
+    padded = np.zeros((2, 6))
+    padded[:, :5] = both
+    assert enter(inverse, 5, padded, np.ascontiguousarray(H[np.ix_(again, again)]), 2, Z, V, kept) == 1
+    assert kept[0] == 1
+    S[5] = 2
+    np.testing.assert_allclose(inverse, np.linalg.inv(H[np.ix_(S, S)]), atol=1e-12)
 
 
 @pytest.mark.parametrize("positive", [False, True])
@@ -96,3 +104,53 @@ def test_active_set_ends_at_the_optimum(problem, positive):
     assert k == np.count_nonzero(w)
     slow = slow_sweeps(A, y, np.zeros(7), l1, l2, positive, np.arange(7), 3000)
     np.testing.assert_allclose(w, slow, atol=1e-10)
+
+
+def test_mirror():
+    A = np.arange(9.0).reshape(3, 3)
+    mirror(A)
+    np.testing.assert_array_equal(A, [[0, 3, 6], [3, 4, 7], [6, 7, 8]])
+
+
+def test_centre():
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(9, 4)) + 2.0
+    padded = np.column_stack([A, np.ones(9)])
+    scale, G = np.array([1.0, 2.0, 0.5, 3.0]), np.empty((4, 4))
+    centre(padded.T @ padded, A.mean(axis=0), 9.0, scale, G)
+    Z = (A - A.mean(axis=0)) / scale
+    np.testing.assert_allclose(G, Z.T @ Z, atol=1e-12)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_gap_is_primal_minus_dual(problem, positive, ridge):
+    """The dual point is c times the residual r, and D = ½‖y‖² − ½‖y − c r‖² − Σ (|c q| − l1)₊² / (2 l2)."""
+    A, y, _, l1, _, _ = problem
+    l2 = np.full(7, ridge)
+    rng = np.random.default_rng(4)
+    for shrink in (1.0, 0.01):
+        w = np.abs(rng.normal(size=7)) * shrink
+        r = y - A @ w
+        q = A.T @ r
+        found, c = gap(w, q, float(r @ r), l1, l2, positive)
+        reach = q if positive else np.abs(q)
+        excess = np.maximum(c * reach - l1, 0.0)
+        assert ridge > 0 or np.all(excess <= 1e-9 * l1)
+        over = np.sum(excess**2) / (2 * ridge) if ridge else 0.0
+        primal = 0.5 * r @ r + l1 @ np.abs(w) + 0.5 * l2 @ w**2
+        dual = 0.5 * y @ y - 0.5 * np.sum((y - c * r) ** 2) - over
+        assert found == pytest.approx(primal - dual, rel=1e-9)
+
+
+def test_a_sweep_over_rows():
+    rng = np.random.default_rng(5)
+    A, Y, W = rng.normal(size=(12, 5)), rng.normal(size=(12, 3)), rng.normal(size=(5, 3))
+    l1, l2 = rng.uniform(0.5, 6, 5), rng.uniform(0, 1, 5)
+    G, Q, V = np.ascontiguousarray(A.T @ A), A.T @ (Y - A @ W), W.copy()
+    cd_rows(G, Q, V, l1, l2)
+    for j in range(5):
+        rho = A[:, j] @ (Y - A @ W) + G[j, j] * W[j]
+        W[j] = max(1.0 - l1[j] / np.linalg.norm(rho), 0.0) * rho / (G[j, j] + l2[j])
+    np.testing.assert_allclose(V, W, atol=1e-12)
+    np.testing.assert_allclose(Q, A.T @ (Y - A @ W), atol=1e-11)

@@ -191,3 +191,38 @@ def test_choosing_outside_the_folds_leaks():
     outside = cross_val_score(LinearRegression(), CorrelationFilter(10).fit_transform(X, y), y, cv=cv).mean()
     assert outside > 0.2
     assert inside < 0.05
+
+
+# -- the types of data frames ---------------------------------------------------------------------------
+def test_missing_values_of_data_frames_are_missing():
+    words = pd.DataFrame({"c": pd.array(["r", None, "b"], dtype="string")})
+    code = OneHot().fit(words)
+    assert list(code.get_feature_names_out()) == ["c=b", "c=r", "c=missing"]
+    np.testing.assert_array_equal(code.transform(words), [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(Factored().fit_transform(words), [[0, 1], [0, 0], [1, 0]])
+    with pytest.raises(ValueError, match="missing"):
+        Thermometer().fit(words)
+    literal = pd.DataFrame({"c": ["missing", None]})
+    assert list(OneHot().fit(literal).get_feature_names_out()) == ["c=missing", "c is missing"]
+
+
+def test_thermometer_takes_the_order_of_the_data_frame():
+    sizes = pd.DataFrame({"size": pd.Categorical(["s", "l", "m"], categories=["s", "m", "l"], ordered=True)})
+    code = Thermometer().fit(sizes)
+    assert list(code.get_feature_names_out()) == ["size>=m", "size>=l"]
+    np.testing.assert_array_equal(code.transform(sizes), [[0, 0], [1, 1], [1, 0]])
+    plain = sizes.astype({"size": pd.CategoricalDtype(["s", "m", "l"])})  # no order given: sorted
+    assert list(Thermometer().fit(plain).get_feature_names_out()) == ["size>=m", "size>=s"]
+    with pytest.raises(ValueError, match="twice"):
+        Thermometer(order=[["s", "m", "m", "l"]]).fit(sizes)
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"size": ["s", "l", "m"]}, schema={"size": polars.Enum(["s", "m", "l"])})
+    np.testing.assert_array_equal(Thermometer().fit_transform(frame), [[0, 0], [1, 1], [1, 0]])
+
+
+def test_a_value_with_more_parts_than_seen_is_unknown():
+    code = Factored("-").fit([["a-x"], ["b-y"]])
+    with pytest.raises(ValueError, match="more parts"):
+        code.transform([["a-x-z"]])
+    ignoring = Factored("-", handle_unknown="ignore").fit([["a-x"], ["b-y"]])
+    np.testing.assert_array_equal(ignoring.transform([["a-x-z"]]), [[1, 0, 1, 0]])

@@ -37,6 +37,22 @@ def classes():
     return run(table, "y", models=["logistic regression"], folds=3).record
 
 
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = np.array(["p", "q", "r"])[np.argmax(np.c_[X, -X.sum(axis=1)] + 0.4 * rng.normal(size=(150, 3)), axis=1)]
+    table = {"größe $": X[:, 0], "b": X[:, 1], "colour": rng.choice(["red", "blue"], 150), "y": y}
+    return run(table, "y", models=["logistic regression", "naive Bayes"], folds=3).record
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    rng = np.random.default_rng(2)
+    table = {"x": rng.normal(size=60), "y": rng.normal(size=60)}
+    return run(table, "y", models=["least squares"], folds=3).record
+
+
 class Page(HTMLParser):
     """Tags, their balance, and every address."""
 
@@ -127,6 +143,86 @@ def test_the_page_can_be_made_again_from_the_record(regression):
     import json
 
     assert render(json.loads(json.dumps(regression))) == render(regression)
+
+
+def numbers_of(record):
+    """Every number of a record, and every number inside its sentences."""
+    todo, found, words = [record], [], []
+    while todo:
+        item = todo.pop()
+        if isinstance(item, dict):
+            todo.extend(item.values())
+            words.extend(str(k) for k in item)
+        elif isinstance(item, (list, tuple)):
+            todo.extend(item)
+        elif isinstance(item, str):
+            words.append(item)
+        elif isinstance(item, (int, float)) and not isinstance(item, bool):
+            found.append(item)
+    return found, " ".join(words)
+
+
+TOKEN = re.compile(r"(?<![\w.])\d[\d\u202f]*(?:\.\d+)?(?:e[-−+]?\d+)?(?![\w])")
+
+
+def tokens(text):
+    return {t.replace("\u202f", "").replace("−", "-") for t in TOKEN.findall(text)}
+
+
+class Words(HTMLParser):
+    """What a person reads: no styles, no pictures, no figures that only set the type."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.hidden, self.said = 0, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.hidden += tag in ("style", "svg", "head")
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in ("style", "svg", "head")
+
+    def handle_data(self, text):
+        if not self.hidden:
+            self.said.append(text)
+
+
+@pytest.mark.parametrize("kind", ["regression", "classes", "many", "nothing"])
+def test_every_number_on_the_page_is_in_the_record(kind, request):
+    """Rounded for people, but none that record.json does not hold."""
+    record = request.getfixturevalue(kind)
+    found, words = numbers_of(record)
+    allowed = tokens(words) | {"95", "100", "1e-16", "0.001", "0", "256"}
+    for v in found:
+        for x in {v, abs(v), 100 * v}:
+            allowed |= {f"{x:.{d}f}" for d in range(5)} | {f"{x:.{d}g}" for d in range(1, 8)}
+            allowed |= {f"{x:.{d}e}" for d in range(4)} | {f"{abs(x):.0f}"}
+    said = tokens(" ".join(Words(render(record)).said))
+    assert len(said) > 20
+    assert said - allowed == set()
+
+
+def test_pictures_and_tables_have_words_for_who_cannot_see_them(regression, classes, many):
+    for record in (regression, classes, many):
+        text = render(record)
+        for svg in re.findall(r"<svg [^>]*>", text):
+            label = re.search(r'aria-label="([^"]*)"', svg).group(1)
+            assert 'role="img"' in svg
+            assert len(label) > 20
+        for table in re.findall(r"<table[^>]*>", text):
+            assert "aria-label" in table
+        assert '<html lang="en">' in text
+        assert text.count("<h1>") == 1
+    assert f"logistic regression {classes['comparison']['standings'][0]['mean']:.3f}" in render(classes)
+
+
+def test_many_classes_have_their_curves_and_a_baseline_its_proof(many, nothing):
+    assert [c["positive"] for c in many["classes"]["rocs"]] == ["p", "q", "r"]
+    assert "each class against all others" in render(many)
+    assert nothing["verdict"]["winner"] == "baseline"
+    assert nothing["proofs"]["certificates"][0]["holds"]
+    assert "No answer that ignores the columns" in render(nothing)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (apt-get install chromium)")

@@ -42,6 +42,17 @@ def test_fit_save_verify_explain(tmp_path, candidate, task):
         assert abs(sum(p for _, p in told.probabilities) - 1.0) < 1e-9
 
 
+def test_a_tree_is_told_in_the_words_of_the_table():
+    rng = np.random.default_rng(0)
+    table = {"x0": rng.normal(size=200), "valve": rng.choice(["open", "shut"], 200)}
+    table["y"] = np.where((table["valve"] == "open") & (table["x0"] > 0), "alarm", "fine")
+    model = fit(table, "y", "decision tree", keep=["x0", "valve"])
+    path = explain(model, model.read({"x0": [1.0], "valve": ["open"]}).X).path
+    assert "x0 > " in path
+    assert "valve = open  (" in path or "valve ≠ shut  (" in path
+    assert "x[" not in path
+
+
 def test_every_task_has_a_handful_of_models():
     for task in TARGETS:
         assert sum(t == task for _, t in (c.values for c in CASES)) >= (1 if task == "counts" else 8)

@@ -74,6 +74,36 @@ def test_words_among_numbers_are_counted_and_named():
     assert any("'unknown'" in n for n in facts.notes)
 
 
+def test_money_per_cent_and_infinities_are_said():
+    rng = np.random.default_rng(0)
+    price = [f"${v:,.2f}" for v in np.exp(8 + rng.normal(size=N))]
+    share = [f"{v:.1f}%" for v in rng.normal(50, 9, N)]
+    wide = ["inf" if i % 20 == 0 else f"{v:.3f}" for i, v in enumerate(rng.normal(size=N))]
+    facts = examine({"price": price, "share": share, "wide": wide, "y": rng.normal(size=N)}, "y")
+    assert [c.kind for c in facts.schema.columns] == ["number"] * 3
+    assert any("'price' carry '$'" in n for n in facts.notes)
+    assert any("'share' carry '%'" in n for n in facts.notes)
+    assert any("3 cells of 'wide' are infinite" in n for n in facts.notes)
+    assert facts.missing == 3
+
+
+def test_huge_and_tiny_values_are_judged_without_a_warning():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=N)
+    noise = rng.normal(size=N)
+    for scale in (1e300, 1e-300):
+        facts = examine({"x": x * scale, "z": noise, "y": (x + noise) * (1e140 if scale > 1 else 1e-140)}, "y")
+        assert facts.leaks == ()
+        assert len(facts.schema.columns) == 2
+
+
+def test_targets_whose_squares_are_no_floats_are_refused():
+    y = np.random.default_rng(0).normal(size=N)
+    for scale, words in ((1e307, "reaches"), (1e-300, "varies by")):
+        with pytest.raises(TableError, match=rf"{words} .*rescale it"):
+            examine({"x": np.arange(N) % 7, "y": y * scale}, "y")
+
+
 def test_zip_codes_stay_categories_with_their_zeros():
     facts = examine(table(zip=["01234", "98765", "00501"] * 20), "y")
     column = next(c for c in facts.schema.columns if c.name == "zip")
@@ -118,6 +148,7 @@ def test_text_labels_stay_as_they_are():
         ({"y": ["a"] * (N - 1) + ["b"]}, "has 1 row"),
         ({"y": [None] * N}, "empty"),
         ({"y": [f"w{i}" for i in range(N)]}, "60 classes"),
+        ({"y": [f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)]}, "holds dates"),
     ],
 )
 def test_hopeless_targets_are_refused(columns, words):
@@ -132,6 +163,9 @@ def test_wrong_names_and_tiny_tables_are_refused():
         examine({"y": [1, 2] * 30}, "y")
     with pytest.raises(TableError, match="Only 4 rows"):
         examine({"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.5, 3.5, 4.5]}, "y")
+    y = np.random.default_rng(0).normal(size=N)
+    with pytest.raises(TableError, match=r"x: gives the answer away \(--keep COLUMN"):
+        examine({"x": 2 * y, "y": y}, "y")
     with pytest.raises(TableError, match="No column is left"):
         examine({"x": ["same"] * N, "y": np.random.default_rng(0).normal(size=N)}, "y")
 

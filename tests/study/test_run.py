@@ -114,6 +114,52 @@ def test_a_budget_too_short_for_all_names_what_it_left():
     assert any("time budget" in why for _, why in found.record["comparison"]["left"])
 
 
+def test_a_short_budget_completes_a_few_rather_than_beginning_all(monkeypatch):
+    """Pieces of a second each, time for a dozen: whole candidates are compared, the others are named."""
+    from certifit.study import _compare
+
+    clock = [0.0]
+    monkeypatch.setattr(_compare.time, "monotonic", lambda: clock[0])
+
+    def piece(candidate, k, work):
+        clock[0] += 1.0
+        return _compare.Piece(None, 0.5, {}, 1.0)
+
+    monkeypatch.setattr(_compare, "run_piece", piece)
+    rows = [c for c in TABLE if "classification" in c.tasks]
+    work = _compare.Work(np.zeros((9, 1)), np.zeros(9), None, None, ((np.arange(6), np.arange(6, 9)),) * 3, 3, 0)
+    results = _compare.compare(rows, work, 12.0)
+    whole = [r.name for r in results if r.complete(3)]
+    assert len(whole) >= 3
+    assert whole[:2] == ["baseline", "logistic regression"]
+
+
+def test_a_refit_without_time_takes_the_choice_of_most_folds():
+    from certifit.study import _compare, _winner
+    from certifit.study._facts import examine
+    from certifit.study._judge import R2
+    from certifit.study._run import choose_candidates, plan
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    facts = examine({"x": x, "y": x + rng.normal(size=60)}, "y")
+    work = plan(facts, R2, 3, 0)
+    ridge = _compare.Result(choose_candidates(facts, ["ridge"])[0][1])
+    ridge.pieces = {k: _compare.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
+    pipeline, chosen, how = _winner.refit(ridge, work, time.monotonic() + 1.0)
+    assert chosen == {"alpha": 10.0}
+    assert pipeline.steps[-1][1].alpha == 10.0
+    assert "want of time" in how
+
+
+def test_folds_that_cannot_be_had_are_refused():
+    rng = np.random.default_rng(0)
+    with pytest.raises(TableError, match=r"10 folds are too many: class b has 4 different rows"):
+        run({"x": rng.normal(size=40), "y": ["a"] * 36 + ["b"] * 4}, "y", folds=10)
+    with pytest.raises(TableError, match="30 folds are too many for 40 different rows"):
+        run({"x": rng.normal(size=40), "y": rng.normal(size=40)}, "y", folds=30)
+
+
 def test_workers_give_the_same_answer_and_end_in_time():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
@@ -148,11 +194,20 @@ def test_files_are_complete_and_record_holds_their_digests(tmp_path):
 
 
 def test_the_same_seed_gives_the_same_study():
+    """The whole record, apart from times."""
     rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    table = {"x": x, "y": 2 * x + rng.normal(size=60)}
-    first, second = (study(table, "y", models=["least squares"], seed=7).record for _ in range(2))
-    assert first["comparison"]["standings"][0]["fold_scores"] == second["comparison"]["standings"][0]["fold_scores"]
+    x = rng.normal(size=(90, 2))
+    table = {"x": x[:, 0], "z": x[:, 1], "c": rng.choice(["u", "v"], 90)}
+    table["y"] = np.where(x[:, 0] + 0.5 * rng.normal(size=90) > 0, "a", "b")
+    models = ["logistic regression", "perceptron", "naive Bayes", "decision tree", "nearest neighbours"]
+    records = [study(table, "y", models=models, seed=7).record for _ in range(2)]
+    for record in records:
+        del record["made"], record["seconds"]
+        for standing in record["comparison"]["standings"]:
+            del standing["seconds"]
+    assert json.dumps(records[0]) == json.dumps(records[1])
+    other = study(table, "y", models=["logistic regression"], seed=8).record
+    assert other["comparison"]["standings"][0]["fold_scores"] != records[0]["comparison"]["standings"][0]["fold_scores"]
 
 
 def test_every_row_of_the_table_names_things_that_exist_or_does_not_appear():

@@ -47,6 +47,23 @@ def test_nothing_better_than_the_baseline():
     assert "No model is really better" in in_words(verdict, AUC)
 
 
+def test_once_the_columns_tell_something_a_better_model_of_wider_scatter_may_win():
+    wide = np.array([0.95, 0.6, 0.9] * 3 + [0.8])
+    steady = result("steady", 0.55 + NOISE / 10)
+    verdict = decide([result("baseline", [0.5] * 10), steady, result("better", wide)], FOLDS, AUC)
+    assert verdict.winner.name == "better"
+    assert "with the best mean score" in verdict.rule
+
+
+def test_a_verdict_is_short_and_without_signed_zeros():
+    rows = [result("baseline", [0.5] * 10)] + [result(f"m{i}", 0.9 - 0.0001 * i + NOISE) for i in range(12)]
+    text = in_words(decide(rows, FOLDS, AUC), AUC)
+    assert "7 more" in text or "more" in text
+    assert len(text) < 500
+    assert "-0.000" not in text
+    assert "−0.000" not in text
+
+
 def test_incomplete_candidates_are_not_ranked_and_none_at_all_is_an_error():
     half = result("half", [0.9] * 5)
     verdict = decide([result("baseline", 0.5 + 0 * NOISE), result("whole", 0.8 + NOISE), half], FOLDS, AUC)

@@ -8,6 +8,7 @@ like, because what they claim is checked here.
 # Importing a kind makes it known to `issue` and `verify`.
 from certifit.certificates import (
     bayes,
+    constant,
     counts,
     duality,
     evaluation,
@@ -16,6 +17,7 @@ from certifit.certificates import (
     least_squares,
     linear_svm,
     local,
+    multitask,
     neighbors,
     perceptron,
     separation,
@@ -38,6 +40,7 @@ __all__ = [
     "Verification",
     "ball",
     "bayes",
+    "constant",
     "counts",
     "dot",
     "dot_t",
@@ -52,6 +55,7 @@ __all__ = [
     "linear_svm",
     "local",
     "mercer",
+    "multitask",
     "neighbors",
     "perceptron",
     "rationals",

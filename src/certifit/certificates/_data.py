@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, rationals
 
 Rigor = Literal["float", "exact"]
+_DENSE = 1 << 27  # entries that a sparse matrix may have to be compared with dense rows
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,22 @@ class Data:
         n = self.X.shape[0]
         return all(p is None or len(p) == n for p in (self.y, self.sample_weight, self.offset))
 
+    def as_in(self, digest: str | None) -> Data | None:
+        """These data, dense or sparse as those of the digest were; None where the numbers are others."""
+        if not self.shapes_agree():
+            return None
+        if self.digest() == digest:
+            return self
+        if self.X.dtype == object or self.X.ndim != 2:
+            return None
+        if not scipy.sparse.issparse(self.X):
+            other = replace(self, X=scipy.sparse.csr_matrix(self.X))
+        elif self.X.shape[0] * self.X.shape[1] <= _DENSE:
+            other = replace(self, X=self.X.toarray())
+        else:
+            return None
+        return other if other.digest() == digest else None
+
     def digest(self) -> str:
         """SHA-256 of the canonical bytes."""
         h = hashlib.sha256()
@@ -98,9 +115,10 @@ class Data:
 def _matrix(X: Any) -> Matrix:
     if scipy.sparse.issparse(X):
         X = X.tocsr().astype(float)
-        if not X.has_canonical_format:
+        if not X.has_canonical_format or not np.all(X.data):
             X = X.copy()
             X.sum_duplicates()
+            X.eliminate_zeros()
         return X
     X = np.asarray(X)
     if X.dtype.kind in "biuf":
@@ -115,6 +133,8 @@ def _labels(y: Any) -> Array:
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
+    if y.dtype.kind in "iu" and y.size and max(abs(int(y.min())), abs(int(y.max()))) > 2**53:
+        return y  # as floats, labels that differ could become equal
     return np.ascontiguousarray(y, dtype=float) if y.dtype.kind in "biuf" else y
 
 
@@ -134,6 +154,8 @@ def _feed(h: Any, part: Any) -> None:
 
 
 def _word(v: Any) -> list[str]:
+    if isinstance(v, (int, np.integer)) and abs(int(v)) > 2**53:
+        return ["number", str(int(v))]
     if isinstance(v, (bool, np.bool_, int, np.integer, float, np.floating)):
         return ["number", repr(float(v))]
     return ["word", str(v)]

@@ -43,7 +43,7 @@ class Frame:
             A = np.empty((n, d + fit_intercept))
             np.subtract(X, centre, out=A[:, :d])
             A[:, d:] = 1.0
-            size = np.array([scipy.linalg.norm(c) for c in (np.sqrt(weights)[:, None] * A).T])
+            size = np.array([scipy.linalg.norm(c, check_finite=False) for c in (np.sqrt(weights)[:, None] * A).T])
         with np.errstate(divide="ignore"):
             scale = np.where(size > 0, 2.0 ** np.round(np.log2(np.where(size > 0, size, 1.0))), 1.0)
         return cls(A, np.sqrt(weights), centre, scale, fit_intercept)

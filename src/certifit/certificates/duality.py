@@ -32,7 +32,7 @@ from certifit.certificates._ball import Ball, ball, dot, dot_t, to_float
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.losses import Loss, best_offset, get_loss
-from certifit.regularizers import Regularizer, get_regularizer
+from certifit.regularizers import NonNegative, Regularizer, get_regularizer
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,32 @@ def binary(data: Data, evidence: Mapping[str, Any]) -> tuple[Array, Array]:
     return np.where(positive, 1.0, -1.0), weights
 
 
+def sound(evidence: Mapping[str, Any], y: Array, weights: Array) -> list[Check]:
+    """What makes the problem of the evidence a convex one, in which the model is an admissible point."""
+    loss, lam = get_loss(evidence["loss"]), np.asarray(evidence.get("lam", 0.0), dtype=float)
+    low, high = _LABELS.get(loss.name, (-np.inf, np.inf))
+    fits = bool(np.all((y >= low) & (y <= high) & np.isfinite(y)))
+    if loss.targets == "sign":
+        fits = bool(np.all(np.abs(y) == 1.0))
+    specs = evidence.get("regularizer", "none")
+    signed = any(isinstance(get_regularizer(s), NonNegative) for s in (specs if isinstance(specs, list) else [specs]))
+    points = [np.asarray(evidence[k], dtype=float) for k in ("coef", "witness_coef") if k in evidence]
+    return [
+        Check("the labels are such as the loss is for", fits),
+        Check("weights are not negative", bool(np.all(weights >= 0.0) and np.all(np.isfinite(weights)))),
+        Check("the penalty is not negative", bool(np.all((lam >= 0.0) & (lam < np.inf)))),
+        Check("no coefficient is negative where none may be", not signed or all(np.all(p >= 0.0) for p in points)),
+    ]
+
+
+_LABELS = {
+    "poisson": (0.0, np.inf),
+    "binomial": (0.0, 1.0),
+    "gamma_log": (5e-324, np.inf),
+    "tweedie_log": (0.0, np.inf),
+}
+
+
 def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Problem]:
     loss = get_loss(evidence["loss"])
     y, weights = binary(data, evidence)
@@ -174,7 +200,7 @@ class Duality(Kind):
         intercept = np.atleast_1d(np.asarray(evidence["intercept"], dtype=float))
         problems = _targets(data, evidence, rigor)
         checks = [Check("coefficients match the data", coef.shape == (len(problems), data.X.shape[1]))]
-        checks.append(Check("weights are not negative", bool(np.all(data.weights >= 0.0))))
+        checks.extend(sound(evidence, *(np.asarray(part, dtype=float) for part in binary(data, evidence))))
         free = bool(evidence["fit_intercept"]) or not np.any(intercept)
         checks.append(Check("no offset where none is allowed", free))
         if not all(c.holds for c in checks):
@@ -187,7 +213,7 @@ class Duality(Kind):
             value, gap, trouble = value + problem.total(coef[t], b), gap + own, trouble or why
             shares.append(_share(own, problem.null()))
         value, gap = value / S, gap / S
-        finite = bool(np.isfinite(to_float(gap.upper)))
+        finite = bool(np.isfinite(to_float(gap.upper)) and np.isfinite(to_float(value.upper)))
         checks.append(Check("the gap is bounded", finite, trouble or f"{float(to_float(gap.upper)):.3g}"))
         figures: dict[str, Figure] = {
             "value": about(value),

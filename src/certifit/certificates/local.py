@@ -28,7 +28,7 @@ from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._frame import Frame, gram_factor, qr_factor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.duality import binary, changed, line, witness_scores, words
+from certifit.certificates.duality import binary, changed, line, sound, witness_scores, words
 from certifit.losses import Loss, best_offset, get_loss
 from certifit.regularizers import SquaredL2, Zero, get_regularizer
 
@@ -113,7 +113,7 @@ def examine(data: Data, evidence: Mapping[str, Any]) -> _Local:
         ridge = ridge / frame.scale**2
     B = frame.matrix()
     factor = gram_factor(B, ridge) or qr_factor(B, ridge)
-    if factor is None:
+    if factor is None or not np.isfinite(value.upper):
         return _Local(value, null, Ball(np.inf), np.inf, z, weights, None)
     # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
     drift = math.expm1(float(np.max(np.broadcast_to(z.rad, z.shape), initial=0.0))) + 32 * UNIT
@@ -166,7 +166,7 @@ class LocalBound(Kind):
         d = data.X.shape[1]
         checks = [
             Check("coefficients match the data", np.size(evidence["coef"]) == d),
-            Check("weights are not negative", bool(np.all(data.weights >= 0))),
+            *sound(evidence, *(np.asarray(part, dtype=float) for part in binary(data, evidence))),
             Check(
                 "no offset where none is allowed", bool(evidence["fit_intercept"]) or not np.any(evidence["intercept"])
             ),

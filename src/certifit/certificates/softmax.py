@@ -121,21 +121,26 @@ class _Parts:
         own = Z[np.arange(len(self.code)), self.code]
         return ((_lse(Z) - own) * self.weights).sum() + self.regularizer.value(ball(W.ravel())) * self.strength
 
-    def _slopes(self, U: Array) -> Ball:
+    def _moves(self, beta: Array) -> Ball:
+        """s(p − e_y): the flows, and at the own class what they take away (exact on the grid of powers of two)."""
+        own, out = (np.arange(len(beta)), self.code), Ball(beta).sum(axis=1)
+        mid, rad = beta.copy(), np.zeros_like(beta)
+        mid[own] = -out.mid
+        if not self.fit_intercept:
+            rad[own] = out.rad
+        return Ball(mid, rad)
+
+    def _slopes(self, U: Ball) -> Ball:
         """V, as one long vector like W."""
-        return (-dot_t(self.X, ball(U)).T / self.strength).reshape(-1)
+        return (-dot_t(self.X, U).T / self.strength).reshape(-1)
 
     def gap(self, W: Array, b: Array) -> tuple[Ball, str]:
         """S·(bound on P − P*)."""
         Z = self.scores(W, b)
-        n = len(Z)
         beta = _flows(_probabilities(Z.mid), self.code, self.weights, self.fit_intercept)
         if beta is None or self.strength <= 0:
             return Ball(np.inf), "no feasible multipliers"
-        own = np.arange(n), self.code
-        U = beta.copy()
-        U[own] = -beta.sum(axis=1)  # exact: multiples of one power of two
-        V = self._slopes(U)
+        V = self._slopes(self._moves(beta))
         size = float(ball(self.regularizer.gauge(V)).upper)
         if size > 1.0:
             if not math.isfinite(size):
@@ -145,9 +150,8 @@ class _Parts:
                 shrunk = _flows(probability * ((1.0 - slack) / size), self.code, self.weights, self.fit_intercept)
                 if shrunk is None:
                     continue
-                beta, U = shrunk, shrunk.copy()
-                U[own] = -beta.sum(axis=1)
-                V = self._slopes(U)
+                beta = shrunk
+                V = self._slopes(self._moves(beta))
                 if float(ball(self.regularizer.gauge(V)).upper) <= 1.0:
                     break
             else:
@@ -214,9 +218,10 @@ class SoftmaxDuality(Kind):
         W = np.asarray(evidence["coef"], dtype=float)
         b = np.asarray(evidence["intercept"], dtype=float)
         K = len(evidence["classes"])
+        _, weights = codes(data, evidence)
         checks = [
             Check("coefficients match the data", W.shape == (K, data.X.shape[1]) and b.shape == (K,)),
-            Check("weights are not negative", bool(np.all(data.weights >= 0))),
+            Check("weights are not negative", bool(np.all((weights >= 0) & np.isfinite(weights)))),
             Check("no offset where none is allowed", bool(evidence["fit_intercept"]) or not np.any(b)),
         ]
         if not all(c.holds for c in checks):
@@ -241,7 +246,7 @@ class SoftmaxDuality(Kind):
             "value": about(value / S),
             "bound": lower((value - gap) / S),
             "gap": upper(gap / S),
-            "relative_gap": upper(gap / null if null > 0 else gap * 0.0),
+            "relative_gap": upper(gap / null if null > 0 else Ball(np.inf)),
         }
         if "witness_coef" in evidence:
             figures |= changed(p.scores(W, b), witness_scores(data, evidence))

@@ -87,7 +87,9 @@ def study(
     """
     from certifit.cli import _commands
 
-    count = workers or min(os.cpu_count() or 1, 8)
+    count = (
+        workers if workers is not None else max(2, min(os.cpu_count() or 1, 8))
+    )  # two at least: only work elsewhere can be ended in time
     return _commands.study(
         data,
         target,
@@ -326,7 +328,7 @@ def run(arguments: list[str]) -> int:
     """Parse, run, and turn what went wrong into one sentence and an exit code."""
     from certifit.cli._errors import UsageError
 
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     try:
         if not arguments:
             app.help_print([])
@@ -345,6 +347,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # somebody closed the pipe (head): not our error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        errors.print(f"certifit: {error.filename or 'a file'}: {error.strerror or error}.", markup=False)
+        return 1
     except Exception as error:
         if os.environ.get("CERTIFIT_TRACE"):
             raise

@@ -14,7 +14,7 @@ class Screen:
     """Two columns: what is being done, and what came of it; a bar while models are compared."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+        self.console = console or Console(highlight=False, emoji=False)
         self.bar: Progress | None = None
         self.task: Any = None
 

@@ -14,6 +14,7 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.design._design import Design
+from certifit.design._rows import transposed_product
 
 _DENSE = 40_000_000  # entries up to which gathered sparse columns are made dense
 _GATHERED = 2_000  # columns that a working set is expected to hold
@@ -115,14 +116,16 @@ class Block:
 
     def correlate(self, R: Array) -> Array:
         if self.root is None or self.mean is None:
-            return self.values.T @ R
+            return self.values.T @ R if self.is_sparse else transposed_product(self.values, R)
         SR = self.root * R if R.ndim == 1 else self.root[:, None] * R
         return self.values.T @ SR - (np.outer(self.mean, SR.sum(axis=0)) if R.ndim > 1 else self.mean * SR.sum())
 
     def cross(self, other: Block) -> Array:
         """selfᵀ other."""
         if self.root is None or self.mean is None or other.mean is None:
-            return np.asarray(self.values.T @ other.values)
+            if self is other or self.is_sparse:
+                return np.asarray(self.values.T @ other.values)  # NumPy calls syrk for this pattern
+            return transposed_product(self.values, other.values)
         weighted = scipy.sparse.diags_array(self.root**2) @ other.values
         return np.asarray((self.values.T @ weighted).toarray()) - self.total * np.outer(self.mean, other.mean)
 

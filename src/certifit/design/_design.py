@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design._rows import sum_over_rows
+from certifit.design._rows import sum_over_rows, transposed_product
 
 _ROWS = 4096  # rows handled at a time
 
@@ -65,7 +65,9 @@ class Design:
 
     def product_t(self, r: Array) -> Array:
         """Xᵀ r."""
-        return np.asarray(self.X.T @ r)
+        if self.is_sparse:
+            return np.asarray(self.X.T @ r)
+        return transposed_product(self.X, r)
 
     def dense(self) -> Array:
         """X as a dense array (a copy only when it is sparse)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache
@@ -17,10 +17,12 @@ from typing import Any
 import joblib
 import numpy as np
 
+from certifit._types import Array
 from certifit.design._linalg import one_thread
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 _SMALL = 1 << 20  # numbers below which threads do not pay
+_LARGE = 1 << 28  # products of two numbers below which they do not pay for a matrix product
 _NAME = "certifit-rows"
 
 
@@ -65,12 +67,54 @@ def sum_over_rows(
         return total
 
     total: tuple[Any, ...] = ()
-    contexts = [copy_context() for _ in range(_STRIPES)]  # NumPy's errstate holds in the threads too
     with one_thread():
-        alone = threads() == 1 or threading.current_thread().name.startswith(_NAME)
-        for part in (map if alone else _pool().map)(lambda k: contexts[k].run(stripe, k), range(_STRIPES)):
+        for part in _map(stripe, range(_STRIPES)):
             total = _add(total, part)
     return total
+
+
+def side_by_side(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
+    """``[work(t) for t in tasks]``, each on one core; what a task gives does not depend on how many cores there are.
+
+    Examples
+    --------
+    >>> side_by_side(lambda k: k * k, range(4))
+    [0, 1, 4, 9]
+    """
+    with one_thread():
+        return list(_map(work, tasks))
+
+
+def transposed_product(A: Array, B: Array) -> Array:
+    """Aᵀ B for dense A (n, d) and B (n,) or (n, k); large ones by ranges of columns (of rows, where A lies by rows).
+
+    Examples
+    --------
+    >>> transposed_product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0]))
+    array([4., 6.])
+    """
+    if B.size * A.shape[1] <= _LARGE:
+        with one_thread():
+            return np.asarray(A.T @ B)
+    if A.strides[0] > A.strides[1]:
+        return np.asarray(sum_over_rows(lambda rows: (A[rows].T @ B[rows],), A.shape)[0])
+    out = np.empty((A.shape[1], *B.shape[1:]))
+    edges = np.linspace(0, A.shape[1], _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> None:
+        columns = slice(edges[k], edges[k + 1])
+        np.matmul(A[:, columns].T, B, out=out[columns])
+
+    side_by_side(stripe, range(_STRIPES))
+    return out
+
+
+def _map(work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterable[Any]:
+    """map(work, tasks) on the pool; one after the other where a thread of the pool asks for it."""
+    if threads() == 1 or threading.current_thread().name.startswith(_NAME):
+        return map(work, tasks)
+    contexts = [copy_context() for _ in tasks]  # NumPy's errstate holds in the threads too
+    return _pool().map(lambda context, task: context.run(work, task), contexts, tasks)
 
 
 def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:

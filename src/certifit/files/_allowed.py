@@ -14,6 +14,7 @@ import zipfile
 from functools import cache
 from typing import Any
 
+from certifit.files._container import refuse_bombs
 from certifit.files._errors import ModelFileError
 
 _FAMILIES = (
@@ -44,7 +45,10 @@ _PARTS = {
     "certifit.naive_bayes._statistics.Moments",
     "certifit.neighbors._metrics.Metric",
     "certifit.neighbors._search.Index",
+    "certifit.solvers._solution.TraceRow",
     "certifit.solvers.least_squares.Factor",
+    "certifit.study._baseline.ConstantClassifier",
+    "certifit.study._baseline.ConstantRegressor",
     "certifit.study._encoder.TableEncoder",
     "certifit.svm._pegasos._Walk",
     "certifit.tree._columns.Columns",
@@ -52,8 +56,6 @@ _PARTS = {
 }
 _OTHERS = {
     "sklearn.pipeline.Pipeline",
-    "sklearn.dummy.DummyClassifier",
-    "sklearn.dummy.DummyRegressor",
 }
 _PLAIN = {
     *(f"builtins.{t}" for t in ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")),
@@ -121,8 +123,11 @@ def refuse_strangers(skops_file: bytes, where: str) -> None:
     """Raise unless every node of a skops file is of an allowed type; reads JSON only and builds nothing."""
     try:
         with zipfile.ZipFile(io.BytesIO(skops_file)) as archive:
+            refuse_bombs(archive, len(skops_file), where)
             schema = json.loads(archive.read("schema.json"))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+    except ModelFileError:
+        raise
+    except Exception as error:  # a broken or hostile archive fails in many ways: deep nesting, lying sizes, bad bytes
         raise ModelFileError(f"{where}: its model part cannot be read ({type(error).__name__}): refused.") from None
     known = allowed() | _PLAIN
     todo = [schema]

@@ -31,7 +31,11 @@ DATES = (
 )
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
-_COMMA = r"^[+-]?\d+,\d+$"
+_COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+$"
+_COMMA_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$"
+_INFINITE = r"^[+-]?(?i:inf|infinity)$"
+_MONEY = "[$€£¥]"
+_UNIT = rf"^([+-]?){_MONEY}\s*|\s*({_MONEY}|%)$"  # $ 3, 3 €, 3 %
 _CODE = r"^[+-]?0\d+$"
 _DAY = 86_400.0
 
@@ -73,9 +77,10 @@ def _as_text(column: Any) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_floating(column.type):
-        whole = pc.all(pc.equal(pc.floor(column), column)).as_py()
-        if whole is not False:
-            column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type)).cast(pa.int64())
+        column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, column.type))
+        small = pc.less(pc.abs(column), 2.0**53)
+        if pc.all(pc.and_(pc.equal(pc.floor(column), column), small)).as_py() is not False:
+            column = column.cast(pa.int64())
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "true", "false")
     return column.cast(pa.large_string())
@@ -92,25 +97,54 @@ def numbers(column: Any, comma: bool = False) -> tuple[Array, Array]:
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(float)
         values[~np.isfinite(values)] = np.nan
         return values, np.zeros(len(values), dtype=bool)
-    words = stripped(column)
+    words = _bare(stripped(column))
     if comma:
-        words = pc.replace_substring(words, ",", ".")
+        words = pc.replace_substring(_ungrouped(words, _COMMA_THOUSANDS, "."), ",", ".")
     else:
-        grouped = pc.match_substring_regex(words, _THOUSANDS)
-        words = pc.if_else(pc.fill_null(grouped, False), pc.replace_substring(words, ",", ""), words)
+        words = _ungrouped(words, _THOUSANDS, ",")
     good = pc.fill_null(pc.match_substring_regex(words, _NUMBER), False)
     kept = pc.replace_substring_regex(pc.if_else(good, words, pa.scalar(None, words.type)), r"^\+", "")
     values = pc.cast(kept, pa.float64()).to_numpy(zero_copy_only=False).astype(float)
     values[~np.isfinite(values)] = np.nan
-    bad = pc.and_(pc.is_valid(words), pc.invert(good)).to_numpy(zero_copy_only=False)
+    infinite = pc.fill_null(pc.match_substring_regex(words, _INFINITE), False)
+    bad = pc.and_(pc.is_valid(words), pc.invert(pc.or_(good, infinite))).to_numpy(zero_copy_only=False)
     return values, np.asarray(bad, dtype=bool)
+
+
+def _bare(words: Any) -> Any:
+    """Numbers without their unit of money, their per cent sign, or a typographer's minus."""
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(words, rf"{_MONEY}|%|−")).as_py():
+        return words
+    return pc.replace_substring_regex(pc.replace_substring(words, "−", "-"), _UNIT, r"\1")
+
+
+def _ungrouped(words: Any, pattern: str, mark: str) -> Any:
+    """1,234,567 without the marks between its groups."""
+    import pyarrow.compute as pc
+
+    grouped = pc.fill_null(pc.match_substring_regex(words, pattern), False)
+    return pc.if_else(grouped, pc.replace_substring(words, mark, ""), words)
+
+
+def unit(column: Any) -> str:
+    """The unit of money or the per cent sign that most present cells carry; nothing when they do not."""
+    import pyarrow.compute as pc
+
+    words = stripped(column)
+    present = len(words) - words.null_count
+    for mark in "%$€£¥":
+        if 2 * (pc.sum(pc.match_substring(words, mark)).as_py() or 0) > present:
+            return mark
+    return ""
 
 
 def matches(column: Any, what: str) -> tuple[int, int]:
     """How many of the present cells look like ``what`` ("code": leading zero, "comma": 1,5), and how many there are."""
     import pyarrow.compute as pc
 
-    words = stripped(column)
+    words = _bare(stripped(column))
     found = pc.sum(pc.match_substring_regex(words, {"code": _CODE, "comma": _COMMA}[what])).as_py()
     return int(found or 0), len(words) - words.null_count
 

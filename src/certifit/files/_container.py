@@ -21,6 +21,8 @@ from certifit.files._errors import ModelFileError
 FORMAT = 1
 _MEMBERS = ("schema.json", "certificates.json", "model.skops")
 _LIMIT = 4 << 30  # bytes after unpacking: more is taken for a zip bomb
+_SMALL, _GROWTH = 64 << 20, 200  # and so is what is not small and grows more than this many times
+_PLAINLY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _WHEN = (1980, 1, 1, 0, 0, 0)  # equal contents give equal files
 
 
@@ -32,9 +34,21 @@ def pack(parts: dict[str, bytes], about: dict[str, Any]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in (("manifest.json", as_json(manifest)), *((m, parts[m]) for m in _MEMBERS)):
             info = zipfile.ZipInfo(name, _WHEN)
-            info.compress_type = zipfile.ZIP_DEFLATED
+            # What shrinks too well would look like a bomb to whoever reads it.
+            tight = len(zlib.compress(data, 1)) * (_GROWTH // 2) > len(data)
+            info.compress_type = zipfile.ZIP_DEFLATED if tight else zipfile.ZIP_STORED
             archive.writestr(info, data)
     return buffer.getvalue()
+
+
+def refuse_bombs(archive: zipfile.ZipFile, size: int, where: str) -> None:
+    """Raise for an archive that would unpack to far more than it is, or that is packed in an unusual way."""
+    members = archive.infolist()
+    total = sum(i.file_size for i in members)
+    if total > min(_LIMIT, max(_SMALL, _GROWTH * size)):
+        raise ModelFileError(f"{where} would unpack to {total >> 20} MB from {size >> 10} KB: refused.")
+    if any(i.compress_type not in _PLAINLY or i.flag_bits & 1 for i in members):
+        raise ModelFileError(f"{where} is encrypted, or packed in a way that certifit does not write: refused.")
 
 
 def as_json(record: Any) -> bytes:
@@ -49,13 +63,12 @@ def unpack(data: bytes, where: str) -> tuple[dict[str, bytes], dict[str, Any]]:
             names = archive.namelist()
             if "manifest.json" not in names:
                 raise ModelFileError(f"{where} is a zip file, but not a certifit model: it has no manifest.")
-            if sum(i.file_size for i in archive.infolist()) > _LIMIT:
-                raise ModelFileError(f"{where} would unpack to more than {_LIMIT >> 30} GB: refused.")
+            refuse_bombs(archive, len(data), where)
             manifest = _manifest(archive.read("manifest.json"), where)
             if sorted(names) != sorted(("manifest.json", *_MEMBERS)):
                 raise ModelFileError(f"{where} does not hold the members of a certifit model: refused.")
             parts = {name: archive.read(name) for name in _MEMBERS}
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, MemoryError, RuntimeError, OSError) as error:
         hint = "truncated or damaged" if data[:2] == b"PK" else "not a certifit model file"
         raise ModelFileError(f"{where} is {hint} ({error}).") from None
     except ValueError as error:

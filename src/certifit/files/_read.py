@@ -11,7 +11,6 @@ import csv
 import gzip
 import io
 import os
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,7 +204,7 @@ def _parse(data: bytes, ending: str, path: Path, sheet: int | str, notes: list[s
 
 
 def _first_sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    text = "".join(c for c in " ".join(str(error).split()) if c.isprintable())
     return (text[:200] + " ...") if len(text) > 200 else text.rstrip(".") + "."
 
 
@@ -216,7 +215,10 @@ def _read_arrow(data: bytes) -> Any:
     try:
         return pa.ipc.open_file(io.BytesIO(data)).read_all()
     except pa.ArrowInvalid:
-        return pa.ipc.open_stream(io.BytesIO(data)).read_all()
+        try:
+            return pa.ipc.open_stream(io.BytesIO(data)).read_all()
+        except (pa.ArrowInvalid, OSError):
+            raise TableError("The file holds no Arrow table: is its ending right?") from None
 
 
 def _read_excel(data: bytes, sheet: int | str) -> Any:
@@ -244,20 +246,28 @@ def _read_text(data: bytes, ending: str, notes: list[str]) -> Any:
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     if not any(cell.strip() for cell in header):
         raise TableError("The first line must hold the column names; it is empty.")
+    if len(header) == 1:
+        notes.append("the file has one column only (separators that are known: comma, semicolon, tab, bar, blank)")
     # Made-up names: the file's own may repeat, and every cell is to stay text.
     names = [f"c{j}" for j in range(len(header))]
-    return (
-        pacsv.read_csv(
-            pa.BufferReader(text.encode("utf-8")),
-            read_options=pacsv.ReadOptions(column_names=names, skip_rows=0, use_threads=True, block_size=1 << 24),
+    source = pa.BufferReader(text.encode("utf-8"))
+
+    def cells(threads: bool) -> Any:
+        source.seek(0)
+        return pacsv.read_csv(
+            source,
+            read_options=pacsv.ReadOptions(column_names=names, skip_rows=0, use_threads=threads, block_size=1 << 24),
             parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=False
             ),
         )
-        .slice(1)
-        .rename_columns(header)
-    )
+
+    try:
+        whole = cells(threads=True)
+    except pa.ArrowInvalid:
+        whole = cells(threads=False)  # raises again, and now says in which row
+    return whole.slice(1).rename_columns(header)
 
 
 def _encoding(data: bytes) -> str:
@@ -271,16 +281,18 @@ def _encoding(data: bytes) -> str:
 
 
 def _delimiter(sample: str) -> str:
-    """The separator that splits most of the first lines into the same number (> 1) of cells."""
+    """The separator that splits most of the first lines into as many (> 1) cells as the first; a blank if no other."""
     best, most = ",", 0.0
-    for mark in (",", ";", "\t", "|"):
+    for mark in (",", ";", "\t", "|", " "):
+        if mark == " " and most:
+            break
         try:
             rows = [len(r) for r in csv.reader(io.StringIO(sample, newline=""), delimiter=mark) if r][:50]
         except csv.Error:
             continue
-        width, times = Counter(rows).most_common(1)[0] if rows else (1, 0)
-        share = times / max(len(rows), 1)
-        if width > 1 and share * min(width, 20) > most:
+        width = rows[0] if rows else 1
+        share = rows.count(width) / max(len(rows), 1)
+        if width > 1 and share * min(width, 20) > most and (mark != " " or share > 0.9):
             best, most = mark, share * min(width, 20)
     return best
 

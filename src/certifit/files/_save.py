@@ -19,7 +19,7 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Check, Verification
 from certifit.files._allowed import allowed, refuse_strangers
 from certifit.files._atomic import write_atomic
-from certifit.files._container import as_json, pack, unpack
+from certifit.files._container import as_json, pack, refuse_bombs, unpack
 from certifit.files._errors import ModelFileError
 from certifit.files._read import Table
 from certifit.files._schema import Schema
@@ -184,6 +184,8 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
 
     data, where = _bytes_of(path), str(path)
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            refuse_bombs(archive, len(data), where)
         unknown = [t for t in skops.io.get_untrusted_types(data=data) if t not in allowed()]
         if unknown:
             raise ModelFileError(f"{where} holds {unknown[0]}, which is not trusted: refused, and nothing was run.")

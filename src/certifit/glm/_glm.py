@@ -33,7 +33,7 @@ from certifit.losses import (
     loss_spec,
 )
 from certifit.regularizers import L1, ElasticMix, SquaredL2, Zero, regularizer_spec
-from certifit.solvers.existence import rising_direction
+from certifit.solvers.existence import near_optimum, rising_direction
 from certifit.solvers.proximal_newton import minimise_l1
 from certifit.solvers.smooth import Columns, Objective, minimise, scaled_root
 
@@ -218,8 +218,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             )
         else:
             solution = minimise(objective, start, target, self.max_iter, self.time_budget, self.trace)
-        scores = objective.scores(solution.value)[:, 0]
-        if strength == 0.0 and isinstance(loss, (Poisson, Binomial)) and np.abs(scores).max(initial=0.0) > 12.0:
+        if strength == 0.0 and isinstance(loss, (Poisson, Binomial)) and not near_optimum(objective, solution.value):
             self._refuse_runaway(X, y, weights, isinstance(loss, Binomial))
         if not solution.converged and solution.stats["gap"] > target:
             left = solution.stats["gap"] / max(null, 1e-300)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
 from certifit._errors import UnknownModelError
 from certifit.certificates import Certificate, Data
 from certifit.certificates._data import Rigor
 
 # Importing a module of readers makes its models known.
 from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
-from certifit.judge._registry import READERS, TRUE_READERS
+from certifit.judge._registry import READERS, TRUE_READERS, Reader
 
 
 def certify(
@@ -29,8 +33,11 @@ def certify(
     Parameters
     ----------
     model : fitted estimator
+        Also one inside a pipeline or a search (GridSearchCV): what is judged is the last step, on the rows as the steps
+        before it hand them over, and those are the data of the certificate (``pipe[:-1].transform(X)``).
     X, y, sample_weight :
-        The data it was fitted to.
+        The data it was fitted to. Given other data, the verdict is about those: how far the model is from the best one
+        for them.
     rigor : {"float", "exact"}, default="float"
     objective : {"own", "true"}, default="own"
         A model is judged by its own objective; "true" judges scikit-learn's LinearSVC, whose own penalises the offset,
@@ -52,13 +59,67 @@ def certify(
     >>> certify(Ridge(alpha=1.0).fit(X, y), X, y).relative_gap < 1e-14
     True
     """
+    model, X = _inmost(model, X)
+    reader = _reader(model, objective)
+    check_is_fitted(model)
+    data = Data.of(X, y, sample_weight)
+    _check(model, data)
+    return reader(model, data, rigor)
+
+
+def _inmost(model: Any, X: Any) -> tuple[Any, Any]:
+    """The model inside pipelines and searches, and the rows as it sees them."""
+    while True:
+        names = {cls.__name__ for cls in type(model).__mro__}
+        if "BaseSearchCV" in names:
+            if not hasattr(model, "best_estimator_"):
+                raise ValueError(f"This {type(model).__name__} has no best_estimator_: fit it with refit=True first.")
+            model = model.best_estimator_
+        elif "Pipeline" in names and hasattr(model, "steps"):
+            X, model = model[:-1].transform(X) if len(model.steps) > 1 else X, model.steps[-1][1]
+        else:
+            return model, X
+
+
+def _reader(model: Any, objective: str) -> Reader:
+    """Who judges such a model: by the name of its class, or of a class that it was derived from elsewhere."""
     for cls in type(model).__mro__:
-        if cls.__name__ in READERS and cls.__module__ != "builtins":
-            reader = READERS[cls.__name__]
-            if objective == "true":
-                reader = TRUE_READERS.get(cls.__name__, reader)
-            return reader(model, Data.of(X, y, sample_weight), rigor)
-    known = ", ".join(sorted(READERS))
+        if cls.__name__ not in READERS or cls.__module__ == "builtins":
+            continue
+        # A library that derives one of its models from another changes the objective (MultiTaskLasso from Lasso).
+        if cls.__name__ != type(model).__name__ and _home(cls) == _home(type(model)):
+            break
+        return TRUE_READERS.get(cls.__name__, READERS[cls.__name__]) if objective == "true" else READERS[cls.__name__]
     raise UnknownModelError(
-        f"certify does not know the objective of {type(model).__name__}; it knows {known} (from any library)."
+        f"certify does not know the objective of {type(model).__name__}; it knows {', '.join(sorted(READERS))} (from "
+        "any library, also in a pipeline or a search)."
     )
+
+
+def _home(cls: type) -> str:
+    return cls.__module__.split(".")[0]
+
+
+def _check(model: Any, data: Data) -> None:
+    """One sentence where model and data cannot belong together."""
+    X, y, name = data.X, data.y, type(model).__name__
+    if X.ndim != 2 or X.dtype == object:
+        raise ValueError("X must be a table of numbers with two dimensions.")
+    if y is None or not data.shapes_agree():
+        raise ValueError(f"y and sample_weight must hold one value for each of the {X.shape[0]} rows of X.")
+    for part, what in ((X.data if scipy.sparse.issparse(X) else X, "X"), (y, "y"), (data.weights, "sample_weight")):
+        if part.dtype.kind == "f" and not np.all(np.isfinite(part)):
+            raise ValueError(f"{what} holds NaN or infinity: replace or drop it first.")
+    if np.any(data.weights < 0) or not np.any(data.weights > 0):
+        raise ValueError("sample_weight must not be negative, nor zero for every row.")
+    columns = getattr(model, "n_features_in_", X.shape[1])
+    if columns != X.shape[1]:
+        raise ValueError(f"This {name} was fitted to {columns} columns, and X has {X.shape[1]}.")
+    if hasattr(model, "classes_"):
+        classes = np.asarray(model.classes_)
+        seen = np.unique(np.asarray(y))
+        strange = [c for c in seen.tolist() if c not in classes.tolist()]
+        if strange:
+            raise ValueError(f"y holds the label {strange[0]!r}; this {name} knows {classes.tolist()}.")
+        if len(seen) < 2:
+            raise ValueError(f"y holds one class only, {seen.tolist()}: there is nothing to judge.")

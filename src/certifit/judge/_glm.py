@@ -55,6 +55,17 @@ def _glm(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return _judge(model, data, model.family, model.link, float(model.alpha), float(model.l1_ratio), rigor)
 
 
+_GLUM_PLAIN = {
+    "P1": "identity", "P2": "identity", "alpha_search": False, "scale_predictors": False, "lower_bounds": None,
+    "upper_bounds": None, "A_ineq": None, "monotonic_constraints": None, "formula": None,
+}  # fmt: skip
+"""Options of glum that change the objective, and what they are when they do not."""
+
+
+def _is(value: Any, plain: Any) -> bool:
+    return type(value) is type(plain) and bool(value == plain)
+
+
 @reads("GeneralizedLinearRegressor")
 def _glum(model: Any, data: Data, rigor: Rigor) -> Certificate:
     families = {
@@ -68,6 +79,12 @@ def _glum(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if name not in families:
         raise UnknownModelError(f"certify knows glum's normal, poisson, gamma and binomial families, not {name!r}.")
     link = {"gaussian": "identity", "binomial": "logit"}.get(families[name], "log")
+    given = model.link if isinstance(model.link, str) else type(model.link).__name__.removesuffix("Link").lower()
+    if given not in ("auto", link):
+        raise UnknownModelError(f"certify knows glum's {name} family with the link {link!r}, not {given!r}.")
+    other = [k for k, plain in _GLUM_PLAIN.items() if not _is(getattr(model, k, plain), plain)]
+    if other:
+        raise UnknownModelError(f"certify does not judge a glum model with {other[0]}={getattr(model, other[0])!r}.")
     alpha = 0.0 if model.alpha is None else float(np.ravel(model.alpha)[0])
     ratio = 0.0 if model.l1_ratio is None else float(np.ravel(model.l1_ratio)[0])
     return _judge(model, data, families[name], link, alpha, ratio, rigor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
@@ -18,7 +19,13 @@ from certifit.solvers import solve_least_squares
 
 def fitted(model: Any, data: Data) -> dict[str, Any]:
     """Coefficients in canonical shape."""
+    check_is_fitted(model, "coef_")
     coef = np.asarray(model.coef_, dtype=float)
+    if coef.size == 0 or coef.shape[-1] != data.X.shape[1]:
+        raise ValueError(
+            f"The model has coefficients of shape {coef.shape}, X has {data.X.shape[1]} columns: give the data it was "
+            f"fitted to."
+        )
     coef = coef.reshape(-1, data.X.shape[1])
     intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).astype(float)
     return {

@@ -18,15 +18,17 @@ from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, 
 from certifit.solvers.logistic import solve_logistic
 
 
-def _class_factors(model: Any, data: Data, classes: Array) -> Array:
-    """The factor of each class, as scikit-learn computes it."""
+def _class_factors(model: Any, data: Data, classes: Array, weighted: bool) -> Array:
+    """The factor of each class, as scikit-learn computes it (SGDClassifier counts rows, not weights)."""
     given = getattr(model, "class_weight", None)
     if given is None:
         return np.ones(len(classes))
     y = np.asarray(data.y)
     if isinstance(given, str):
-        counts = np.array([data.weights[y == c].sum() for c in classes])
-        return data.weights.sum() / (len(classes) * counts)
+        weights = data.weights if weighted else np.ones(len(y))
+        counts = np.array([weights[y == c].sum() for c in classes])
+        with np.errstate(divide="ignore"):  # a class that y does not hold has no rows to weigh
+            return np.where(counts > 0, weights.sum() / (len(classes) * counts), 1.0)
     return np.array([given.get(c, 1.0) for c in classes.tolist()], dtype=float)
 
 
@@ -39,11 +41,18 @@ def _regularizer(strength: float, ratio: float, prior: Any) -> Regularizer:
 
 
 def judge_logistic(
-    model: Any, data: Data, strength: float, ratio: float, name: str | None, pad: float | None, rigor: Rigor
+    model: Any,
+    data: Data,
+    strength: float,
+    ratio: float,
+    name: str | None,
+    pad: float | None,
+    rigor: Rigor,
+    weighted: bool = True,
 ) -> Certificate:
     """P of the model minus the best that can be had, for Λ = ``strength`` (sum form)."""
     classes = np.asarray(model.classes_)
-    factors = _class_factors(model, data, classes)
+    factors = _class_factors(model, data, classes, weighted)
     coef, b = np.atleast_2d(np.asarray(model.coef_, dtype=float)), np.ravel(np.asarray(model.intercept_, dtype=float))
     prior = getattr(model, "prior", None)
     evidence: dict[str, Any] = {
@@ -85,7 +94,8 @@ def judge_logistic(
 def _logistic(model: Any, data: Data, rigor: Rigor) -> Certificate:
     penalty = getattr(model, "penalty", "deprecated")
     C = float(np.ravel(model.C_)[0]) if hasattr(model, "C_") else float(model.C)
-    ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(penalty, getattr(model, "l1_ratio", 0.0) or 0.0)
+    found = np.ravel(getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 0.0)))[0]  # what a search chose comes first
+    ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(penalty, found or 0.0)
     strength = 0.0 if penalty is None or np.isinf(C) else 1.0 / C
     name, pad = model_name(model), None
     if name is not None:
@@ -107,7 +117,7 @@ def _sgd(model: Any, data: Data, rigor: Rigor) -> Certificate:
             f"classes; this one has loss={model.loss!r}, penalty={model.penalty!r} and {len(model.classes_)} classes."
         )
     ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(model.penalty, model.l1_ratio)
-    total = data.weights.sum()  # its objective is a mean over rows: Λ = α times their number
-    strength = 0.0 if model.penalty is None else float(model.alpha) * float(total)
+    # Its objective is a mean over rows, however they are weighted: Λ = α times their number.
+    strength = 0.0 if model.penalty is None else float(model.alpha) * data.X.shape[0]
     name = f"{model_name(model)}(log_loss)"
-    return judge_logistic(model, data, strength, float(ratio), name, None, rigor)
+    return judge_logistic(model, data, strength, float(ratio), name, None, rigor, weighted=False)

@@ -1,4 +1,4 @@
-"""Readers of models with a 1-norm: Lasso and ElasticNet of anybody, and SGDRegressor."""
+"""Readers of models with a 1-norm: Lasso and ElasticNet of anybody, multi-task ones too, and SGDRegressor."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from certifit.losses import Absolute, Loss, Squared, loss_spec
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
 from certifit.solvers import solve_coordinate, solve_least_squares
 from certifit.solvers.interior_point import solve_kinked
+from certifit.solvers.multitask import solve_multitask
 
 _TIGHT = 1e-12
 
@@ -72,6 +73,21 @@ def _elastic_net(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return _judge(model, data, rigor, float(model.alpha), float(model.l1_ratio))
 
 
+@reads("MultiTaskLasso", "MultiTaskElasticNet")
+def _multitask(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """Several targets whose coefficients of one column are penalised together, by their length."""
+    alpha, ratio = float(model.alpha), float(getattr(model, "l1_ratio", 1.0))
+    if not alpha * ratio > 0.0:
+        raise UnknownModelError("certify judges multi-task models with alpha > 0 and l1_ratio > 0.")
+    evidence = fitted(model, data)
+    found = solve_multitask(
+        as_design(data.X), _targets(data), np.array([alpha]), ratio, data.sample_weight,
+        fit_intercept=evidence["fit_intercept"], tol=_TIGHT, start=evidence["coef"],
+    )  # fmt: skip
+    evidence |= {"witness_coef": found.value[0][0], "witness_intercept": found.value[1][0]}
+    return issue("multitask", data, evidence | {"lam": alpha, "l1_ratio": ratio}, rigor)
+
+
 @reads("SGDRegressor")
 def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
     """Judged by mean loss + α R, as its documentation states: ½ squared (or absolute) error, with an offset."""
@@ -85,7 +101,8 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
             f"not {model.loss!r}."
         )
     ratio = ratios[model.penalty]
-    alpha = 0.0 if model.penalty is None else float(model.alpha)
+    # A mean over rows, however they are weighted; ours is one over the sum of the weights.
+    alpha = 0.0 if model.penalty is None else float(model.alpha) * data.X.shape[0] / float(data.weights.sum())
     if model.loss == "squared_error":
         return _judge(model, data, rigor, alpha, ratio)
     if alpha == 0.0:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._errors import UnknownModelError
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
@@ -18,8 +19,21 @@ from certifit.svm._linear import linear_evidence_of
 _KERNELS = {"polynomial": "poly"}
 
 
+def _check_machine(model: Any, data: Data) -> None:
+    """One sentence where the machines of the model are not those of the objective, or y lacks one of its classes."""
+    if getattr(model, "penalty", "l2") != "l2" or getattr(model, "multi_class", "ovr") != "ovr":
+        raise UnknownModelError(
+            f"certify judges linear machines with penalty='l2' and one class against the rest, not penalty="
+            f"{model.penalty!r} with multi_class={getattr(model, 'multi_class', 'ovr')!r}."
+        )
+    seen = np.unique(np.asarray(data.y))
+    if len(seen) != len(model.classes_):
+        raise ValueError(f"The model tells {len(model.classes_)} classes apart, and y holds {len(seen)} of them.")
+
+
 @reads("SVC")
 def _svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    _check_machine(model, data)
     kind, evidence = evidence_of(model, data.X, data.y, data.sample_weight)
     return issue(kind, data, evidence, rigor)
 
@@ -27,6 +41,7 @@ def _svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
 @reads("LinearSVC")
 def _linear_svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
     """By the model's own objective: liblinear's penalises the offset, certifit's does not."""
+    _check_machine(model, data)
     own = model_name(model) is not None
     kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=own)
     return issue(kind, data, evidence, rigor)
@@ -35,20 +50,26 @@ def _linear_svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
 @reads("LinearSVC", objective="true")
 def _linear_svc_true(model: Any, data: Data, rigor: Rigor) -> Certificate:
     """By the true objective, whose offset is free."""
+    _check_machine(model, data)
     kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=False)
     return issue(kind, data, evidence, rigor)
 
 
 def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    """An SGDClassifier with hinge loss: mean loss + α/2‖w‖² is C Σ loss + ½‖w‖² with C = 1/(α Σs), scaled."""
+    """An SGDClassifier with hinge loss: mean loss + α/2‖w‖² is C Σ loss + ½‖w‖² with C = 1/(αn), scaled."""
+    _check_machine(model, data)
+    weight = model.class_weight
+    if isinstance(weight, str):  # it counts rows, not weights
+        labels, counts = np.unique(np.asarray(data.y), return_counts=True)
+        weight = dict(zip(labels.tolist(), (counts.sum() / (len(labels) * counts)).tolist()))
     shown = SimpleNamespace(
         coef_=model.coef_,
         intercept_=model.intercept_,
         classes_=model.classes_,
-        C=1.0 / (float(model.alpha) * float(data.weights.sum())),
+        C=1.0 / (float(model.alpha) * data.X.shape[0]),
         loss=model.loss,
         fit_intercept=model.fit_intercept,
-        class_weight=model.class_weight,
+        class_weight=weight,
     )
     kind, evidence = linear_evidence_of(shown, data.X, data.y, data.sample_weight)
     return issue(kind, data, evidence, rigor)

@@ -146,7 +146,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         kernel, _ = choose(name, self.gamma, self.degree, self.coef0, X)
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
-        self.X_fit_, self.kernel_ = X, kernel
+        self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
         self._promise_certificates(lambda: (self._certify(kernel, X, y, sample_weight, weights, coef, alpha),))
         return self
 

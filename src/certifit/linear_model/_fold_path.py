@@ -10,11 +10,16 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from certifit._types import Array
+from certifit.design import side_by_side
 from certifit.linear_model._base import read_weights
 from certifit.resampling import Fold
 from certifit.solvers.coordinate import is_tall
-from certifit.solvers.lasso_folds import lasso_folds
+from certifit.solvers.lasso_folds import LassoFolds
 from certifit.solvers.ridge_folds import ridge_folds, rows_of
+
+_FINEST = 1e-13  # the smallest gap worth asking for
+_LARGE = 200  # columns below which a path is solved nearly exactly, whatever the tolerance: it costs next to nothing
+_SMALL = 1e-9
 
 
 def penalties(model: Any, grid: Sequence[Mapping[str, Any]]) -> list[tuple[bool, float]] | None:
@@ -98,7 +103,7 @@ def lasso_fold_path(
     grid: Sequence[Mapping[str, Any]],
     response: tuple[str, ...],
     sample_weight: Any,
-) -> Iterator[dict[str, Array]] | None:
+) -> LassoAnswers | None:
     """Predictions of a lasso or elastic net for every grid point on each fold; None unless the data are tall."""
     settings = [
         (float(p.get("l1_ratio", model._ratio())), float(p.get("alpha", model.alpha)))
@@ -110,29 +115,46 @@ def lasso_fold_path(
         return None
     valid = all(0.0 < ratio <= 1.0 and 0.0 < alpha < np.inf for ratio, alpha in settings)
     tall = all(is_tall(len(train), table[0].shape[1]) for train, _ in folds)
-    return _lasso_predictions(model, *table, folds, settings) if valid and tall else None
+    return LassoAnswers(model, *table, folds, settings, (X, y, sample_weight)) if valid and tall else None
 
 
-def _lasso_predictions(
-    model: Any,
-    X: Array,
-    y: Array,
-    weights: Array | None,
-    folds: Sequence[Fold],
-    settings: Sequence[tuple[float, float]],
-) -> Iterator[dict[str, Array]]:
-    groups: dict[float, list[int]] = {}
-    for i, (ratio, _) in enumerate(settings):
-        groups.setdefault(ratio, []).append(i)
-    paths = [
-        lasso_folds(
-            X, y, folds, np.array([settings[i][1] for i in g]), ratio, weights, model.fit_intercept, model.positive
-        )
-        for ratio, g in groups.items()
-    ]
-    for (_, test), *found in zip(folds, *paths):
-        rows = X[rows_of(test)]
-        out = np.empty((len(settings), len(test)))
-        for where, (coef, offset) in zip(groups.values(), found):
-            out[where] = coef @ rows.T + offset[:, None]
-        yield {"predict": out}
+class LassoAnswers:
+    """Predictions fold by fold, and the fit to all rows afterwards, from the same moments."""
+
+    def __init__(
+        self,
+        model: Any,
+        X: Array,
+        y: Array,
+        weights: Array | None,
+        folds: Sequence[Fold],
+        settings: Sequence[tuple[float, float]],
+        given: tuple[Any, Any, Any],
+    ) -> None:
+        self.model, self.X, self.folds, self.settings, self.given = model, X, folds, settings, given
+        self.known = LassoFolds(X, y, folds, weights, model.fit_intercept)
+
+    def __iter__(self) -> Iterator[dict[str, Array]]:
+        groups: dict[float, list[int]] = {}
+        for i, (ratio, _) in enumerate(self.settings):
+            groups.setdefault(ratio, []).append(i)
+        tol = self.model.tol if self.X.shape[1] >= _LARGE else min(self.model.tol, _SMALL)
+        found = [
+            self.known.paths(np.array([self.settings[i][1] for i in g]), ratio, self.model.positive, max(tol, _FINEST))
+            for ratio, g in groups.items()
+        ]
+
+        def answers(fold: int) -> dict[str, Array]:
+            rows = self.X[rows_of(self.folds[fold][1])]
+            out = np.empty((len(self.settings), len(rows)))
+            for where, path in zip(groups.values(), found):
+                coef, offset = path[fold]
+                out[where] = coef @ rows.T + offset[:, None]
+            return {"predict": out}
+
+        yield from side_by_side(answers, range(len(self.folds)))
+
+    def refit(self, model: Any) -> Any:
+        """Fit a model (of the same class and offset) to all rows."""
+        same = model.fit_intercept == self.known.fit_intercept
+        return model._fit(*self.given, gram=self.known.gram() if same else None)

@@ -42,6 +42,8 @@ _CONSTRAINTS: dict = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
 }
 
+_UNFIT = "The numbers in X or y are too large or too small to square: divide the columns by their spread first."
+
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
@@ -51,19 +53,30 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
+        """`fit`, given the Gram matrix of the weighted, centred columns if somebody knows it."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, _scalar_is_none(sample_weight))
         design, Y = as_design(X), y.reshape(len(y), -1)
         if not np.isscalar(self.precompute) and np.shape(self.precompute) != (X.shape[1],) * 2:
             raise ValueError(f"precompute must be a bool or a Gram matrix of shape {(X.shape[1],) * 2}.")
         start = self._start(Y.shape[1], X.shape[1])
-        parts = [self._one(design, Y[:, t], weights, None if start is None else start[t]) for t in range(Y.shape[1])]
+        starts = [None] * Y.shape[1] if start is None else start
+        try:
+            with np.errstate(over="raise"):
+                parts = [self._one(design, Y[:, t], weights, starts[t], gram) for t in range(Y.shape[1])]
+        except FloatingPointError:
+            raise ValueError(_UNFIT) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
         if not all(np.all(np.isfinite(v)) for v in value):
-            raise ValueError("The numbers in X or y are too large to square: divide the columns by their spread first.")
+            raise ValueError(_UNFIT)
         name_coefficients(self, value, y.ndim, X.dtype.type)
         gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
         single = Y.shape[1] == 1
+        if single:  # as scikit-learn: one column counts as one target
+            self.coef_: Array = np.ravel(self.coef_)
         self.dual_gap_ = gaps[0] if single else gaps
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]
@@ -80,7 +93,9 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = np.atleast_2d(np.asarray(self.coef_, dtype=float))
         return coef if coef.shape == (targets, columns) else None
 
-    def _one(self, design: Design, y: Array, weights: Array | None, start: Array | None) -> Solution:
+    def _one(
+        self, design: Design, y: Array, weights: Array | None, start: Array | None, gram: Array | None
+    ) -> Solution:
         """One target."""
         ratio, alpha = self._ratio(), float(self.alpha)
         if alpha * ratio == 0.0:
@@ -99,7 +114,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter or 1_000_000,
             start=start,
-            gram=True if self.precompute is True else None,
+            gram=True if self.precompute is True else gram,
             random_state=rng,
             time_budget=self.time_budget,
             trace=self.trace,
@@ -134,7 +149,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def sparse_coef_(self) -> Any:
         """``coef_`` as a sparse row (or one row per target)."""
         check_is_fitted(self)
-        return scipy.sparse.csr_array(np.atleast_2d(self.coef_))
+        return scipy.sparse.csr_matrix(np.atleast_2d(self.coef_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -215,7 +230,8 @@ class Lasso(_L1Regressor):
     Attributes
     ----------
     coef_, intercept_, sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
-        One row or entry per target if y has several columns; targets are fitted independently.
+        One row or entry per target if y has several columns; targets are fitted independently. One column in two
+        dimensions gives the shapes that scikit-learn gives: ``coef_`` (d,), ``predict`` (n,).
     solver_ : str
     certificate_ : Certificate
         The gap to the best possible fit, by weak duality.
@@ -239,6 +255,7 @@ class Lasso(_L1Regressor):
 
     _parameter_constraints: ClassVar[dict] = _CONSTRAINTS
     path = staticmethod(lasso_path)
+    l1_ratio = 1.0  # readable as in scikit-learn; not a parameter
 
     def __init__(
         self,

@@ -10,6 +10,8 @@ from sklearn.utils import check_array, check_consistent_length
 from certifit._types import Array
 from certifit.design import Columns, Design, as_design
 from certifit.solvers.coordinate import solve_coordinate
+from certifit.solvers.least_squares import solve_least_squares
+from certifit.solvers.multitask import solve_multitask
 
 
 def enet_path(
@@ -38,29 +40,31 @@ def enet_path(
 
     For each α, from large to small, minimise
     :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i)^2 + \alpha(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2)`.
+    With several targets, as in scikit-learn, the 1-norm is that of the lengths of the rows of coefficients that belong
+    to one column of X (multi-task): a column serves all targets or none.
 
     Parameters
     ----------
     X : (n, d) array or sparse matrix
         Centre it (and y) for a model with an offset.
-    y : (n,) array
-    l1_ratio : float in (0, 1], default=0.5
-        ρ.
+    y : (n,) or (n, t) array
+    l1_ratio : float in [0, 1], default=0.5
+        ρ; 0 is ridge, for strengths that are given.
     eps : float in (0, 1), default=1e-3
         Ratio of the smallest to the largest α when ``alphas`` is a number.
     n_alphas : int, default=None
         Older name for a number given as ``alphas``.
-    alphas : int ≥ 1 or array > 0, default=100
-        How many strengths (spaced evenly in the logarithm), or the strengths.
+    alphas : int ≥ 1 or array ≥ 0, default=100
+        How many strengths (spaced evenly in the logarithm), or the strengths (0 is least squares).
     precompute : "auto", bool or array, default="auto"
         True forms the whole Gram matrix; otherwise the solver decides by size.
     Xy, copy_X, verbose, check_input :
         Accepted so that scikit-learn's calls work; nothing is overwritten or printed.
-    coef_init : (d,) array, default=None
+    coef_init : (d,) or (t, d) array, default=None
         Start.
     return_n_iter : bool, default=False
     positive : bool, default=False
-        Require w ≥ 0.
+        Require w ≥ 0 (one target).
     tol : float > 0, default=1e-4
         Each fit stops when its proved duality gap is at most tol times the objective at w = 0.
     max_iter : int ≥ 1, default=1000
@@ -72,15 +76,11 @@ def enet_path(
     Returns
     -------
     alphas : (k,) array, falling
-    coefs : (d, k) array
+    coefs : (d, k) or (t, d, k) array, in the dtype of X
     dual_gaps : (k,) array
         Bounds on the distance to the optimum, in units of the objective.
     n_iters : list of int
         Only with ``return_n_iter=True``.
-
-    Notes
-    -----
-    Not in certifit: several targets at once (scikit-learn couples them by the multi-task penalty); call it per target.
 
     Examples
     --------
@@ -90,34 +90,54 @@ def enet_path(
     (array([1. , 0.1]), array([[0.307, 0.859],
            [0.309, 0.067]]))
     """
-    if not 0.0 < l1_ratio <= 1.0:
-        raise ValueError(f"l1_ratio must lie in (0, 1], got {l1_ratio}; for 0 use Ridge, which needs no path.")
+    if not 0.0 <= l1_ratio <= 1.0:
+        raise ValueError(f"l1_ratio must lie in [0, 1], got {l1_ratio}.")
     design, target, weights = _read(X, y, sample_weight)
+    if target.ndim > 1 and positive:
+        raise ValueError("positive=True needs one target: call the path once per column of y.")
     grid = _grid(design, target, weights, alphas if n_alphas is None else n_alphas, eps, l1_ratio, positive)
+    shape = (design.shape[1],) if target.ndim == 1 else (target.shape[1], design.shape[1])
     start = None if coef_init is None else np.asarray(coef_init, dtype=float)
-    if start is not None and start.shape != (design.shape[1],):
-        raise ValueError(f"coef_init must hold {design.shape[1]} numbers, got shape {start.shape}.")
-    found = solve_coordinate(
-        design,
-        target,
-        grid,
-        l1_ratio,
-        weights,
-        fit_intercept=False,
-        positive=positive,
-        tol=tol,
-        max_iter=max_iter,
-        start=start,
-        gram=True if precompute is True else None,
-        random_state=(0 if random_state is None else random_state) if selection == "random" else None,
-    )
-    coefs, gaps = found.value[0].T, found.stats["gap"]
-    if return_n_iter:
-        return grid, coefs, gaps, found.stats["n_iter"].tolist()
-    return grid, coefs, gaps
+    if start is not None and start.shape != shape:
+        raise ValueError(f"coef_init must have shape {shape}, got {start.shape}.")
+    bent = grid * l1_ratio > 0.0
+    coefs, gaps, rounds = np.empty((len(grid), *shape)), np.zeros(len(grid)), np.ones(len(grid), dtype=int)
+    if np.any(bent):
+        options: dict[str, Any] = {"fit_intercept": False, "tol": tol, "start": start}
+        if target.ndim == 1:
+            seed = (0 if random_state is None else random_state) if selection == "random" else None
+            options |= {"positive": positive, "max_iter": max_iter, "random_state": seed}
+            options |= {"gram": True if precompute is True else None}
+        solve = solve_coordinate if target.ndim == 1 else solve_multitask
+        found = solve(design, target, grid[bent], l1_ratio, weights, **options)
+        coefs[bent], gaps[bent], rounds[bent] = found.value[0], found.stats["gap"], found.stats["n_iter"]
+    for i in np.flatnonzero(~bent):  # no norm with a kink: least squares or ridge in closed form
+        total = float(len(target) if weights is None else weights.sum())
+        plain = solve_least_squares(
+            design, target.reshape(len(target), -1), weights, alpha=float(grid[i]) * total, fit_intercept=False,
+            positive=positive,
+        )  # fmt: skip
+        coefs[i] = plain.value[0].reshape(shape)
+    path = np.moveaxis(coefs, 0, -1).astype(np.float32 if getattr(X, "dtype", None) == np.float32 else float)
+    return (grid, path, gaps, rounds.tolist()) if return_n_iter else (grid, path, gaps)
 
 
-def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **options: Any) -> Any:
+def lasso_path(
+    X: Any,
+    y: Any,
+    *,
+    eps: float = 1e-3,
+    n_alphas: int | None = None,
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: bool = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    **params: Any,
+) -> Any:
     r"""Coefficients of the lasso, without offset, for many strengths α at once.
 
     :math:`\frac1{2n}\lVert y - Xw\rVert^2 + \alpha\lVert w\rVert_1` for each α: `enet_path` with ``l1_ratio=1``.
@@ -126,13 +146,16 @@ def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **option
     ----------
     X : (n, d) array or sparse matrix
         Centre it (and y) for a model with an offset.
-    y : (n,) array
-    alphas : int ≥ 1 or array > 0, default=100
-        How many strengths, or the strengths.
+    y : (n,) or (n, t) array
     eps : float in (0, 1), default=1e-3
         Ratio of the smallest to the largest α when ``alphas`` is a number.
-    **options :
-        Everything else that `enet_path` takes.
+    alphas : int ≥ 1 or array ≥ 0, default=100
+        How many strengths, or the strengths.
+    n_alphas, precompute, Xy, copy_X, coef_init, verbose, return_n_iter, positive :
+        As in `enet_path`.
+    **params :
+        The rest of what `enet_path` takes: ``tol``, ``max_iter``, ``sample_weight``, ``random_state``, ``selection``,
+        ``check_input``.
 
     Returns
     -------
@@ -146,14 +169,15 @@ def lasso_path(X: Any, y: Any, *, alphas: Any = 100, eps: float = 1e-3, **option
     array([[0.   , 0.   , 0.469],
            [0.216, 0.443, 0.237]])
     """
-    return enet_path(X, y, l1_ratio=1.0, alphas=alphas, eps=eps, **options)
+    return enet_path(
+        X, y, l1_ratio=1.0, eps=eps, n_alphas=n_alphas, alphas=alphas, precompute=precompute, Xy=Xy, copy_X=copy_X,
+        coef_init=coef_init, verbose=verbose, return_n_iter=return_n_iter, positive=positive, **params,
+    )  # fmt: skip
 
 
 def _read(X: Any, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | None]:
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     y = check_array(y, ensure_2d=False, dtype=float)
-    if y.ndim != 1:
-        raise ValueError(f"y must have one column, got shape {y.shape}; call the path once per target.")
     check_consistent_length(X, y)
     if sample_weight is None:
         return as_design(X), y, None
@@ -170,15 +194,19 @@ def _grid(
     """The strengths, largest first."""
     if np.ndim(alphas) > 0:
         grid = np.sort(np.asarray(alphas, dtype=float))[::-1]
-        if len(grid) == 0 or not np.all(np.isfinite(grid)) or grid[-1] <= 0:
-            raise ValueError("alphas must be positive finite numbers; for alpha = 0 use LinearRegression.")
+        if len(grid) == 0 or not np.all(np.isfinite(grid)) or grid[-1] < 0:
+            raise ValueError("alphas must be finite numbers that are not negative.")
         return grid
     if not (isinstance(alphas, (int, np.integer)) and alphas >= 1):
         raise ValueError(f"alphas must be a positive number of strengths or an array of them, got {alphas!r}.")
     if not 0.0 < eps <= 1.0:
         raise ValueError(f"eps must lie in (0, 1], got {eps}.")
+    if ratio == 0.0:
+        raise ValueError("With l1_ratio=0 no strength is the largest useful one: give the alphas.")
     columns = Columns.of(design, weights, False)
-    q = columns.correlate(columns.target(y)[0])
-    top = float(np.max(q if positive else np.abs(q), initial=0.0)) / (columns.total * ratio)
+    root = 1.0 if columns.root is None else columns.root.reshape(-1, *[1] * (y.ndim - 1))
+    q = columns.correlate(root * y)
+    reach = (np.maximum(q, 0.0) if positive else np.abs(q)) if y.ndim == 1 else np.sqrt(np.sum(q * q, axis=1))
+    top = float(np.max(reach, initial=0.0)) / (columns.total * ratio)
     top = max(top, float(np.finfo(float).resolution))
     return np.geomspace(top, top * eps, int(alphas))

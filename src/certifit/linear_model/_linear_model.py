@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
+from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
@@ -27,11 +27,22 @@ from certifit.linear_model._base import (
     read_regression,
     read_weights,
 )
-from certifit.losses import EvaluationLoss, Loss, Squared, get_loss, loss_spec
+from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss, loss_spec
 from certifit.problem import Problem
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
+from certifit.separability import separability
 from certifit.solvers import Solution
 from certifit.solvers.choose import Options, choose, solver_names
+
+
+def _loss(spec: Any) -> EvaluationLoss:
+    """The loss of a name or an object; those that only evaluate are known too, to be refused with advice."""
+    if isinstance(spec, EvaluationLoss):
+        return spec
+    for judge in (ZeroOne, Asymmetric):
+        if spec == judge.name:
+            return judge()
+    return get_loss(spec)
 
 
 class LinearModel(Certified, RegressorMixin, BaseEstimator):
@@ -138,6 +149,9 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         else:
             X, y, weights = read_regression(self, X, y, sample_weight, multi=False)
             labels = y
+        prior = getattr(getattr(regularizer, "base", regularizer), "prior", None)
+        if prior is not None and len(prior) != X.shape[1]:
+            raise ValueError(f"The prior has {len(prior)} numbers, X has {X.shape[1]} columns: give one for each.")
         problem = Problem(as_design(X), y, loss, regularizer, float(self.lam), weights, self.fit_intercept)
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
         with np.errstate(over="ignore"):
@@ -145,6 +159,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
             raise ValueError("The fit left the finite numbers: divide the columns by their spread first.")
+        if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
+            self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
         self.solver_ = method.name
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
@@ -156,9 +172,21 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         )
         return self
 
+    def _refuse_runaway(self, X: Any, y: Any, weights: Array | None, scores: Array) -> None:
+        """Logistic and exponential loss without a penalty have a least value only where the classes overlap."""
+        if np.abs(scores).max(initial=0.0) < 10.0:
+            return
+        used = slice(None) if weights is None else np.flatnonzero(weights > 0)
+        answer = separability(X[used], np.asarray(y)[used], fit_intercept=self.fit_intercept)
+        if answer.holds and answer.verdict == "separable":
+            raise NoOptimumError(
+                "No finite optimum: the classes are separable, so the loss falls for ever along w = "
+                f"{np.array2string(np.asarray(answer.w), precision=3, threshold=6)}. Use a penalty (lam > 0)."
+            )
+
     def _parts(self) -> tuple[Loss, Regularizer]:
         """Loss and penalty as objects; λ = 0 leaves only a constraint."""
-        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        loss = _loss(self.loss)
         regularizer = get_regularizer(self.regularizer)
         if self.lam == 0:
             regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
@@ -180,7 +208,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
 
     @property
     def _classifies(self) -> bool:
-        loss = self.loss if isinstance(self.loss, EvaluationLoss) else get_loss(self.loss)
+        loss = _loss(self.loss)
         return isinstance(loss, Loss) and loss.targets == "sign"
 
     def _seed(self) -> Any:

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
@@ -173,14 +173,17 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         given = read_weights(sample_weight, X)
         classes = np.unique(y)
         code = np.searchsorted(classes, y)
-        present = classes if given is None else np.unique(y[given > 0])
-        if len(present) < 2:
-            raise ValueError(
-                f"Logistic regression needs samples of at least 2 classes in the data, but the data contains only one "
-                f"class: {present[0]!r}."
-            )
+        if len(classes) < 2 or (given is not None and len(np.unique(y[given > 0])) < 2):
+            raise ValueError(self._one_class(classes if given is None else np.unique(y[given > 0])))
         factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
+        if np.any(factors < 0) or not np.all(np.isfinite(factors)):
+            raise ValueError(f"class_weight must hold finite numbers ≥ 0, not {factors.min()}.")
         weights = factors[code] if given is None else given * factors[code]
+        mass = np.bincount(code, weights, len(classes))
+        if np.sum(mass > 0) < 2:
+            raise ValueError(self._one_class(classes[mass > 0]))
+        if self.costs is not None and len(self.costs) != 2:
+            raise ValueError(f"costs must hold two numbers, (false_positive, false_negative), not {len(self.costs)}.")
         strength, ratio = self._penalty()
         prior = self._read_prior(len(classes), X.shape[1], ratio)
         solution = self._solve(X, code, classes, weights, strength, ratio, prior)
@@ -197,10 +200,18 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(partial(self._prove, Data.of(X, y, sample_weight), evidence))
         return self
 
+    @staticmethod
+    def _one_class(present: Array) -> str:
+        return (
+            "Logistic regression needs samples of at least 2 classes in the data, but the data contains only one class"
+            f" (with a weight above zero): {present.tolist()}."
+        )
+
     def _solve(
         self, X: Any, code: Array, classes: Array, weights: Array, strength: float, ratio: float, prior: Array | None
     ) -> Solution:
-        warm = self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == X.shape[1]
+        shape = (1 if len(classes) == 2 else len(classes), X.shape[1])
+        warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
         solution = solve_logistic(
             as_design(X),
             code,
@@ -216,8 +227,9 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             time_budget=self.time_budget,
             trace=self.trace,
         )
-        if strength == 0.0 and not _looks_finite(solution, X):
-            self._refuse_separable(X, classes[code])
+        if not _looks_finite(solution, X):
+            used = np.flatnonzero(weights > 0)
+            self._refuse_separable(X[used], classes[code[used]])
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
             gap = solution.stats["gap"] / solution.stats["target"] * self.tol**2 / 10
             warnings.warn(
@@ -233,13 +245,16 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         from certifit.separability import separability
 
         answer = separability(X, y, fit_intercept=self.fit_intercept)
+        if not answer.holds:  # floats cannot prove "touching", and nothing is refused without a proof
+            answer = separability(X, y, fit_intercept=self.fit_intercept, rigor="exact")
         if answer.verdict == "overlapping":
             return
         w = answer.w if answer.w is None or np.ndim(answer.w) == 1 else answer.w[-1]
-        shown = "" if w is None else " along w = " + np.array2string(np.asarray(w), precision=3, threshold=6)
+        with np.printoptions(precision=3, threshold=6, suppress=True):
+            shown = "" if w is None else f" along w = {np.asarray(w) / (np.abs(w).max(initial=0.0) or 1.0)}"
         error = NoOptimumError(
             f"No finite optimum: the classes are {answer.verdict}, so the likelihood rises for ever{shown}. Use a "
-            "penalty (C=1.0), or separability(X, y) to see the proof."
+            "penalty (C=1.0), or separability(X, y, rigor='exact') to see the proof."
         )
         error.certificate = answer.certificate  # type: ignore[attr-defined]
         raise error
@@ -320,7 +335,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
-            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            limit = logit(self.threshold_)
             return self.classes_[(scores > limit).astype(int)]
         return self.classes_[scores.argmax(axis=1)]
 
@@ -354,13 +369,15 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         _ = self.certificates_
         scores = self.decision_function(X)
+        # The label is what floats of this size say: their rounding counts, too.
+        rounding = max(1e-12, 4.0 * (self.n_features_in_ + 4) * float(np.finfo(scores.dtype).eps))
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         if self._certainty is None:
             return np.zeros(X.shape[0], dtype=bool)
-        slack = 1e-12 * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
+        slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
         radius = self._certainty.radius(X) + slack
         if len(self.classes_) == 2:
-            limit = np.log(self.threshold_ / (1.0 - self.threshold_))
+            limit = logit(self.threshold_)
             return np.abs(scores - limit) > radius
         top = np.sort(scores, axis=1)
         return top[:, -1] - top[:, -2] > radius
@@ -391,10 +408,11 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
 
 
 def _looks_finite(solution: Solution, X: Any) -> bool:
-    """Whether an unpenalised fit can be trusted to have an optimum without asking further.
-
-    Where none exists, Newton's steps run away until the largest score is beyond what a float can tell from certainty.
-    """
+    """Whether a fit can be trusted to be near an optimum that exists, without asking about separability."""
+    if solution.stats["exists"] is not None:
+        return bool(solution.stats["exists"])
+    # Too many coordinates for the theorem. Where no optimum exists, Newton's steps run away until the largest score is
+    # beyond what a float can tell from certainty.
     W, b = solution.value
     scores = np.asarray(X @ W.T + b)
     return bool(solution.converged and np.abs(scores).max(initial=0.0) < 15.0)

@@ -13,7 +13,7 @@ from numba import njit
 _DOT = {"reassoc", "contract"}  # a dot product is three times as fast; NaN is left alone
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shrink(rho, l1, positive):
     if rho > l1:
         return rho - l1
@@ -22,7 +22,7 @@ def _shrink(rho, l1, positive):
     return 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     """Sweeps over the first m coordinates with the Gram matrix G (rows of a C-ordered buffer)."""
     largest = 0.0
@@ -49,7 +49,63 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def cd_rows(G, Q, W, l1, l2):
+    """One sweep over the rows of W (several targets), each with its own norm as penalty; Q = Aᵀ(Y − A W) follows."""
+    m, t = W.shape
+    rho, move = np.empty(t), np.empty(t)
+    for j in range(m):
+        if G[j, j] <= 0.0:
+            continue
+        size = 0.0
+        for k in range(t):
+            rho[k] = Q[j, k] + G[j, j] * W[j, k]
+            size += rho[k] * rho[k]
+        size = np.sqrt(size)
+        shrink = (1.0 - l1[j] / size) / (G[j, j] + l2[j]) if size > l1[j] else 0.0
+        moved = False
+        for k in range(t):
+            new = shrink * rho[k]
+            move[k] = new - W[j, k]
+            moved = moved or move[k] != 0.0
+            W[j, k] = new
+        if moved:
+            for i in range(m):
+                g = G[j, i]
+                for k in range(t):
+                    Q[i, k] -= g * move[k]
+
+
+@njit(cache=True, nogil=True, fastmath=_DOT)
+def gap(w, q, r2, l1, l2, positive):
+    """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
+
+    Fenchel–Young terms, none negative. c = 1 wherever every slope may be reached; else the residual is shrunk until
+    |c q| ≤ l1. With a ridge part both choices are allowed and the better one counts.
+    """
+    worst, cost, along, squares, ridge = 0.0, 0.0, 0.0, 0.0, False
+    for j in range(len(w)):
+        reach = q[j] if positive else abs(q[j])
+        if not reach <= worst * l1[j]:
+            worst = reach / l1[j]
+        cost += l1[j] * abs(w[j])
+        along += q[j] * w[j]
+        squares += l2[j] * w[j] * w[j]
+        ridge = ridge or l2[j] > 0.0
+    c = 1.0 if worst <= 1.0 else 1.0 / worst
+    best = 0.5 * (1.0 - c) * (1.0 - c) * r2 + cost - c * along + 0.5 * squares
+    if ridge and c < 1.0:
+        over = 0.0
+        for j in range(len(w)):
+            excess = max((q[j] if positive else abs(q[j])) - l1[j], 0.0)
+            over += excess * excess / l2[j]
+        whole = cost - along + 0.5 * (squares + over)
+        if whole < best:
+            best, c = whole, 1.0
+    return (0.0 if best < 0.0 else best), c
+
+
+@njit(cache=True, nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
     k = len(rows)
@@ -59,7 +115,16 @@ def take(G, rows, out):
             out[a, b] = G[i, rows[b]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def centre(M, mean, total, scale, G):
+    """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
+    for i in range(len(G)):
+        a, b = total * mean[i], 1.0 / scale[i]
+        for j in range(len(G)):
+            G[i, j] = (M[i, j] - a * mean[j]) * b / scale[j]
+
+
+@njit(cache=True, nogil=True)
 def follow(G, q, m, rows, move):
     """q −= G[:, rows] move, on the first m entries."""
     for a in range(len(rows)):
@@ -77,7 +142,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps with the residual r = y − A w; A is Fortran-ordered, ``norms`` are its squared column norms."""
     largest = 0.0
@@ -105,7 +170,7 @@ def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cd_sparse(data, indices, indptr, root, mean, total, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps for columns √s(x − mean) of a sparse X, which are never formed.
 

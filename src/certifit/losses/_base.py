@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import scipy.special
 
 from certifit._types import Array
@@ -14,6 +15,11 @@ def entr(x: Any) -> Any:
     """−x log x with 0 log 0 = 0, also of error-bounded numbers."""
     # SciPy's function stops being a ufunc (and so ignores other number types) under SCIPY_ARRAY_API.
     return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
+
+
+def capped(x: Any, cap: float) -> Any:
+    """An exponent, cut where a float would overflow; error-bounded numbers overflow, which is no proof, and are not."""
+    return x if hasattr(x, "entropy") else np.minimum(x, cap)
 
 
 class EvaluationLoss(ABC):

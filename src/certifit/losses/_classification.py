@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, entr
+from certifit.losses._base import Loss, capped, entr
 
 
 class _MarginLoss(Loss):
@@ -144,7 +144,7 @@ class Exponential(_MarginLoss):
     _CAP: ClassVar[float] = 700.0
 
     def value(self, z: Any, y: Any) -> Any:
-        return np.exp(np.minimum(-1.0 * y * z, self._CAP))
+        return np.exp(capped(-1.0 * y * z, self._CAP))
 
     def slope(self, z: Array, y: Array) -> Array:
         return -1.0 * y * self.value(z, y)

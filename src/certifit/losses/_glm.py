@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, entr
+from certifit.losses._base import Loss, capped, entr
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, Dispersed, Link, negative_binomial, tweedie
 
 _CAP = 700.0  # beyond it exp overflows; no minimiser is there
@@ -40,7 +40,7 @@ class Poisson(_DevianceLoss):
     name: ClassVar[str] = "poisson"
 
     def value(self, z: Any, y: Any) -> Any:
-        return np.exp(np.minimum(z, _CAP)) - z * y + (_x_log_x(y) - y)
+        return np.exp(capped(z, _CAP)) - z * y + (_x_log_x(y) - y)
 
     def slope(self, z: Array, y: Array) -> Array:
         return np.exp(np.minimum(z, _CAP)) - y
@@ -101,7 +101,7 @@ class GammaLog(_DevianceLoss):
     name: ClassVar[str] = "gamma_log"
 
     def value(self, z: Any, y: Any) -> Any:
-        return np.exp(np.minimum(-1.0 * z, _CAP)) * y + z - (np.log(y) + 1.0)
+        return np.exp(capped(-1.0 * z, _CAP)) * y + z - (np.log(y) + 1.0)
 
     def slope(self, z: Array, y: Array) -> Array:
         return 1.0 - y * np.exp(np.minimum(-1.0 * z, _CAP))
@@ -134,10 +134,14 @@ class TweedieLog(_DevianceLoss):
     power: float = 1.5
     name: ClassVar[str] = "tweedie_log"
 
+    def __post_init__(self) -> None:
+        if not 1.0 < self.power < 2.0:
+            raise ValueError(f"TweedieLog needs 1 < power < 2, got {self.power}.")
+
     def value(self, z: Any, y: Any) -> Any:
         p = self.power
         best = np.power(y, 2 - p) / ((p - 1) * (2 - p))
-        low, high = np.exp(np.minimum(z * (1 - p), _CAP)), np.exp(np.minimum(z * (2 - p), _CAP))
+        low, high = np.exp(capped(z * (1 - p), _CAP)), np.exp(capped(z * (2 - p), _CAP))
         return low * (y / (p - 1)) + high / (2 - p) - best
 
     def slope(self, z: Array, y: Array) -> Array:

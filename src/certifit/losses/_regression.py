@@ -33,6 +33,10 @@ class Squared(Loss):
     targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
     smooth: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.factor < np.inf:
+            raise ValueError(f"Squared needs a factor > 0, got {self.factor}.")
+
     @property
     def curvature_bound(self) -> float:  # type: ignore[override]
         """The largest curvature."""

@@ -25,8 +25,10 @@ returns
     None when these parameters, data or responses cannot be shared (each point is then fitted alone); otherwise an
     iterable that yields, fold by fold in order, a dict from each response to an array of shape (len(grid),
     len(test), ...): what ``clone(self).set_params(**grid[i]).fit(X[train], y[train])`` would answer for ``X[test]``,
-    to well within 1e-6 of any score. Columns of probabilities are the sorted labels of the fold's training rows. A
-    path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`.
+    to well within 1e-6 of any score, or to the estimator's own ``tol`` where it has one (each answer then has the gap
+    that ``tol`` asks for). Columns of probabilities are the sorted labels of the fold's training rows. A
+    path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`. Where the iterable has a
+    method ``refit(model)``, `Search` fits the chosen model to all rows by it.
 
 The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
 one by one. A class whose ``score`` is written anew but is still accuracy or R² says so by ``_score_name``. A pipeline

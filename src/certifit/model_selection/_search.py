@@ -172,7 +172,8 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             weight_name(self.estimator)
         split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
         grid = list(ParameterGrid(self.param_grid))
-        outcomes = self._shared_outcomes(X, y, split, grid, scoring, weights) if not fit_params else None
+        shared = self._shared_outcomes(X, y, split, grid, scoring, weights) if not fit_params else None
+        outcomes, answers = (None, None) if shared is None else shared
         self.shared_ = outcomes is not None
         if outcomes is None:
             wishes = Wishes(train_scores=self.return_train_score, error_score=self.error_score)
@@ -185,7 +186,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         self.multimetric_, self.n_splits_ = scoring.several, len(split)
         self.scorer_ = dict(scoring.scorers) if scoring.several else scoring.scorers["score"]
         if self.refit:
-            self._refit(X, y, weights, fit_params)
+            self._refit(X, y, weights, fit_params, answers)
         self.seconds_ = time.perf_counter() - start
         return self
 
@@ -204,7 +205,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
 
     def _shared_outcomes(
         self, X: Any, y: Any, split: Sequence[Fold], grid: Sequence[Any], scoring: Scoring, weights: Any
-    ) -> list[Outcome] | None:
+    ) -> tuple[list[Outcome], Any] | None:
         response = scoring.responses(self.estimator) if self.share and not self.return_train_score else None
         if response is None:
             return None
@@ -220,11 +221,12 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         except (CannotShare, np.linalg.LinAlgError):
             return None
         each = (time.perf_counter() - start) / (len(grid) * len(split))
-        return [
+        outcomes = [
             Outcome({name: float(fold[name][i]) for name in scoring.scorers}, fit_time=each)
             for i in range(len(grid))
             for fold in by_fold
         ]
+        return outcomes, answers
 
     def _scored(
         self, answers: Iterable[Any], X: Any, y: Any, split: Sequence[Fold], scoring: Scoring, weights: Any
@@ -260,11 +262,12 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             scores = fold_scores(results, chooser, len(split))[self.best_index_]
             self._best_scores = scores
 
-    def _refit(self, X: Any, y: Any, weights: Any, fit_params: Mapping[str, Any]) -> None:
+    def _refit(self, X: Any, y: Any, weights: Any, fit_params: Mapping[str, Any], answers: Any) -> None:
         params = {k: clone(v, safe=False) for k, v in self.best_params_.items()}
         model = clone(self.estimator).set_params(**params)
         start = time.perf_counter()
-        self.best_estimator_ = fit_model(model, X, y, weights, fit_params)
+        fitted = answers.refit(model) if hasattr(answers, "refit") else None
+        self.best_estimator_ = fit_model(model, X, y, weights, fit_params) if fitted is None else fitted
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

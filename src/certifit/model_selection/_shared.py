@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ def fold_answers(
     grid: Sequence[Params],
     response: tuple[str, ...],
     sample_weight: Any = None,
-) -> Iterator[Answers] | None:
+) -> Iterable[Answers] | None:
     """Each fold's answers for every grid point, or None when this estimator or grid shares no work."""
     if y is None or not grid:
         return None
@@ -35,7 +35,21 @@ def fold_answers(
     if not _shares(estimator, response):
         return None
     found = estimator._fold_path(X, y, folds, grid, response, sample_weight)
-    return None if found is None else _checked(found, folds, grid, response)
+    return None if found is None else Answered(found, folds, grid, response)
+
+
+class Answered:
+    """Checked answers, fold by fold, and the path's own fit to all rows where it has one."""
+
+    def __init__(self, found: Any, folds: Sequence[Fold], grid: Sequence[Params], response: tuple[str, ...]) -> None:
+        self.found, self.folds, self.grid, self.response = found, folds, grid, response
+
+    def __iter__(self) -> Iterator[Answers]:
+        return _checked(self.found, self.folds, self.grid, self.response)
+
+    def refit(self, model: Any) -> Any:
+        """The model fitted to all rows, or None where the path has no quicker way than ``fit``."""
+        return self.found.refit(model) if hasattr(self.found, "refit") else None
 
 
 def _shares(estimator: Any, response: tuple[str, ...]) -> bool:

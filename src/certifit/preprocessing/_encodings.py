@@ -26,7 +26,27 @@ def _missing(x: Array) -> Array:
     """Where a column has no value."""
     if x.dtype != object:
         return np.isnan(x) if x.dtype.kind == "f" else np.zeros(len(x), bool)
-    return np.array([v is None or (isinstance(v, float) and np.isnan(v)) for v in x], dtype=bool)
+    return np.array([_absent(v) for v in x], dtype=bool)
+
+
+def _absent(value: Any) -> bool:
+    """None, NaN, and pandas' NA and NaT: what is nothing, or unlike itself."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA answers neither yes nor no
+        return True
+
+
+def _ordered(X: Any) -> list[list[Any] | None]:
+    """The order that a data frame's own types give (ordered categories of pandas, Enum of polars), per column."""
+    found: list[list[Any] | None] = []
+    for kind in getattr(X, "dtypes", ()) if hasattr(X, "columns") else ():
+        levels = getattr(kind, "categories", None)
+        given = getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"
+        found.append(list(levels) if given and levels is not None else None)
+    return found
 
 
 def _levels(x: Array) -> Array:
@@ -155,8 +175,9 @@ class OneHot(_Encoder):
         return out[:, 1:] if self.drop_first else out
 
     def _words(self, j: int, name: str) -> list[str]:
-        words = [f"{name}={v}" for v in self.categories_[j]] + (["missing"] if self.missing_[j] else [])
-        words = [f"{name}=missing" if w == "missing" else w for w in words]
+        words = [f"{name}={v}" for v in self.categories_[j]]
+        if self.missing_[j]:
+            words.append(f"{name}=missing" if f"{name}=missing" not in words else f"{name} is missing")
         return words[1:] if self.drop_first else words
 
 
@@ -168,14 +189,15 @@ class Thermometer(_Encoder):
     Parameters
     ----------
     order : list of lists, default=None
-        The levels of each column from low to high; sorted values when None.
+        The levels of each column from low to high. When None: the order of pandas' ordered categories or polars' Enum
+        where a column has that type, else sorted values.
     handle_unknown : {"error", "ignore"}, default="error"
         A level not seen: refuse, or code as zeros (the lowest level).
 
     Notes
     -----
-    Missing values are refused: they have no place in an order. scikit-learn has no encoder of this kind (its
-    ``OrdinalEncoder`` assumes equal steps).
+    Missing values are refused: they have no place in an order. A column with one level gives no column at all.
+    scikit-learn has no encoder of this kind (its ``OrdinalEncoder`` assumes equal steps).
 
     Examples
     --------
@@ -192,6 +214,14 @@ class Thermometer(_Encoder):
         self.order = order
         self.handle_unknown = handle_unknown
 
+    def fit(self, X: Any, y: Any = None) -> Thermometer:
+        """Learn the levels of every column and their order."""
+        self._given = _ordered(X) if self.order is None else list(self.order)
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._given  # needed while fitting only
+
     def transform(self, X: Any) -> Array:
         """The codes, (n, m) floats."""
         check_is_fitted(self)
@@ -206,12 +236,14 @@ class Thermometer(_Encoder):
 
     def _read_levels(self, X: Array) -> list[Array]:
         self._refuse_missing(X)
-        if self.order is None:
-            return [_levels(X[:, j]) for j in range(X.shape[1])]
-        if len(self.order) != X.shape[1]:
+        if self.order is not None and len(self.order) != X.shape[1]:
             raise ValueError(f"order must list the levels of all {X.shape[1]} columns, got {len(self.order)}.")
-        levels = [np.array(list(o), dtype=object if X.dtype == object else None) for o in self.order]
+        words = object if X.dtype == object else None
+        given = self._given or [None] * X.shape[1]
+        levels = [_levels(X[:, j]) if o is None else np.array(list(o), dtype=words) for j, o in enumerate(given)]
         for j, level in enumerate(levels):
+            if len(set(level.tolist())) < len(level):
+                raise ValueError(f"The order of column {j} lists a level twice.")
             extra = sorted(set(X[:, j].tolist()) - set(level.tolist()), key=str)
             if extra and self.handle_unknown == "error":
                 raise ValueError(f"Column {j} has the level {extra[0]!r}, which order does not list.")
@@ -243,7 +275,7 @@ class Factored(_Encoder):
     Notes
     -----
     Values that share a part share a column, so that unseen combinations of seen parts have a code. Missing values are
-    coded as zeros. scikit-learn has no encoder of this kind.
+    coded as zeros. A column with one value gives constant columns. scikit-learn has no encoder of this kind.
 
     Examples
     --------
@@ -281,6 +313,12 @@ class Factored(_Encoder):
         for j, parts in enumerate(self.parts_):
             absent = _missing(X[:, j])
             split = [() if gone else self._parts(v) for v, gone in zip(X[:, j].tolist(), absent)]
+            longer = [i for i, p in enumerate(split) if len(p) > len(parts)]
+            if longer and self.handle_unknown == "error":
+                raise ValueError(
+                    f"Row {longer[0]} has {X[longer[0], j]!r} in column {j}, with more parts than any value in fit; "
+                    f"handle_unknown='ignore' leaves the rest out."
+                )
             for k, levels in enumerate(parts):
                 column = _objects([p[k] if len(p) > k else None for p in split])
                 blocks.append(_on(_codes(self, column, levels, j)[0], len(levels)))

@@ -114,6 +114,11 @@ class PadOnes(TransformerMixin, BaseEstimator):
     value : float, default=1.0
         What to append; a large value makes a penalty on the offset small.
 
+    Notes
+    -----
+    Missing values are refused. scikit-learn has ``preprocessing.add_dummy_feature``, a function that puts the ones
+    first; this is a transformer, so that it can stand in a pipeline, and puts them last, as θ₀ follows θ.
+
     Examples
     --------
     >>> PadOnes().fit_transform([[2.0], [3.0]])

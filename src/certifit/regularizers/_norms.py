@@ -69,6 +69,8 @@ class SquaredL2(Regularizer):
     smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if not 0.0 < self.factor < np.inf:
+            raise ValueError(f"SquaredL2 needs a factor > 0, got {self.factor}.")
         if self.prior is not None:
             object.__setattr__(self, "prior", tuple(float(p) for p in np.ravel(self.prior)))
 

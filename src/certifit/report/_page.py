@@ -45,7 +45,17 @@ def render(record: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"figure": figure, "share": share, "count": count}
+    environment.filters |= {
+        "figure": figure,
+        "share": share,
+        "count": count,
+        "signed": signed,
+        "chance": chance,
+        "six": six,
+        "parameter": parameter,
+        "told": told,
+        "first_capital": lambda text: text[:1].upper() + text[1:],
+    }
     page = environment.get_template("page.html.jinja")
     style = (_HERE / "page.css").read_text()
     return page.render(
@@ -62,8 +72,10 @@ def figure(v: Any, digits: int = 3) -> str:
     if isinstance(v, int):
         return count(v)
     if abs(v) >= 10.0:
-        return f"{v:.{max(digits + 1, 4)}g}" if abs(v) < 1e6 else f"{v:.3e}"
-    return f"{v:.{digits}f}" if abs(v) >= 0.001 or v == 0 else f"{v:.2g}"
+        shown = f"{v:.{max(digits + 1, 4)}g}" if abs(v) < 1e4 else f"{v:.0f}" if abs(v) < 1e7 else f"{v:.3e}"
+    else:
+        shown = f"{v:.{digits}f}" if abs(v) >= 0.001 or v == 0 else f"{v:.2g}"
+    return shown.replace("-", "−", 1) if v < 0 else shown
 
 
 def share(v: Mapping[str, Any]) -> str:
@@ -77,6 +89,71 @@ def share(v: Mapping[str, Any]) -> str:
 def count(v: int) -> str:
     """A whole number with thin spaces between thousands."""
     return f"{v:,}".replace(",", "\u202f")
+
+
+def signed(v: float) -> str:
+    """A difference with its sign; nothing has a sign when it rounds to zero."""
+    shown = f"{abs(v):.3f}" if abs(v) < 10 else figure(abs(v))
+    return shown if shown == "0.000" else ("−" if v < 0 else "+") + shown
+
+
+def chance(p: float) -> str:
+    """A p-value for people."""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def six(v: Any) -> str:
+    """Six digits of a number; whole numbers as they are."""
+    return f"{v:.6g}".replace("-", "−", 1) if isinstance(v, float) else figure(v)
+
+
+def parameter(v: Any) -> str:
+    """The value of a parameter."""
+    if not isinstance(v, float):
+        return str(v)
+    return ("−" if v < 0 else "") + f"{abs(v):.4g}"
+
+
+_IN_WORDS = {
+    "certain": "labels provably those of the exact optimum",
+    "certain_labels": "labels provably those of the exact optimum",
+    "rank": "independent features",
+    "columns": "features",
+    "condition": "condition number",
+    "digits": "correct digits of each coefficient, at least",
+    "digits_if_rounded": "digits that survive rounding of the data",
+    "machines": "two-class machines",
+    "support": "support vectors",
+    "multipliers_zero": "rows beyond the margin (α = 0)",
+    "multipliers_inside": "rows on the margin (0 < α < C)",
+    "multipliers_at_cost": "rows inside the margin or wrong (α = C)",
+    "largest_violation": "largest violation of the optimality conditions",
+    "prediction_error": "error of a prediction, at most, times √k(x, x)",
+    "compared": "questions compared",
+    "shortfall": "gain lost at a node, at most",
+    "pruning_shortfall": "cost lost by the pruning, at most",
+    "impurity": "impurity that is left",
+    "distinct": "different rows",
+    "unavoidable": "training error no rule could avoid",
+    "prior_error": "error of the class shares, at most",
+    "mean_error": "error of a mean, at most (standard deviations)",
+    "variance_error": "relative error of a variance, at most",
+    "gradient": "relative error of a probability, at most",
+    "sum_error": "error of a sum of probabilities, at most",
+}
+_SAID = {"value", "bound", "gap", "relative_gap"}  # in the sentence above the list
+
+
+def told(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The figures of a certificate with words a reader knows; those of the sentence are not repeated."""
+    figures = certificate["figures"]
+    said = _SAID if "bound" in figures and "gap" in figures else set()
+    rows = []
+    for name, v in figures.items():
+        if name in said or isinstance(v, bool) or not isinstance(v, (int, float, str)):
+            continue
+        rows.append((_IN_WORDS.get(name, name.replace("_", " ")), six(v)))
+    return rows
 
 
 def command(record: Mapping[str, Any]) -> str:

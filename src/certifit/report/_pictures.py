@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,26 +22,50 @@ Record = Mapping[str, Any]
 
 _INK, _SOFT, _ACCENT, _SECOND, _PAPER = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES = {_INK: "ink", _SOFT: "line", _ACCENT: "accent", _SECOND: "second", _PAPER: "paper"}
-_WIDE = 5.4
+_WIDE = 4.6  # inches, at 10 points: still readable on a phone
 
 
 def pictures(record: Record) -> dict[str, str]:
     """Every picture the record has figures for, by name."""
     need("matplotlib", "report")
     made: dict[str, str] = {}
-    drawers: dict[str, tuple[bool, Callable[[Any, Record], None], float, str]] = {
-        "comparison": (True, _comparison, 0.0, "Scores of the models with 95 % intervals"),
-        "target": ("target_histogram" in record["data"], _target, 1.7, "Distribution of the target"),
-        "roc": ("roc" in record.get("classes", {}), _roc, 3.6, "ROC curve of held-out rows"),
-        "predicted": ("values" in record, _predicted, 3.6, "Predicted against true values of held-out rows"),
-        "residuals": ("values" in record, _residuals, 2.2, "Errors of held-out rows"),
-        "inside": (_has_bars(record), _inside, 0.0, "What the model looks at"),
-        "curve": (len(record.get("learning_curve", ())) >= 2, _curve, 2.7, "Learning curve"),
+    drawers: dict[str, tuple[bool, Callable[[Any, Record], None], float]] = {
+        "comparison": (True, _comparison, 0.0),
+        "target": ("target_histogram" in record["data"], _target, 1.6),
+        "roc": ("roc" in record.get("classes", {}), _roc, 3.2),
+        "rocs": ("rocs" in record.get("classes", {}), _roc, 3.4),
+        "predicted": ("values" in record, _predicted, 3.2),
+        "residuals": ("values" in record, _residuals, 1.9),
+        "inside": (_has_bars(record), _inside, 0.0),
+        "curve": (len(record.get("learning_curve", ())) >= 2, _curve, 2.4),
     }
-    for name, (wanted, draw, height, title) in drawers.items():
+    for name, (wanted, draw, height) in drawers.items():
         if wanted:
+            title = alternative(name, record)
             made[name] = _svg(name, title, height or _height(name, record), partial(_drawn, draw, record))
     return made
+
+
+def alternative(name: str, record: Record) -> str:
+    """What a picture shows, for who cannot see it."""
+    measure = record["measure"]["name"]
+    if name == "comparison":
+        rows = [f"{s['name']} {s['mean']:.3f}" for s in record["comparison"]["standings"]]
+        return f"{measure} of each model with its 95 % interval, best first: {', '.join(rows)}."
+    if name == "inside":
+        names, values, label = _bars(record)
+        return f"Bars, {label}: {', '.join(f'{n} {v:.3g}' for n, v in list(zip(names, values))[:8])}."
+    if name == "curve":
+        points = [f"{p['rows']} rows {p['held_out']:.3f}" for p in record["learning_curve"]]
+        return f"Learning curve, {measure} on held-out rows: {', '.join(points)}."
+    if name in ("roc", "rocs"):
+        areas = [f"{c['positive']} {c['pooled_auc']:.3f}" for c in _curves(record)]
+        return f"ROC of held-out rows; areas: {', '.join(areas)}."
+    return {
+        "target": "Histogram of the target.",
+        "predicted": "Predicted against true values of held-out rows, with the line where both are equal.",
+        "residuals": "Histogram of true minus predicted values of held-out rows.",
+    }[name]
 
 
 def _drawn(draw: Callable[[Any, Record], None], record: Record, axes: Any) -> None:
@@ -48,7 +74,7 @@ def _drawn(draw: Callable[[Any, Record], None], record: Record, axes: Any) -> No
 
 def _height(name: str, record: Record) -> float:
     count = len(record["comparison"]["standings"]) if name == "comparison" else len(_bars(record)[0])
-    return 0.7 + 0.27 * max(count, 2)
+    return 0.7 + 0.26 * max(count, 2)
 
 
 @contextmanager
@@ -90,7 +116,10 @@ def _svg(name: str, title: str, height: float, draw: Callable[[Any], None]) -> s
         figure = Figure(figsize=(_WIDE, height), layout="constrained")
         draw(figure.add_subplot())
         buffer = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        with warnings.catch_warnings():
+            # The reader's browser sets the text; that matplotlib's own font lacks a sign does not matter.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     return _inline(buffer.getvalue(), name, title)
 
 
@@ -104,7 +133,7 @@ def _inline(svg: str, name: str, title: str) -> str:
     svg = re.sub(r"font: (\S+) [^;\"]*", r"font: \1 var(--sans)", svg)
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", svg, count=1)
     svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1).strip()
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1).strip()
 
 
 def _comparison(axes: Any, record: Record) -> None:
@@ -118,6 +147,8 @@ def _comparison(axes: Any, record: Record) -> None:
         axes.plot(row["mean"], k, "o", color=colour, markersize=7 if chosen else 5)
     axes.set_yticks(range(len(rows)), [_short(r["name"]) for r in rows])
     for label, row in zip(axes.get_yticklabels(), rows):
+        if "\n" in label.get_text():  # two lines in the height of one
+            label.set(fontsize=8, linespacing=0.95)
         if row["name"] == winner:
             label.set_color(_ACCENT)
             label.set_fontweight("bold")
@@ -141,7 +172,13 @@ def _frame_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             axes.annotate(f"◂ {row['mean']:.3f}", (left, k), xytext=(4, 0), textcoords="offset points", va="center")
 
 
+def _plain(text: str) -> str:
+    """Text that matplotlib takes as it is: a dollar sign would begin a formula."""
+    return text.replace("$", r"\$")
+
+
 def _short(name: str, most: int = 24) -> str:
+    name = _plain(name)
     if len(name) <= most:
         return name
     words, lines = name.split(" "), [""]
@@ -157,20 +194,30 @@ def _target(axes: Any, record: Record) -> None:
     edges, counts = shown["edges"], shown["counts"]
     axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=_ACCENT, edgecolor=_PAPER, linewidth=0.5)
     axes.grid(axis="x", visible=False)
-    axes.set_xlabel(record["data"]["target"])
+    axes.set_xlabel(_plain(record["data"]["target"]))
     axes.set_ylabel("rows")
 
 
+def _curves(record: Record) -> list[Mapping[str, Any]]:
+    classes = record["classes"]
+    return list(classes["rocs"]) if "rocs" in classes else [classes["roc"]]
+
+
 def _roc(axes: Any, record: Record) -> None:
-    curve = record["classes"]["roc"]
+    curves = _curves(record)
     axes.plot([0, 1], [0, 1], "--", color=_INK, linewidth=0.8)
-    axes.plot(curve["fpr"], curve["tpr"], color=_ACCENT)
-    axes.fill_between(curve["fpr"], curve["tpr"], color=_ACCENT, alpha=0.12, linewidth=0)
+    looks = [(c, line) for line in ("-", ":") for c in (_ACCENT, _SECOND, _INK)]
+    for curve, (colour, line) in zip(curves, looks):
+        axes.plot(curve["fpr"], curve["tpr"], line, color=colour, label=_plain(curve["positive"]))
+    if len(curves) == 1:
+        axes.fill_between(curves[0]["fpr"], curves[0]["tpr"], color=_ACCENT, alpha=0.12, linewidth=0)
+    else:
+        axes.legend(loc="lower right")
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_aspect("equal")
     axes.set_xlabel("false alarms")
-    axes.set_ylabel(f"{curve['positive']!s} found")
+    axes.set_ylabel(f"{_plain(curves[0]['positive'])} found" if len(curves) == 1 else "class found")
 
 
 def _predicted(axes: Any, record: Record) -> None:
@@ -230,7 +277,8 @@ def _curve(axes: Any, record: Record) -> None:
     rows = [p["rows"] for p in points]
     held = np.array([p["held_out"] for p in points])
     spread = np.array([p["spread"] for p in points])
-    axes.fill_between(rows, held - spread, held + spread, color=_ACCENT, alpha=0.15, linewidth=0)
+    top = np.minimum(held + spread, 1.0)  # no score goes beyond 1
+    axes.fill_between(rows, held - spread, top, color=_ACCENT, alpha=0.15, linewidth=0)
     axes.plot(rows, held, "o-", color=_ACCENT, label="held-out rows", markersize=5)
     axes.plot(rows, [p["train"] for p in points], "o--", color=_INK, label="training rows", markersize=4, linewidth=1.2)
     axes.set_xlabel("training rows")

@@ -18,6 +18,9 @@ from certifit.design import cholesky, one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8
+_PAYING = 0.4  # sweeps go on as long as a few of them make the gap so many times as large
+_FEW = 4
+_MANY = 60
 _LARGEST = 2500  # support beyond which an inverse costs more than sweeps
 
 
@@ -45,26 +48,10 @@ class Penalty:
         return float(self.l1 @ np.abs(w) + 0.5 * (self.l2 @ (w * w)))
 
     def gap(self, w: Array, q: Array, r2: float) -> tuple[float, float]:
-        """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
+        """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual."""
+        from certifit.loops.coordinate import gap  # compiled code loads on first use
 
-        Sum of Fenchel–Young terms, none negative. c = 1 wherever every slope may be reached; else the residual is
-        shrunk until |c q| ≤ l1. With a ridge part both choices are allowed and the better one counts.
-        """
-        reach = q if self.positive else np.abs(q)
-        worst = float(np.max(reach / self.l1, initial=0.0))
-        c = 1.0 / worst if worst > 1.0 else 1.0
-        ridge = bool(np.any(self.l2 > 0.0))
-        best = self._terms(w, q, r2, c, ridge), c
-        if worst > 1.0 and ridge:
-            best = min(best, (self._terms(w, q, r2, 1.0, True), 1.0))
-        return best
-
-    def _terms(self, w: Array, q: Array, r2: float, c: float, ridge: bool) -> float:
-        total = 0.5 * (1.0 - c) ** 2 * r2 + float(self.l1 @ np.abs(w) - c * (q @ w))
-        if ridge:
-            excess = np.maximum(c * (q if self.positive else np.abs(q)) - self.l1, 0.0)
-            total += 0.5 * float(self.l2 @ (w * w) + np.sum(excess**2 / self.l2))
-        return max(total, 0.0)
+        return gap(w, q, r2, self.l1, self.l2, self.positive)
 
 
 @dataclass
@@ -83,7 +70,8 @@ class Active:
 
     def build(self, G: Array, state: GramState, penalty: Penalty) -> bool:
         """Factorise for the support of the state; False where its columns depend on each other."""
-        from certifit.loops.coordinate import take  # compiled code loads on first use
+        from certifit.loops.active_set import mirror  # compiled code loads on first use
+        from certifit.loops.coordinate import take
 
         S = np.flatnonzero(state.w)
         k = len(S)
@@ -96,7 +84,8 @@ class Active:
                 if info != 0 or not np.min(np.diag(C) ** 2 / np.diag(H)) > 1e-11:
                     return False
                 inverse, info = dpotri(C, lower=1)
-            H = np.tril(inverse) + np.tril(inverse, -1).T
+            H = np.ascontiguousarray(inverse)
+            mirror(H)
         self.reserve(k, len(state.w))
         self.S[:k], self.inverse[:k, :k], self.k = S, H, k
         self.ridge = penalty.l2[0] if len(penalty.l2) else 0.0
@@ -122,12 +111,14 @@ def descend_gram(
     active: Active | None = None,
     rng: np.random.Generator | None = None,
     jump: bool = False,
+    loose: bool = False,
 ) -> int:
     """Advance the state until its gap (within these coordinates) is at most tol; returns sweeps and changes made.
 
     G may be a larger buffer: only the first m = len(w) rows and columns count. ``share`` is the relative violation
     at which an active-set pass may end. ``jump`` says that many coefficients will enter: sweeps and one factorisation
-    then beat single updates.
+    then beat single updates. With ``loose`` sweeps go on as long as they pay, and may end it at a gap just below tol;
+    otherwise an active-set pass ends it, mostly with no gap at all.
     """
     work = 0
     active = Active() if active is None else active
@@ -137,12 +128,17 @@ def descend_gram(
     for turn in range(_ROUNDS):
         small = np.count_nonzero(state.w) <= _LARGEST
         warm = small and (active.k > 0 or turn > 0) and active.matches(state, penalty)
-        if jump and warm and turn == 0:
+        if loose and turn == 0:
+            work += _sweep_on(G, state, penalty, tol, rng)
+            if penalty.gap(state.w, state.q, state.r2)[0] <= tol:
+                break
+            warm = False
+        elif jump and warm and turn == 0:
             before = state.copy()
             _sweeps(G, state, penalty, _COLD_SWEEPS, rng)
             if not active.build(G, state, penalty):
                 state.w[:], state.q[:], state.r2 = before.w, before.q, before.r2
-        if not warm:
+        elif not warm:
             _sweeps(G, state, penalty, _COLD_SWEEPS if turn == 0 else 20, rng)
             work += _COLD_SWEEPS
         if warm or (small and turn < 5 and active.build(G, state, penalty)):
@@ -158,6 +154,19 @@ def descend_gram(
         last = min(now, last)
         share *= 0.3
     return work
+
+
+def _sweep_on(G: Array, state: GramState, penalty: Penalty, tol: float, rng: np.random.Generator | None) -> int:
+    """Sweeps until the gap is at most tol or closes too slowly (columns that are much alike); their number."""
+    last, done = np.inf, 0
+    while done < _MANY:
+        _sweeps(G, state, penalty, _FEW, rng)
+        done += _FEW
+        gap = penalty.gap(state.w, state.q, state.r2)[0]
+        if gap <= tol or not gap <= _PAYING * last:
+            break
+        last = gap
+    return done
 
 
 def _sweeps(G: Array, state: GramState, penalty: Penalty, epochs: int, rng: np.random.Generator | None) -> None:

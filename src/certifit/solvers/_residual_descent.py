@@ -98,18 +98,25 @@ def _one(block: Block, r: Array, v: Array, norms: Array, penalty: Penalty, order
         cd_dense(A, r, v, norms, penalty.l1, penalty.l2, penalty.positive, order, 1, 0.0)
 
 
-def _extrapolate(block: Block, r: Array, v: Array, penalty: Penalty, seen: list[Array]) -> None:
-    """Anderson: the affine combination of the last iterates with the smallest change; kept if J falls."""
-    D = np.diff(np.stack(seen), axis=0)
+def combination(seen: list[Array]) -> Array | None:
+    """Anderson: the affine combination of the last iterates (of any shape) with the smallest change."""
+    D = np.diff(np.stack(seen), axis=0).reshape(len(seen) - 1, -1)
     K = D @ D.T
     K[np.diag_indices_from(K)] += 1e-12 * max(float(np.trace(K)), 1e-300)
     try:
         c = np.linalg.solve(K, np.ones(len(K)))
     except np.linalg.LinAlgError:
-        return
+        return None
     if not abs(c.sum()) > 0.0 or not np.all(np.isfinite(c)):
+        return None
+    return np.tensordot(c / c.sum(), np.stack(seen[1:]), axes=1)
+
+
+def _extrapolate(block: Block, r: Array, v: Array, penalty: Penalty, seen: list[Array]) -> None:
+    """Go to the combination of the last iterates if J falls."""
+    trial = combination(seen)
+    if trial is None:
         return
-    trial = (c / c.sum()) @ np.stack(seen[1:])
     if penalty.positive:
         trial = np.maximum(trial, 0.0)
     fit = r - block.product(trial - v)

@@ -93,6 +93,14 @@ class FullSet(WorkingSet):
         self.member = np.ones(columns.shape[1], dtype=bool)
         self.gram, self.scale = gram, scale
 
+    @classmethod
+    def of(cls, columns: Columns, gram: Array) -> FullSet:
+        """From the Gram matrix of weighted, centred columns."""
+        spread = np.diag(gram)
+        usable = spread > 0
+        scale = np.where(usable, 2.0 ** np.round(0.5 * np.log2(np.where(usable, spread, 1.0))), 1.0)
+        return cls(columns, np.ascontiguousarray(gram / scale / scale[:, None]), scale)
+
     def product(self, W: Array) -> Array:
         return self.columns.product(W / (self.scale if W.ndim == 1 else self.scale[:, None]))
 
@@ -110,7 +118,4 @@ def full_set(columns: Columns, y: Array) -> FullSet | None:
     spread = np.diag(moments.gram)
     if not np.all(np.isfinite(moments.gram)) or np.any(moments.total * moments.mean**2 > 1e8 * spread):
         return None
-    usable = spread > 0
-    scale = np.where(usable, 2.0 ** np.round(0.5 * np.log2(np.where(usable, spread, 1.0))), 1.0)
-    gram = np.ascontiguousarray(moments.gram / scale / scale[:, None])
-    return FullSet(columns, gram, scale)
+    return FullSet.of(columns, moments.gram)

@@ -185,7 +185,7 @@ METHODS = (
     ),
     Method(
         "sgd",
-        "a penalty that splits into coordinates without w ≥ 0, and rows without weights",
+        "a loss of LinearModel's list, a penalty that splits into coordinates without w ≥ 0, and rows without weights",
         lambda loss: loss.name in CODES,
         lambda r: separable(r) is not None and not isinstance(r, NonNegative),
         _sgd,

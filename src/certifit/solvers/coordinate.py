@@ -17,20 +17,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Columns, Design
+from certifit.design import Columns, Design, one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
 from certifit.solvers._solution import Solution, TraceRow
-from certifit.solvers._working_set import WorkingSet, full_set
+from certifit.solvers._working_set import FullSet, WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
+_NARROW = 300  # columns below which it always is, where rows abound
+_STRONG = 6.0  # a strength above this share ÷ d of the largest useful one uses few columns
 _CAP = 7000  # columns of the largest Gram matrix of a working set
 _EXACT = 1e-9
 _INNER = 0.2  # share of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
+_ROUGH = 0.01  # gap (share of the null model) at which the steps of that approach end
 _CONTINUE = 0.5  # a single small strength is approached by steps of at most this ratio
 
 
@@ -74,7 +77,7 @@ def solve_coordinate(
     tol: float = 1e-4,
     max_iter: int = 1000,
     start: Array | None = None,
-    gram: bool | None = None,
+    gram: bool | Array | None = None,
     random_state: int | np.random.Generator | None = None,
     time_budget: float | None = None,
     trace: bool = False,
@@ -97,8 +100,8 @@ def solve_coordinate(
         Rounds (looks at all of X) per block of strengths; a handful is usual.
     start : (d,) array, default=None
         Coefficients to begin with.
-    gram : bool, default=None
-        Whether to form the whole Gram matrix; None decides by size.
+    gram : bool or (d, d) array, default=None
+        Whether to form the whole Gram matrix (of weighted, centred columns), or that matrix; None decides by size.
     random_state : default=None
         If given, coordinates are visited in random order.
     time_budget : float, default=None
@@ -125,8 +128,9 @@ def solve_coordinate(
         design, y, weights = Design(design.X[keep]), y[keep], weights[keep]
     if weights is not None and np.all(weights == weights[0]):
         weights = None if weights[0] == 1.0 else weights
-    task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram)
-    path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
+    task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram, strengths)
+    with one_thread():  # of the many small products; large ones run on threads of our own
+        path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
     total = task.columns.total
     stats = {
         "method": task.method,
@@ -151,24 +155,35 @@ class _Task:
         positive: bool,
         tol: float,
         random_state: int | np.random.Generator | None,
-        gram: bool | None,
+        gram: bool | Array | None,
+        strengths: Array,
     ) -> None:
         self.columns, self.ratio, self.positive, self.tol = columns, ratio, positive, tol
         self.target, self.centre = columns.target(np.asarray(y, dtype=float))
         self.null = 0.5 * float(self.target @ self.target)
         self.rng = None if random_state is None else np.random.default_rng(random_state)
         n, d = columns.shape
-        whole = is_tall(n, d) if gram is None else (gram and d <= _CAP)
-        self.active = Active()
-        self.set: WorkingSet = (full_set(columns, y) if whole else None) or WorkingSet(columns)
-        self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
         self.correlation = columns.correlate(self.target)  # of the current residual, for choosing columns
+        self.active = Active()
+        self.set: WorkingSet
+        if isinstance(gram, np.ndarray):
+            self.set = FullSet.of(columns, gram)
+        else:
+            whole = (is_tall(n, d) and not self._few(strengths)) if gram is None else (gram and d <= _CAP)
+            self.set = (full_set(columns, y) if whole else None) or WorkingSet(columns)
+        self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
 
     # -- strengths -----------------------------------------------------------------------------------
     def penalty(self, alpha: float, scale: Array) -> Penalty:
         total = self.columns.total
         l1 = alpha * self.ratio * total / scale
         return Penalty(l1, alpha * (1.0 - self.ratio) * total / scale**2, self.positive)
+
+    def _few(self, strengths: Array) -> bool:
+        """Whether so few columns will be used that the Gram matrix of all of them would be the larger work."""
+        top = float(np.max(self.reach(self.correlation), initial=0.0))
+        d = self.columns.shape[1]
+        return d >= _NARROW and self.level(float(np.min(strengths))) >= _STRONG / d * top
 
     def reach(self, Q: Array) -> Array:
         return np.maximum(Q, 0.0) if self.positive else np.abs(Q)
@@ -226,7 +241,7 @@ class _Task:
         steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
         for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
-            self._inner(state, float(a), 0.01, jump=True)
+            self._inner(state, float(a), _ROUGH, loose=True)
             r = self.target - self.set.product(state.w)
             self.correlation = self.columns.correlate(r)
             state = GramState(state.w, self.set.correlate(r), float(r @ r))
@@ -283,11 +298,13 @@ class _Task:
         """Nothing new to add and no progress: rounding allows no more."""
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
-    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False) -> int:
+    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False, loose: bool = False) -> int:
         """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
         share = min(share, _EXACT) if self.set.whole else share
         penalty = self.penalty(alpha, self.set.scale)
-        return descend_gram(self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump)
+        return descend_gram(
+            self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump, loose
+        )
 
     def _again(self, alphas: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""

@@ -1,24 +1,26 @@
 r"""Lasso and elastic net on every fold and for every α, from one pass over tall data.
 
 As in `ridge_folds`, the moments of each fold's own rows are computed once and those of its training rows are the total
-minus them. From there on all is work with the d × d Gram matrix: along the path from the largest α to the smallest the
-active set changes by a few columns, and each change is a rank-one update (`certifit.solvers._gram_descent`). Folds
-that are wide, or whose moments would cancel, are solved from their rows.
+minus them. From there on all is work with the d × d Gram matrix (`certifit.solvers._gram_path`), one fold per core.
+Folds that are wide, or whose moments would cancel, are solved from their rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import as_design
-from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
+from certifit.design import as_design, side_by_side
+from certifit.solvers._gram_descent import Penalty
+from certifit.solvers._gram_path import descend_path
 from certifit.solvers.coordinate import solve_coordinate
-from certifit.solvers.ridge_folds import Fold, FoldRows, centred, partition
+from certifit.solvers.ridge_folds import Fold, FoldRows, partition
 
 _CANCELLED = 1e-6  # share of a column's size that training rows must keep after the subtraction
+_FLOOR = 1e-9  # gaps below which rounding may have the last word
 _LARGEST = 4000  # columns up to which Gram matrices are formed
 
 
@@ -63,48 +65,95 @@ def lasso_folds(
     [1.8 1.6] [1.7 2.4]
     [1. 0.] [1.5 2. ]
     """
-    alphas = np.asarray(alphas, dtype=float)
-    options = (alphas, ratio, fit_intercept, positive, tol)
-    d = X.shape[1]
-    if d > _LARGEST or d > min(len(train) for train, _ in folds):
-        for train, _ in folds:
-            yield _direct(X, y, weights, train, *options)
-        return
-    data = FoldRows.of(X, y[:, None], weights, fit_intercept)
-    shared = partition(folds, len(X))
-    own = [data.moments(test) for _, test in folds] if shared else []
-    total = np.sum(own, axis=0) if shared else None
-    for i, (train, _) in enumerate(folds):
-        rest = data.moments(train) if total is None else total - own[i]
-        if total is not None and not np.all(np.diag(rest) >= _CANCELLED * np.diag(total)):
-            rest = data.moments(train)
-        found = _from_moments(data, rest, *options)
-        yield _direct(X, y, weights, train, *options) if found is None else found
+    yield from LassoFolds(X, y, folds, weights, fit_intercept).paths(alphas, ratio, positive, tol)
+
+
+class LassoFolds:
+    """What the folds of a table share: the moments of each fold's own rows, and of all rows.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0)[:, None], 2 * np.arange(6.0) + 1
+    >>> folds = [(np.array([2, 3, 4, 5]), np.array([0, 1])), (np.array([0, 1]), np.array([2, 3, 4, 5]))]
+    >>> LassoFolds(X, y, folds).gram()
+    array([[17.5]])
+    """
+
+    def __init__(
+        self, X: Array, y: Array, folds: Sequence[Fold], weights: Array | None = None, fit_intercept: bool = True
+    ) -> None:
+        self.X, self.y, self.folds, self.weights, self.fit_intercept = X, y, folds, weights, fit_intercept
+        self.wide = X.shape[1] > _LARGEST or X.shape[1] > min(len(train) for train, _ in folds)
+        self.data = FoldRows.of(X, y[:, None], weights, fit_intercept)
+        shared = not self.wide and partition(folds, len(X))
+        self.own = side_by_side(self.data.moments, [test for _, test in folds]) if shared else []
+        self.total = reduce(np.add, self.own) if shared else None
+
+    def paths(self, alphas: Array, ratio: float, positive: bool, tol: float) -> list[tuple[Array, Array]]:
+        """Coefficients (a, d) and offsets (a,) of each fold."""
+        options = (np.asarray(alphas, dtype=float), ratio, self.fit_intercept, positive, tol)
+        if self.wide:
+            return [_direct(self.X, self.y, self.weights, train, *options) for train, _ in self.folds]
+
+        def one(i: int) -> tuple[Array, Array]:
+            found = _from_moments(self.data, self._training(i), *options)
+            return found or _direct(self.X, self.y, self.weights, self.folds[i][0], *options)
+
+        # A path is work for one core: folds run side by side, a few at a time because each has its own Gram matrix.
+        return side_by_side(one, range(len(self.folds)))
+
+    def _training(self, i: int) -> Array:
+        """Moments of the training rows of fold i."""
+        if self.total is not None:
+            rest = self.total - self.own[i]
+            if np.all(np.diag(rest) >= _CANCELLED * np.diag(self.total)):
+                return rest
+        return self.data.moments(self.folds[i][0])
+
+    def gram(self) -> Array | None:
+        """The Gram matrix of all rows, weighted and centred as a fit needs it; None if unknown or not to be trusted."""
+        if self.total is None:
+            return None
+        standard = _standard(self.total, self.fit_intercept)
+        return None if standard is None else standard[0] * standard[1] * standard[1][:, None]
+
+
+def _standard(M: Array, fit_intercept: bool) -> tuple[Array, Array, Array, float] | None:
+    """Centred Gram matrix of columns of length one, those lengths, the means, and the mean of the target."""
+    from certifit.loops.coordinate import centre  # compiled code loads on first use
+
+    d, total, squares = len(M) - 2, float(M[-1, -1]), np.diag(M)
+    mean, target = (M[-1, :d] / total, float(M[-1, d] / total)) if fit_intercept else (np.zeros(d), 0.0)
+    spread = squares[:d] - total * mean**2
+    if not np.all(np.isfinite(squares)) or np.any(spread < 1e-7 * squares[:d]):
+        return None
+    scale = np.where(spread > 0, np.sqrt(np.where(spread > 0, spread, 1.0)), 1.0)
+    G = np.empty((d, d))
+    centre(M, mean, total, scale, G)
+    return G, scale, mean, target
 
 
 def _from_moments(
     data: FoldRows, M: Array, alphas: Array, ratio: float, fit_intercept: bool, positive: bool, tol: float
 ) -> tuple[Array, Array] | None:
     """The whole path from the moments of the training rows; None where they cannot be trusted."""
-    G, C, mean, target = centred(data, M)
-    d, total = len(G), float(M[-1, -1])
-    spread = np.diag(G)
-    if not np.all(np.isfinite(G)) or np.any(spread < 1e-7 * np.diag(M)[:d]):
+    standard = _standard(M, fit_intercept)
+    if standard is None:
         return None
-    r2 = float(M[d, d] - total * target[0] ** 2) if fit_intercept else float(M[d, d])
-    scale = np.where(spread > 0, np.sqrt(np.where(spread > 0, spread, 1.0)), 1.0)
-    G = np.ascontiguousarray(G / scale / scale[:, None])
-    state, active = GramState(np.zeros(d), C[:, 0] / scale, max(r2, 0.0)), Active()
-    null = 0.5 * state.r2
-    coef = np.empty((len(alphas), d))
-    for i in np.argsort(-alphas, kind="stable"):
-        l1, l2 = alphas[i] * ratio * total / scale, alphas[i] * (1.0 - ratio) * total / scale**2
-        penalty = Penalty(l1, l2, positive)
-        descend_gram(G, state, penalty, tol * null, tol, active)
-        if null > 0 and not penalty.gap(state.w, state.q, state.r2)[0] <= 100 * tol * null:
-            return None
-        coef[i] = state.w / scale
-    offset = target[0] + data.target_shift[0] - coef @ (mean + data.shift) if fit_intercept else np.zeros(len(alphas))
+    G, scale, mean, target = standard
+    d, total = len(G), float(M[-1, -1])
+    r2 = max(float(M[d, d] - total * target**2), 0.0)
+    q = (M[:d, d] - total * target * mean) / scale
+
+    def penalty(alpha: float) -> Penalty:
+        return Penalty(alpha * ratio * total / scale, alpha * (1.0 - ratio) * total / scale**2, positive)
+
+    falling, where = np.unique(-alphas, return_inverse=True)
+    W, gaps = descend_path(G, q, r2, -falling, penalty, tol)
+    if r2 > 0 and not np.all(gaps <= max(tol, _FLOOR) * r2):
+        return None
+    coef = W[where] / scale
+    offset = target + data.target_shift[0] - coef @ (mean + data.shift) if fit_intercept else np.zeros(len(alphas))
     return coef, offset
 
 

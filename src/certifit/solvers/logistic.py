@@ -14,6 +14,7 @@ from certifit._types import Array
 from certifit.design import Design
 from certifit.losses import Logistic, Softmax
 from certifit.solvers._solution import Solution
+from certifit.solvers.existence import near_optimum
 from certifit.solvers.proximal_newton import minimise_l1
 from certifit.solvers.smooth import Columns, Objective, minimise
 
@@ -51,6 +52,8 @@ def solve_logistic(
         Where to begin.
     tol : float
         Stop within this share of what the null model pays.
+
+    ``stats["exists"]`` says whether an optimum surely exists; None where that was too much work to see.
     """
     K = 1 if outputs == 2 else outputs
     d = design.shape[1]
@@ -77,12 +80,13 @@ def solve_logistic(
         solution = minimise_l1(objective, kappa, begin, target * min(tol, 1e-3), max_iter, time_budget, trace)
     else:
         solution = minimise(objective, begin, target, max_iter, time_budget, trace)
+    exists = True if strength > 0 else near_optimum(objective, solution.value)
     W, b = columns.raw(solution.value)
     if K > 1:  # equal shifts of all classes change nothing: take the symmetric one
         b = b - b.mean() if fit_intercept else b
         W = W - W.mean(axis=0) if strength == 0 else W
     stats = {k: v for k, v in solution.stats.items() if k != "scores"}
-    return Solution((W, b), solution.status, stats | {"target": target})
+    return Solution((W, b), solution.status, stats | {"target": target, "exists": exists})
 
 
 def _null(code: Array, outputs: int, weights: Array, fit_intercept: bool) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, cholesky, pseudo_inverse, sum_over_rows
+from certifit.design import Design, PseudoInverse, cholesky, pseudo_inverse, sum_over_rows
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -51,8 +51,15 @@ class Columns:
             s, X = weights, design.X
         total = s.sum()
         mean = np.asarray(X.T @ s) / total if fit_intercept else np.zeros(design.shape[1])
-        square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
-        spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+        top = np.ones(design.shape[1])
+        with np.errstate(over="ignore"):
+            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
+        if not np.all(np.isfinite(square)):  # beyond 1e154: measured in units of the largest entry
+            size = abs(X).max(axis=0)
+            top = np.maximum(size.toarray().ravel() if design.is_sparse else size, 1.0)
+            X = X.multiply(1.0 / top).tocsr() if design.is_sparse else X / top
+            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
+        spread = top * np.sqrt(np.maximum(square - (mean / top) ** 2, 0.0))
         if not design.is_sparse and np.any(np.abs(mean) > 1e3 * spread):
             centred = design.X - mean
             spread = np.sqrt(weights @ np.square(centred) / weights.sum())
@@ -313,6 +320,9 @@ def minimise(
     share = max(4000, 25 * size // max(1, objective.outputs - 1))
     sampled = n > 3 * share
     first = _after_a_share(objective, start, share) if sampled else _first(objective, start)
+    if sampled and isinstance(first.metric[0], PseudoInverse):
+        # A rare column may be constant on the share: what the share calls flat need not be flat on all rows.
+        sampled, first = False, _first(objective, first.theta)
     run = drive(
         first,
         _quasi_newton(objective) if sampled else _newton(objective),

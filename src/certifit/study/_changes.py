@@ -11,7 +11,7 @@ import numpy as np
 from certifit.study._compare import Result
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._verdict import Verdict
+from certifit.study._verdict import Verdict, difference, signed
 
 _RARE = 0.1
 
@@ -94,7 +94,10 @@ def _spread(x: Any, kind: str, categories: Sequence[str]) -> dict[str, Any]:
         return {"levels": [[categories[int(t)], int(counts[t])] for t in top]}
     if not len(seen):
         return {}
-    return {"range": [float(v) for v in np.quantile(seen, [0.0, 0.5, 1.0])]}
+    marks = np.quantile(seen, [0.0, 0.5, 1.0])
+    if kind == "date":
+        return {"range": [str(np.datetime64(int(day), "D")) for day in np.floor(marks)]}
+    return {"range": [float(v) for v in marks]}
 
 
 def left_behind(results: Sequence[Result], folds: int) -> list[tuple[str, str]]:
@@ -104,10 +107,18 @@ def left_behind(results: Sequence[Result], folds: int) -> list[tuple[str, str]]:
         if r.error:
             left.append((r.name, f"failed: {r.error}"))
         elif not r.complete(folds):
-            left.append((r.name, f"the time budget allowed {len(r.pieces)} of {folds} folds"))
+            left.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
         elif not np.all(np.isfinite(r.scores)):
             left.append((r.name, "gives no score on some fold"))
     return left
+
+
+def left_lines(left: Sequence[tuple[str, str]]) -> list[str]:
+    """What was left out, for the terminal: models with the same reason share a line."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in left:
+        reasons.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
 def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure) -> list[str]:
@@ -118,18 +129,22 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     if rivals:
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
-            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {chosen.name} with {len(facts.y)} "
-            f"rows (closest: {closest.name}, {-closest.difference:+.3f} ± {closest.half:.3f}); another seed may order "
-            "them otherwise."
+            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with "
+            f"{len(facts.y)} rows (closest: {closest.name}, {difference(closest)}); another seed may order them "
+            "otherwise."
         )
-        half = min(s.half for s in rivals)
-        gap = max(abs(closest.difference), 1e-4)
-        if half > gap:
-            rows = len(facts.y) * (half / gap) ** 2
-            if rows < 1e8:
-                said.append(
-                    f"More rows: to call a difference as small as {gap:.2g} real would take about {_rough(rows)} rows."
-                )
+        rival = max(rivals, key=lambda s: s.mean)
+        rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
+        if len(facts.y) < rows < 1e8:
+            said.append(
+                f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} real, if it "
+                f"stays at {abs(rival.difference):.2g}."
+            )
+    if not verdict.beats_baseline:
+        said.append(
+            f"Other columns: what these say about {facts.target.name} is too little; one that stands closer to its "
+            "cause would change everything."
+        )
     curve = record.get("learning_curve") or []
     if len(curve) >= 3:
         gain = curve[-1]["held_out"] - curve[-3]["held_out"]
@@ -139,7 +154,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
             )
         else:
             said.append(
-                f"Not simply more rows of the same kind: the learning curve is flat ({gain:+.3f} over its last part)."
+                "Not simply more rows of the same kind: the learning curve is flat "
+                f"({signed(gain)} over its last part)."
             )
     said += [
         f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is "
@@ -156,6 +172,11 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
         "place or time voids them."
     )
     return said
+
+
+def the(name: str) -> str:
+    """A model's name inside a sentence."""
+    return f"the {name}" if name == "baseline" else name
 
 
 def _rough(rows: float) -> str:

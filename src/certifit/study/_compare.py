@@ -26,6 +26,8 @@ from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, Measure, answers_of, score
 from certifit.study._models import Candidate
 
+_BEGIN = 0.35  # of the time for the comparison; what has begun by then is completed first
+
 Fold = tuple[Array, Array]
 Progress = Callable[[int, int, str], None]
 
@@ -99,13 +101,11 @@ def outer_folds(y: Array, twins: Array, classes: bool, folds: int, seed: int) ->
 def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
     """An unfitted pipeline from the schema's matrix, wrapped in a search when there is something to choose."""
     columns = work.schema.columns
+    kinds = tuple(c.kind for c in columns)
     encoder = TableEncoder(
-        tuple(c.name for c in columns),
-        tuple(c.kind for c in columns),
-        tuple(c.categories for c in columns),
-        **candidate.encoder,
+        tuple(c.name for c in columns), kinds, tuple(c.categories for c in columns), **candidate.encoder
     )
-    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed)])
+    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
     grid = candidate.parameters(rows, len(columns))
     if not grid:
         return pipeline
@@ -150,18 +150,29 @@ def compare(
     return results
 
 
-def _order(results: Sequence[Result], folds: int) -> Iterator[tuple[int, int]]:
-    """First folds in the order of the table; then whole candidates, cheapest first."""
+def _order(results: Sequence[Result], folds: int, deadline: float) -> Iterator[tuple[int, int]]:
+    """First folds in the order of the table; then whole candidates, cheapest first.
+
+    When the first folds alone take long, what has begun is completed before anything new is begun: a few whole
+    candidates can be compared, many first folds cannot.
+    """
+    begun = time.monotonic()
+    enough = begun + _BEGIN * (deadline - begun)
+    waiting: set[int] = set()
     for i in range(len(results)):
+        if i > 1 and time.monotonic() > enough:
+            break
+        waiting.add(i)
         yield i, 0
-    waiting = set(range(len(results)))
+    rest = [i for i in range(len(results)) if i not in waiting]
     while waiting:
         known = [i for i in waiting if 0 in results[i].pieces]
         i = min(known or waiting, key=lambda i: (results[i].seconds, i))
         waiting.remove(i)
         if not results[i].error:
-            for k in range(1, folds):
-                yield i, k
+            yield from ((i, k) for k in range(1, folds))
+    for i in rest:
+        yield from ((i, k) for k in range(folds))
 
 
 def _hopeless(result: Result, folds: int, deadline: float, workers: int) -> bool:
@@ -177,7 +188,7 @@ def _hopeless(result: Result, folds: int, deadline: float, workers: int) -> bool
 
 def _here(results: list[Result], work: Work, deadline: float, workers: int) -> Iterator[tuple[int, int, Piece]]:
     folds = len(work.folds)
-    for i, k in _order(results, folds):
+    for i, k in _order(results, folds, deadline):
         must = i == 0  # the baseline is never left out
         if results[i].error or (not must and time.monotonic() > deadline):
             continue
@@ -210,7 +221,7 @@ def _elsewhere(results: list[Result], work: Work, deadline: float, workers: int)
     folds = len(work.folds)
     alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     executor = ProcessPoolExecutor(workers, initializer=_hold, initargs=(work,), env=alone)
-    queue = _order(results, folds)
+    queue = _order(results, folds, deadline)
     running: dict[Any, tuple[int, int]] = {}
     try:
         more = True

@@ -34,6 +34,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         At most so many levels of one column get a feature, most frequent first.
     min_count : int ≥ 1, default=3
         Levels of fewer training rows get no feature.
+    gaps : bool, default=False
+        For models that understand gaps and categories: every column stays one column, in order; missing cells
+        and levels without a feature of their own are NaN, the others keep their numbers.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         reference: bool = False,
         max_levels: int = 25,
         min_count: int = 3,
+        gaps: bool = False,
     ) -> None:
         self.names = names
         self.kinds = kinds
@@ -62,6 +66,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.reference = reference
         self.max_levels = max_levels
         self.min_count = min_count
+        self.gaps = gaps
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Learn medians, scales and levels from the rows X."""
@@ -95,10 +100,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             filled = np.where(np.isnan(x), fill, x)
             if filled.min() < filled.max():
                 plain = self.kinds[j] == "boolean" or not self.standardize
-                spread = float(filled.std())
+                size = float(np.abs(filled).max())  # of values beyond 1e154 the squares would overflow
+                spread = size * float((filled / size).std())
                 kept.append(j)
                 fills.append(fill)
-                centres.append(0.0 if plain else float(filled.mean()))
+                centres.append(0.0 if plain else size * float((filled / size).mean()))
                 scales.append(1.0 if plain or spread == 0.0 else spread)
             # A mark carried by a handful of rows would only teach those rows by heart.
             if self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:
@@ -125,6 +131,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.level_ = np.array(levels, dtype=float)
 
     def _name_features(self) -> list[str]:
+        if self.gaps:
+            return list(self.names) if len(self.kept_) or len(self.level_) else []
         level_names = []
         for j, v in zip(self.level_column_, self.level_):
             known = self.categories[j]
@@ -140,6 +148,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Features of the rows X: no gaps, all numbers."""
         check_is_fitted(self, "feature_names_")
         X = self._read(X)
+        if self.gaps:
+            return self._with_gaps(X)
         out = np.empty((len(X), len(self.feature_names_)))
         k, m = len(self.kept_), len(self.marked_)
         part = X[:, self.kept_]
@@ -149,6 +159,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             out[:, i] = np.isnan(X[:, j]) if v == len(self.categories[j]) else X[:, j] == v
         return out
 
+    def _with_gaps(self, X: Array) -> Array:
+        out = np.zeros(X.shape)  # a number that did not vary in the training rows says nothing
+        out[:, self.kept_] = (X[:, self.kept_] - self.centre_) / self.scale_
+        for j in np.flatnonzero([k == "category" for k in self.kinds]):
+            levels = self.level_[self.level_column_ == j]
+            out[:, j] = np.where(np.isin(X[:, j], levels), X[:, j], np.nan)
+        return out
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the features, in order."""
         check_is_fitted(self, "feature_names_")
@@ -156,6 +174,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def source_of(self, feature: int) -> int:
         """Which column of the table a feature comes from."""
+        if self.gaps:
+            return feature
         k, m = len(self.kept_), len(self.marked_)
         if feature < k:
             return int(self.kept_[feature])

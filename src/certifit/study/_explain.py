@@ -10,7 +10,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files import TableModel
-from certifit.study._winner import feature_names
+from certifit.study._winner import feature_names, in_plain_words
 
 
 @dataclass(frozen=True)
@@ -117,4 +117,5 @@ def _path(model: TableModel, X: Array) -> str:
     if tell is None:
         return ""
     names = feature_names(model.pipeline)
-    return re.sub(r"\bx(\d+)\b", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))
+    told = re.sub(r"\bx\[?(\d+)\b\]?", lambda m: names[int(m.group(1))], str(tell(model.features(X)[0])))
+    return in_plain_words(told, names)

@@ -130,9 +130,10 @@ def examine(
     leaks = _find_leaks(columns, X, y, aim, keep)
     kept = [j for j, c in enumerate(columns) if c.name not in dict(leaks)]
     if not kept:
-        raise TableError(
-            "No column is left to predict from: " + "; ".join(f"{f.name}: {f.kind}" for f in found[:5]) + "."
-        )
+        given = dict(leaks)
+        why = "; ".join(f"{f.name}: {'gives the answer away' if f.name in given else f.kind}" for f in found[:5])
+        hint = " (--keep COLUMN uses it all the same)" if given or any(f.why for f in found) else ""
+        raise TableError(f"No column is left to predict from: {why}{hint}.")
     dropped = tuple((f.name, f.why) for f in found if f.column is None)
     dropped += tuple((name, "gives the answer away") for name, _ in leaks)
     schema = Schema(tuple(columns[j] for j in kept), aim, dropped)
@@ -144,9 +145,11 @@ def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
     for name in (target, *(n for names in lists for n in names)):
         if name not in table.columns:
             close = ", ".join(repr(c) for c in table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
-            raise TableError(f"There is no column {name!r}; the table has {close}.")
+            hint = f" ({table.notes[-1]})" if len(table.columns) == 1 and table.notes else ""
+            raise TableError(f"There is no column {name!r}; the table has {close}{hint}.")
     if len(table.columns) < 2:
-        raise TableError("The table has only one column: there is nothing to predict the target from.")
+        hint = f" ({table.notes[-1]})" if table.notes else ""
+        raise TableError(f"The table has only one column: there is nothing to predict the target from{hint}.")
 
 
 def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], categories: Sequence[str]) -> Found:
@@ -168,6 +171,11 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
         raise TableError(f"The target {name!r} {kind}: there is nothing to learn.")
     numbers, bad = _cells.numbers(table.column(name), bool(found.column and found.column.comma))
     numeric = not bad.any() and not _cells.is_dated(table.column(name)) and _no_codes(table.column(name))
+    if task is None and found.column is not None and found.column.kind == "date":
+        raise TableError(
+            f"The target {name!r} holds dates: predict a number made from them (days since a start, say), or take "
+            "them as classes with --task classification."
+        )
     if task in ("regression", "counts"):
         if not numeric:
             raise TableError(f"The target {name!r} holds words, not numbers: use --task classification.")
@@ -175,7 +183,8 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
             raise TableError(f"The target {name!r} is no count (whole numbers from 0): use --task regression.")
         return Target(name, task, comma=bool(found.column and found.column.comma))  # type: ignore[arg-type]
     if task == "classification" or not numeric:
-        whole = numeric and not np.any(numbers[~np.isnan(numbers)] % 1)
+        present = numbers[~np.isnan(numbers)]
+        whole = numeric and not np.any(present % 1) and bool(np.all(np.abs(present) < 2.0**53))
         return _classes(table, name, whole)
     return _numeric_target(table, name, numbers[~np.isnan(numbers)], found, notes)
 
@@ -214,6 +223,11 @@ def _refuse_hopeless(y: Array, aim: Target) -> None:
     if aim.task != "classification":
         if np.ptp(y) == 0:
             raise TableError(f"The target {aim.name!r} is always {y[0]:g}: there is nothing to learn.")
+        most = float(np.abs(y).max())
+        spread = most * float(np.std(y / most))
+        if most > 1e150 or spread < 1e-150:
+            what = f"reaches {most:.0e}" if most > 1e150 else f"varies by {spread:.0e} only"
+            raise TableError(f"The target {aim.name!r} {what}: squares of such numbers are no floats; rescale it.")
         return
     labels, counts = np.unique(y, return_counts=True)
     if len(labels) < 2:

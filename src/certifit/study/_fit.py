@@ -60,10 +60,13 @@ def fit(
         pipeline = _with_parameters(make_search(candidate, work, len(work.y)), parameters, model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            pipeline.fit(work.X, work.y)
+            try:
+                pipeline.fit(work.X, work.y)
+            except ValueError as error:  # a parameter that cannot be, or data that the model refuses
+                raise TableError(" ".join(str(error).split())) from None
         used = dict(parameters)
     else:
-        pipeline, used = refit(Result(candidate), work)
+        pipeline, used, _ = refit(Result(candidate), work)
     about = {
         "name": model,
         "target": target,

@@ -48,6 +48,9 @@ class Answers:
 
 def answers_of(model: Any, X: Array) -> Answers:
     """Predictions, probabilities and scores, as far as the model gives them."""
+    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):  # the features are made once, not once per question
+        X, model = model[:-1].transform(X), model.steps[-1][1]
     labels = np.asarray(model.predict(X))
     probabilities = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
     scores = None

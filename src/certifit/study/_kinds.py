@@ -91,6 +91,15 @@ def _number(name: str, cells: Any, words: Any, missing: int, distinct: int) -> F
         missing += count
     if np.isnan(values).all():
         return None
+    lost = int(np.isnan(values).sum()) - missing
+    if lost > 0:
+        notes.append(
+            f"{lost} cell{'s' * (lost > 1)} of {name!r} {'are' if lost > 1 else 'is'} infinite or beyond the largest"
+            " number: counted as missing"
+        )
+        missing += lost
+    if text and (unit := _cells.unit(cells)):
+        notes.append(f"the cells of {name!r} carry {unit!r}: read as numbers without it")
     if _looks_like_identifier(name, values):
         return Found(name, None, "identifier (counts or names the rows)", missing, distinct)
     return Found(name, Column(name, "number", comma=comma), "", missing, distinct, tuple(notes))

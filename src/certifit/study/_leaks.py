@@ -24,7 +24,9 @@ def alone(x: Array, y: Array, category: bool, classes: bool) -> float:
     rows = np.random.default_rng(0).permutation(len(y))[:_ROWS]
     x, y = x[rows], y[rows]
     labels, code = np.unique(y, return_inverse=True)
-    target = np.eye(len(labels))[code] if classes and len(labels) <= 100 else np.asarray(y, dtype=float)[:, None]
+    target = (
+        np.eye(len(labels))[code] if classes and len(labels) <= 100 else _moderate(np.asarray(y, dtype=float))[:, None]
+    )
     half = len(y) // 2
     guess = np.concatenate(
         [_answer(x[half:], target[half:], x[:half], category), _answer(x[:half], target[:half], x[half:], category)]
@@ -36,11 +38,17 @@ def alone(x: Array, y: Array, category: bool, classes: bool) -> float:
     return rule if category else max(rule, _in_step(x, target[:, 0]))
 
 
+def _moderate(values: Array) -> Array:
+    """The values over the largest of them, so that squares neither overflow nor vanish."""
+    most = float(np.nanmax(np.abs(values), initial=0.0))
+    return values / most if most > 0.0 else values
+
+
 def _in_step(x: Array, y: Array) -> float:
     """Squared correlation of values or of ranks, when (nearly) all cells are there."""
     present = ~np.isnan(x)
-    x, y = x[present], y[present]
-    if present.mean() < 0.95 or len(np.unique(x)) < 3 or np.ptp(y) == 0:
+    x, y = _moderate(x[present]), y[present]
+    if present.mean() < 0.95 or len(np.unique(x)) < 3 or min(x.std(), y.std()) == 0:
         return 0.0
     u, v = (np.unique(values, return_inverse=True)[1].astype(float) for values in (x, y))
     return float(max(np.corrcoef(x, y)[0, 1] ** 2, np.corrcoef(u, v)[0, 1] ** 2))

@@ -74,13 +74,15 @@ class Candidate:
         except (ImportError, AttributeError):
             return False
 
-    def steps(self, seed: int) -> list[tuple[str, Any]]:
+    def steps(self, seed: int, kinds: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
         """Named, unfitted steps; the last is called "model".
 
         Parameters
         ----------
         seed : int
             For what is random.
+        kinds : tuple of str, default=()
+            The kinds of the columns, for a step that takes gaps.
         """
         made = []
         for k, path in enumerate(self.path):
@@ -89,6 +91,8 @@ class Candidate:
             if "random_state" in cls().get_params(deep=False):
                 settings.setdefault("random_state", seed)
             name = "model" if k == len(self.path) - 1 else path.split(":")[1].lower()
+            if name == "model" and self.encoder.get("gaps"):
+                settings |= {k: [j for j, kind in enumerate(kinds) if kind == v] for k, v in _ROLES.items()}
             made.append((name, cls(**settings)))
         return made
 
@@ -114,16 +118,15 @@ def _few_components(grid: dict[str, tuple[Any, ...]], rows: int, features: int) 
     return grid | {"pca__n_components": values}
 
 
+_ROLES = {"categorical": "category", "boolean": "boolean"}
 _C = {"C": _POWERS}
 _ALPHA = {"alpha": _SHRINK}
 _RAW = {"standardize": False}
 _FULL_RANK = {"reference": True}
 
 TABLE: tuple[Candidate, ...] = (
-    Candidate(
-        "baseline", (CLASSES,), ("sklearn.dummy:DummyClassifier",), settings={"DummyClassifier": {"strategy": "prior"}}
-    ),
-    Candidate("baseline", _ANY_VALUE, ("sklearn.dummy:DummyRegressor",)),
+    Candidate("baseline", (CLASSES,), ("certifit.study._baseline:ConstantClassifier",)),
+    Candidate("baseline", _ANY_VALUE, ("certifit.study._baseline:ConstantRegressor",)),
     # -- linear ------------------------------------------------------------------------------------
     Candidate(
         "least squares",
@@ -166,7 +169,11 @@ TABLE: tuple[Candidate, ...] = (
     Candidate("averaged perceptron", (CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
     # -- counting, growing, remembering ---------------------------------------------------------------
     Candidate(
-        "naive Bayes", (CLASSES,), ("certifit.naive_bayes:GaussianNB",), {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)}
+        "naive Bayes",
+        (CLASSES,),
+        ("certifit.naive_bayes:MixedNB",),
+        {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)},
+        encoder={"gaps": True},
     ),
     Candidate(
         "decision tree", (CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW

@@ -22,6 +22,7 @@ from certifit.study._judge import Measure, measure_for
 from certifit.study._models import candidates
 
 _SHARE = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
+_REFIT = 0.9  # by this share of the time budget the chosen model is to be fitted again
 
 
 class Listener(Protocol):
@@ -189,7 +190,11 @@ def run(
     left += _changes.left_behind(results, len(work.folds))
     text = _verdict.in_words(verdict, measure)
     hear.say("verdict", text)
-    pipeline, parameters = _winner.refit(verdict.winner, work)
+    for line in _changes.left_lines(left):
+        hear.say("left", line)
+    pipeline, parameters, how = _winner.refit(
+        verdict.winner, work, start + _REFIT * time_budget if time_budget else end
+    )
     record: dict[str, Any] = {
         "certifit": certifit.__version__,
         "made": began.isoformat(timespec="seconds"),
@@ -214,6 +219,7 @@ def run(
             "winner": verdict.winner.name,
             "rule": verdict.rule,
             "parameters": {k: _plain(v) for k, v in parameters.items()},
+            "parameters_by": how,
             "chosen_per_fold": _per_fold(verdict.winner),
             "beats_baseline": verdict.beats_baseline,
         },
@@ -247,15 +253,25 @@ def plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _compa
         folds = 10 if n <= 2_000 else 5 if n <= 20_000 else 3
     if folds < 2:
         raise TableError(f"A comparison needs at least 2 folds, got {folds}.")
-    unique = int(np.sum(facts.twins == np.arange(n)))
+    own = facts.y[facts.twins == np.arange(n)]  # one row of each set of twins
+    few = 3 if n > 20_000 else 5
     if facts.task == "classification":
-        first = facts.y[facts.twins == np.arange(n)]
-        smallest = int(np.unique(first, return_counts=True)[1].min())
+        labels, counts = np.unique(own, return_counts=True)
+        smallest = int(counts.min())
         if asked is None:
             folds = max(2, min(folds, smallest))
-        inner = max(2, min(5 if n <= 20_000 else 3, smallest - smallest // folds - 1))
+        elif folds > smallest:
+            raise TableError(
+                f"{folds} folds are too many: class {labels[counts.argmin()]!s} has {smallest} different rows, and "
+                "every fold needs one of each class."
+            )
+        inner = max(2, min(few, smallest - smallest // folds - 1))
     else:
-        folds, inner = min(folds, unique), 5 if n <= 20_000 else 3
+        if asked is None:  # a score of fewer than five rows is mostly noise
+            folds = max(3, min(folds, len(own) // 5))
+        if 2 * folds > len(own):
+            raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
+        inner = few
     split = _compare.outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed)
     return _compare.Work(facts.X, facts.y, facts.schema, measure, split, inner, seed)
 
@@ -281,12 +297,13 @@ def _look_into(verdict: Any, pipeline: Any, work: _compare.Work, facts: Facts, e
     said = _winner.held_out_answers(verdict.winner, work)
     out: dict[str, Any] = {}
     if facts.task == "classification":
-        out["classes"] = _winner.class_figures(facts.y, said, facts.target.labels())
+        out["classes"] = _winner.class_figures(facts.y, said, facts.target.labels(), verdict.winner.name != "baseline")
     else:
         out["values"] = _winner.value_figures(facts.y, said, work.seed)
-    out["proofs"] = _winner.proofs(pipeline, work)
-    out["inside"] = _winner.inside(pipeline, work) if verdict.winner.name != "baseline" else {"kind": "none"}
-    out["learning_curve"] = _winner.learning_curve(pipeline, work, end)
+    out["proofs"] = _winner.proofs(pipeline, work, end)
+    look = verdict.winner.name != "baseline"
+    out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}
+    out["learning_curve"] = _winner.learning_curve(pipeline, work, end) if look else []
     return out
 
 

@@ -1,9 +1,10 @@
 """Which model, and which differences are real.
 
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
-scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). The choice is the
-simplest candidate within one such standard error of the best. Intervals of differences to the chosen one hold all
-together with 95 % (Bonferroni); a difference is called real when its interval leaves out zero.
+scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate really
+beats the baseline, the choice is the simplest one within one such standard error of the best. Intervals of
+differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called real when its interval
+leaves out zero.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from certifit._types import Array
 from certifit.certificates.evaluation import corrected_limits
 from certifit.study._compare import Fold, Result
 from certifit.study._judge import Measure
+
+_BEST = "the model with the best mean score"
 
 
 @dataclass(frozen=True)
@@ -76,18 +79,22 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
         raise RuntimeError(f"No model could be compared: {errors or 'the time budget was too short'}.")
     held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
     baseline = next((r for r in complete if r.name == "baseline"), None)
-    able = [r for r in complete if r is not baseline and (baseline is None or _beats(r, baseline, held_out))]
-    if not able:
+    models = [r for r in complete if r is not baseline]
+    if baseline is not None:
+        # One model that is really better shows that the columns tell something; then all compete on equal terms.
+        tells = any(_beats(r, baseline, held_out) for r in models)
+        models = [r for r in models if tells and r.scores.mean() > baseline.scores.mean()]
+    if not models:
         rule = "nothing is really better than predicting without looking at the columns"
         return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
-    best = max(able, key=lambda r: float(r.scores.mean()))
+    best = max(models, key=lambda r: float(r.scores.mean()))
     winner = best
-    for r in able:  # in the order of the table: simplest first
+    for r in models:  # in the order of the table: simplest first
         gap, _, se = corrected(best.scores - r.scores, held_out)
         if r is best or gap <= se:
             winner = r
             break
-    rule = "the best mean score" if winner is best else "the simplest within one standard error of the best"
+    rule = _BEST if winner is best else "the simplest model within one standard error of the best"
     return Verdict(winner, _standings(complete, winner, held_out), rule, True)
 
 
@@ -131,36 +138,55 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
     if len(verdict.standings) == 1 and chosen.name == "baseline":
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
-        return (
+        text = (
             f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do "
             "not predict the target, or there are too few rows to tell."
         )
+        best = verdict.standings[0]
+        if best.name != chosen.name:
+            text += f" The best mean, {_number(best.mean)} by {best.name}, is not really better ({difference(best)})."
+        return text
     text = (
         f"{_capital(chosen.name)}, {measure.name} {_number(chosen.mean)} "
         f"({_number(chosen.low)} to {_number(chosen.high)}, 95 %), is {verdict.rule}."
     )
-    worse = [s for s in verdict.standings if s.real and s.difference > 0 and s.name != "baseline"]
-    better = [s for s in verdict.standings if s.real and s.difference < 0]
-    same = [s for s in verdict.standings if not s.real and s.name not in (chosen.name, "baseline")]
-    if better:
-        text += f" Really better on these folds: {_listed(better)}."
+    others = [s for s in verdict.standings if s.name not in (chosen.name, "baseline")]
+    first = others[0] if others else None  # best mean among the others
+    if first is not None and verdict.rule != _BEST:
+        real = "really better" if first.real else "not really better"
+        text += f" {_capital(first.name)} scores {_number(first.mean)}, which is {real} ({difference(first)})."
+    elif first is not None and not first.real:
+        text += f" The runner-up, {first.name}, is not really worse ({difference(first)})."
+    same = [s.name for s in others if not s.real and s is not first]
+    worse = [s.name for s in others if s.real and s.difference > 0]
     if same:
-        text += f" Not distinguishable from it: {_listed(same)}."
+        text += f" Not to be told apart from it on these rows: {_listed(same)}."
     if worse:
         text += f" Really worse: {_listed(worse)}."
     base = next((s for s in verdict.standings if s.name == "baseline"), None)
     if base is not None:
-        text += f" The baseline reaches {_number(base.mean)}."
+        text += f" The baseline, which ignores the columns, reaches {_number(base.mean)}."
     return text
 
 
-def _listed(standings: Sequence[Standing]) -> str:
-    shown = [f"{s.name} ({-s.difference:+.3f} ± {s.half:.3f})" for s in standings]
+def difference(s: Standing) -> str:
+    """This one minus the chosen one, with half its interval."""
+    return f"{signed(-s.difference)} ± {_number(s.half)}"
+
+
+def signed(v: float) -> str:
+    """Three decimals with a sign; none for what rounds to zero."""
+    shown = _number(abs(v))
+    return shown if float(shown) == 0.0 else ("−" if v < 0 else "+") + shown
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    shown = list(names) if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
 def _number(v: float) -> str:
-    return f"{v:.3f}"
+    return f"{v:.3f}".replace("-", "−") if abs(v) < 100 else f"{v:.1e}".replace("-", "−")
 
 
 def _capital(text: str) -> str:

@@ -17,17 +17,43 @@ from certifit.study._judge import Answers, answers_of, score
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve
+_CURVES = 6  # classes whose ROC curves still make one picture
 _SIZES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SEPARABILITY_CELLS = 500_000
 
 
-def refit(result: Result, work: Work) -> tuple[Any, dict[str, Any]]:
-    """The candidate's search on all rows: the fitted pipeline and the chosen parameters."""
+def refit(result: Result, work: Work, deadline: float = float("inf")) -> tuple[Any, dict[str, Any], str]:
+    """The candidate on all rows: the fitted pipeline, its parameters, and how they were chosen.
+
+    By a search on all rows; when the folds say that there is no time for it, the choice of most folds is taken.
+    """
+    search = make_search(result.candidate, work, len(work.y))
+    if not hasattr(search, "best_params_") and not hasattr(search, "param_grid"):
+        return _fitted(search, work), {}, "nothing to choose"
+    seconds = [p.seconds for p in result.pieces.values()]
+    if seconds and time.monotonic() + float(np.median(seconds)) * _MORE > deadline:
+        chosen = _most_chosen(result)
+        known = {f"{step}__{k}" for step, part in search.estimator.steps for k in part.get_params(deep=False)}
+        grid = {name: chosen[name.split("__")[-1]] for name in search.param_grid if name in known}
+        return _fitted(search.estimator.set_params(**grid), work), chosen, "the choice of most folds, for want of time"
+    model = _fitted(search, work)
+    chosen = {k.split("__")[-1]: v for k, v in model.best_params_.items()}
+    return model.best_estimator_, chosen, "cross-validation on all rows"
+
+
+_MORE = 1.6  # a search on all rows against one on the training rows of a fold
+
+
+def _fitted(model: Any, work: Work) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make_search(result.candidate, work, len(work.y)).fit(work.X, work.y)
-    chosen = getattr(model, "best_params_", {})
-    return getattr(model, "best_estimator_", model), {k.split("__")[-1]: v for k, v in chosen.items()}
+        return model.fit(work.X, work.y)
+
+
+def _most_chosen(result: Result) -> dict[str, Any]:
+    """The combination of parameters that most folds chose, the first of equals."""
+    choices = [result.pieces[k].chosen for k in sorted(result.pieces)]
+    return max(choices, key=choices.count)
 
 
 def held_out_answers(result: Result, work: Work) -> Answers:
@@ -52,7 +78,7 @@ def held_out_answers(result: Result, work: Work) -> Answers:
 
 
 # -- figures of held-out answers --------------------------------------------------------------------
-def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
+def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True) -> dict[str, Any]:
     """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two."""
     index = {str(c): k for k, c in enumerate(labels)}
     matrix = np.zeros((len(labels), len(labels)), dtype=int)
@@ -73,9 +99,12 @@ def class_figures(y: Array, said: Answers, labels: Array) -> dict[str, Any]:
         "classes": rows,
         "accuracy": share(int(np.trace(matrix)), len(y)),
     }
+    if not curves:  # the same score for every row ranks nothing
+        return out
     if len(labels) == 2 and said.scores is not None:
-        out["roc"] = _roc(y == labels[1], said.scores)
-        out["roc"]["positive"] = str(labels[1])
+        out["roc"] = _roc(y == labels[1], said.scores, labels[1])
+    elif len(labels) <= _CURVES and said.probabilities is not None and said.probabilities.shape[1] == len(labels):
+        out["rocs"] = [_roc(y == c, said.probabilities[:, k], c) for k, c in enumerate(labels)]
     return out
 
 
@@ -88,11 +117,12 @@ def share(hits: int, total: int) -> dict[str, Any]:
     return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
 
 
-def _roc(positive: Array, scores: Array) -> dict[str, Any]:
+def _roc(positive: Array, scores: Array, label: Any) -> dict[str, Any]:
     curve = metrics.roc(positive, scores)
     keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
     limits = curve.interval(0.95)
     return {
+        "positive": str(label),
         "fpr": [round(float(v), 5) for v in curve.fpr[keep]],
         "tpr": [round(float(v), 5) for v in curve.tpr[keep]],
         "pooled_auc": float(curve.auc),
@@ -157,7 +187,7 @@ def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, flo
 
 
 # -- what the model looks at ----------------------------------------------------------------------------
-def inside(pipeline: Any, work: Work) -> dict[str, Any]:
+def inside(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
     """Coefficients, the tree, or how much each column matters."""
     model = pipeline.steps[-1][1]
     names = feature_names(pipeline)
@@ -165,11 +195,13 @@ def inside(pipeline: Any, work: Work) -> dict[str, Any]:
     if coef is not None and not callable(coef):
         table = np.atleast_2d(np.asarray(coef, dtype=float))
         if table.shape[1] == len(names):
-            return {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
+            found = {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
+            one_of_two = len(table) == 1 and hasattr(model, "classes_")
+            return found | ({"towards": str(model.classes_[-1])} if one_of_two else {})
     text = _tree_text(model, names)
     if text:
-        return {"kind": "tree", "text": text} | _importance(pipeline, work)
-    return {"kind": "importance"} | _importance(pipeline, work)
+        return {"kind": "tree", "text": text} | _importance(pipeline, work, deadline)
+    return {"kind": "importance"} | _importance(pipeline, work, deadline)
 
 
 def _rows(model: Any, table: Array) -> list[str]:
@@ -199,11 +231,25 @@ def _tree_text(model: Any, names: list[str]) -> str:
         return ""
     from certifit.tree import export_text
 
-    return str(export_text(model, feature_names=names))
+    return in_plain_words(str(export_text(model, feature_names=names)), names)
 
 
-def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
-    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to)."""
+def in_plain_words(text: str, names: list[str]) -> str:
+    """Questions about 0/1 features as a person asks them: colour = red, colour ≠ red, age is missing, age is there."""
+    for name in sorted(names, key=len, reverse=True):
+        if " = " in name:
+            column, _, level = name.rpartition(" = ")
+            yes, no = name, f"{column} ≠ {level}"
+        elif name.endswith(" is missing"):
+            yes, no = name, name.removesuffix("missing") + "there"
+        else:
+            continue
+        text = text.replace(f"{name} <= 0.5", no).replace(f"{name} > 0.5", yes)
+    return text
+
+
+def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
+    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to); none when time is up."""
     rng = np.random.default_rng(work.seed)
     rows = rng.permutation(len(work.y))[:2_000]
     X, y = work.X[rows], work.y[rows]
@@ -212,6 +258,8 @@ def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
     for j in range(X.shape[1]):
         drops = []
         for _ in range(3):
+            if time.monotonic() > deadline:
+                return {}
             Z = X.copy()
             Z[:, j] = rng.permutation(Z[:, j])
             drops.append(whole - score(work.measure, y, answers_of(pipeline, Z)))
@@ -220,7 +268,7 @@ def _importance(pipeline: Any, work: Work) -> dict[str, Any]:
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
-def proofs(pipeline: Any, work: Work) -> dict[str, Any]:
+def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
     """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
     Z = pipeline[:-1].transform(work.X)
     model = pipeline.steps[-1][1]
@@ -228,7 +276,8 @@ def proofs(pipeline: Any, work: Work) -> dict[str, Any]:
     certain = _certain(model, Z)
     if certain is not None:
         out["certain"] = certain
-    if work.measure.name != "R²" and Z.size <= _SEPARABILITY_CELLS:
+    small = Z.size <= _SEPARABILITY_CELLS and not np.isnan(Z).any()
+    if work.measure.name != "R²" and small and time.monotonic() < deadline:
         told = _separability(Z, work.y)
         if told:
             out["separability"] = told
@@ -257,4 +306,4 @@ def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = separability(Z, y)
-    return {"verdict": str(found.verdict), "text": str(found), "holds": bool(getattr(found, "holds", True))}
+    return {"verdict": str(found.verdict), "text": found.certificate.claim, "holds": bool(found.holds)}

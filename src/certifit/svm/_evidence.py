@@ -116,10 +116,22 @@ def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     weight = getattr(model, "class_weight", None)
     share = compute_class_weight(weight, classes=classes, y=labels) if weight is not None else np.ones(len(classes))
     class_cost = float(model.C) * np.asarray(share, dtype=float)
-    support = np.asarray(model.support_, dtype=int)
+    support = _support(model, rows_of_x, sample_weight)
     dual = model.dual_coef_
     dual = np.atleast_2d(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
     own = codes_of(labels, classes)[support]
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     alpha = balanced_layout(dual, own, class_cost[own] * weights[support], len(classes))
     return machine_evidence(kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha)
+
+
+def _support(model: Any, X: Matrix, sample_weight: Any) -> Array:
+    """Indices of the support vectors; libsvm leaves out rows of weight zero before it counts."""
+    support, vectors = np.asarray(model.support_, dtype=int), model.support_vectors_
+    if sample_weight is None or np.all(np.asarray(sample_weight) != 0) or vectors.shape[0] == 0:
+        return support
+    moved = np.flatnonzero(np.asarray(sample_weight) != 0)
+    if len(support) == 0 or support.max() >= len(moved):
+        return support
+    away = abs(X[moved[support]] - vectors).max() < abs(X[support] - vectors).max()
+    return moved[support] if away else support

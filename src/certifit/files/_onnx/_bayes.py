@@ -1,4 +1,4 @@
-"""Naive Bayes: joint log probabilities, their largest, their softmax."""
+"""Naive Bayes: joint log probabilities, their largest, their softmax; and answers that ignore the row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.files._onnx._answer import Answer, largest, softmax
+from certifit.files._errors import ExportError
+from certifit.files._onnx._answer import Answer, affine, largest, softmax, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Graph
 
 
@@ -47,6 +48,31 @@ def categorical(g: Graph, model: Any, x: str) -> Answer:
     return _posterior(g, joint, model)
 
 
+def mixed(g: Graph, model: Any, x: str) -> Answer:
+    """Densities of the numbers and shares of the categories, each only where its cell is there."""
+    kinds = np.array([k == "numeric" for k in model.column_kinds_])
+    joint: Any = np.asarray(model.class_log_prior_)[None]
+    if kinds.any():
+        cells = g("Gather", x, np.flatnonzero(kinds), axis=1)
+        gaps = g("IsNaN", cells)
+        away = g("Sub", g("Unsqueeze", g("Where", gaps, 0.0, cells), [1]), model.theta_[None])
+        squares = g("Div", g("Mul", away, away), model.var_[None])
+        density = g("Mul", g("Add", squares, np.log(2 * np.pi * model.var_)[None]), -0.5)
+        joint = g("Add", joint, g("ReduceSum", g("Where", g("Unsqueeze", gaps, [1]), 0.0, density), [2], keepdims=0))
+    for j, words, logs in zip(np.flatnonzero(~kinds), model.categories_, model.feature_log_prob_):
+        if not words:
+            continue
+        try:
+            levels = np.array([float(w) for w in words])
+        except ValueError:
+            raise ExportError(
+                "A MixedNB is exported to ONNX when its categories are numbers (or in a study)."
+            ) from None
+        on = g("Cast", g("Equal", g("Gather", x, np.array([j]), axis=1), levels[None]), to=DOUBLE)
+        joint = g("Add", joint, _weigh(g, on, logs))
+    return _posterior(g, joint, model)
+
+
 def _weigh(g: Graph, x: str, logs: Array) -> str:
     """x @ logsᵀ where 0 · (−∞) is 0."""
     never = np.isneginf(logs)
@@ -59,3 +85,14 @@ def _weigh(g: Graph, x: str, logs: Array) -> str:
 
 def _posterior(g: Graph, joint: str, model: Any) -> Answer:
     return Answer(code=largest(g, joint), shares=softmax(g, joint), classes=model.classes_)
+
+
+def constant_shares(g: Graph, model: Any, x: str) -> Answer:
+    """The shares of the classes, once per row."""
+    shares = g("Add", g("MatMul", x, np.zeros((model.n_features_in_, len(model.classes_)))), model.shares_[None])
+    return Answer(code=largest(g, shares), shares=shares, classes=model.classes_)
+
+
+def constant_value(g: Graph, model: Any, x: str) -> Answer:
+    """The mean, once per row."""
+    return values(g, affine(g, x, np.zeros((1, model.n_features_in_)), model.value_), flat=True)

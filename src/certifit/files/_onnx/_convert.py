@@ -36,8 +36,11 @@ PREDICTORS: dict[str, Callable[[Graph, Any, str], Answer]] = {
     "certifit.naive_bayes.BernoulliNB": _bayes.bernoulli,
     "certifit.naive_bayes.MultinomialNB": _bayes.multinomial,
     "certifit.naive_bayes.CategoricalNB": _bayes.categorical,
+    "certifit.naive_bayes.MixedNB": _bayes.mixed,
     "certifit.neighbors.KNeighborsClassifier": _neighbors.classifier,
     "certifit.neighbors.KNeighborsRegressor": _neighbors.regressor,
+    "certifit.study.ConstantClassifier": _bayes.constant_shares,
+    "certifit.study.ConstantRegressor": _bayes.constant_value,
 }
 STEPS: dict[str, Callable[[Graph, Any, str], str]] = {
     "certifit.preprocessing.Standardizer": _steps.standard,

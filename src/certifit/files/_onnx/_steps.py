@@ -86,6 +86,8 @@ def components(g: Graph, step: Any, x: str) -> str:
 
 def columns_of_table(g: Graph, step: Any, x: str) -> str:
     """The features that a study makes of a table: filled numbers, marks of gaps, levels."""
+    if step.gaps:
+        return _columns_with_gaps(g, step, x)
     parts = []
     if len(step.kept_):
         numbers = g("Gather", x, step.kept_, axis=1)
@@ -99,6 +101,24 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
         gap: Array = step.level_ == known
         on = g("Or", g("And", g("IsNaN", cells), gap), g("And", g("Equal", cells, step.level_), ~gap))
         parts.append(_as_numbers(g, on))
+    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+
+
+def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
+    """The same with one feature per column: scaled numbers, numbers of levels, gaps left open."""
+    place = {int(j): i for i, j in enumerate(step.kept_)}
+    parts = []
+    for j, kind in enumerate(step.kinds):
+        cells = g("Gather", x, [j], axis=1)
+        if kind == "category":
+            levels = step.level_[step.level_column_ == j]
+            known = g("Cast", g("Equal", cells, levels[None] if len(levels) else np.array([[-2.0]])), to=DOUBLE)
+            parts.append(g("Where", g("Greater", g("ReduceSum", known, [1], keepdims=1), 0.0), cells, np.nan))
+        elif j in place:
+            i = place[j]
+            parts.append(g("Div", g("Sub", cells, float(step.centre_[i])), float(step.scale_[i])))
+        else:
+            parts.append(g("Where", g("IsNaN", cells), 0.0, g("Mul", cells, 0.0)))
     return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
 
 

@@ -1,0 +1,83 @@
+"""One answer for every row: nobody who ignores the columns does better.
+
+Squared loss, answer c, weighted mean ȳ: mean (y − c)² = mean (y − ȳ)² + (c − ȳ)², so the excess over the best
+constant is (c − ȳ)².
+
+Log loss, answer q, shares p of the classes: the excess −Σ p log q + Σ p log p is at most log Σ p²/q (Jensen), hence
+at most Σ (p − q)²/q + |1 − Σ q|, which needs no logarithm of what is nearly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from certifit.certificates._ball import Ball, ball, rationals
+from certifit.certificates._data import Data, Rigor
+from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates.counts import class_codes
+
+
+@register
+class Constant(Kind):
+    """The mean is the best constant, or the shares of the classes are.
+
+    Evidence: ``loss`` "squared" and ``value``; or ``loss`` "log", ``classes`` and ``shares``.
+    """
+
+    name = "constant"
+    theorem = "the mean minimises squared loss, the class shares minimise log loss, among answers that ignore the row"
+
+    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        weights = Ball(rationals(data.weights) if rigor == "exact" else data.weights)
+        squared = evidence["loss"] == "squared"
+        value, gap, checks = (_squared if squared else _log)(data, evidence, weights, rigor)
+        top = float(upper(value).proved)
+        share = gap / value if float(value.mid) > 0 and np.isfinite(top) else gap
+        finite = bool(np.isfinite(top) and np.isfinite(upper(gap).proved))
+        figures = {
+            "value": about(value),
+            "gap": upper(gap),
+            "relative_gap": upper(share),
+            "rows": equal(int(data.X.shape[0])),
+        }
+        return Proof(figures, (*checks, Check("the figures are finite", finite)))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        what = "mean squared error" if evidence["loss"] == "squared" else "mean log loss"
+        return (
+            f"No answer that ignores the columns has a smaller {what} on these {figures['rows']} rows by more than "
+            f"{figures['relative_gap']:.0e} of it."
+        )
+
+
+Parts = tuple[Ball, Ball, tuple[Check, ...]]
+
+
+def _squared(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigor) -> Parts:
+    assert data.y is not None
+    y = Ball(rationals(data.y) if rigor == "exact" else np.asarray(data.y, dtype=float))
+    c = ball(np.asarray(evidence["value"], dtype=float).reshape(()), like=y)
+    total = weights.sum()
+    away = y - c
+    step = (weights * away).sum() / total
+    return (weights * (away * away)).sum() / total, step * step, ()
+
+
+def _log(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigor) -> Parts:
+    classes, stated = np.asarray(evidence["classes"]), np.asarray(evidence["shares"], dtype=float)
+    codes = class_codes(data.y, classes)
+    known = Check("every label is a known class", bool(np.all(codes >= 0)))
+    sound = Check("the shares are probabilities", bool(np.all((stated > 0) & (stated <= 1))))
+    parts = [weights[codes == c].sum() for c in range(len(classes))]
+    p = _stack(parts) / weights.sum()
+    q = ball(np.where(stated > 0, stated, 1.0), like=p)
+    away = p - q
+    excess = (away * away / q).sum() + abs(q.sum() - 1.0)
+    return -(p * np.log(q)).sum(), excess, (known, sound)
+
+
+def _stack(parts: list[Ball]) -> Ball:
+    return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))

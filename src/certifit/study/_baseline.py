@@ -1,0 +1,88 @@
+"""The baseline: one answer for every row, the best there is, with its proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit import certificates
+from certifit._certified import Certified
+from certifit._types import Array
+from certifit.certificates import Data
+
+
+class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
+    r"""Predict the shares of the classes, whatever the row: :math:`\hat p_c = n_c / n`.
+
+    Attributes
+    ----------
+    classes_, shares_ : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> ConstantClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"]).predict_proba([[9.0]]).round(3)
+    array([[0.333, 0.667]])
+    """
+
+    def fit(self, X: Any, y: Any) -> ConstantClassifier:
+        """Count the classes."""
+        X, y = validate_data(self, X, y)
+        check_classification_targets(y)
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.shares_ = counts / len(y)
+        evidence = {"loss": "log", "classes": self.classes_, "shares": self.shares_}
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """The shares, once per row."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        return np.tile(self.shares_, (len(X), 1))
+
+    def predict(self, X: Any) -> Array:
+        """The most frequent class (the first of several), once per row."""
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
+    r"""Predict the mean, whatever the row: :math:`\hat y = \frac1n \sum_i y_i`.
+
+    Attributes
+    ----------
+    value_ : float
+
+    Examples
+    --------
+    >>> ConstantRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 6.0]).predict([[9.0]])
+    array([3.])
+    """
+
+    def fit(self, X: Any, y: Any) -> ConstantRegressor:
+        """Take the mean."""
+        X, y = validate_data(self, X, y, y_numeric=True)
+        self.value_ = float(np.mean(y, dtype=float))
+        evidence = {"loss": "squared", "value": np.array([self.value_])}
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The mean, once per row."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        return np.full(len(X), self.value_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
