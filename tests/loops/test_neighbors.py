@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
+from certifit.loops import neighbors_brute, neighbors_integers, neighbors_order, neighbors_tree
 
 NONE = np.empty(0, np.int64)
 
@@ -81,10 +81,65 @@ def test_sift_keeps_every_row_that_could_be_near(real):
             G, 5, 350, 0, s, norms, e_x, e_q, shift, 1.0, 1e-3, real(2e-3), np.empty(128, real), Q, X, w,
             NONE, NONE, heap, limit, rows, lows, counts, counts.copy(), values, found,
         )  # fmt: skip
-    settled = neighbors_brute.finish(5, 0, Q, X, w, limit, rows, lows, counts, values, found)
+    settled = neighbors_brute.keep(5, limit, rows, lows, counts)
+    neighbors_brute.settle(Q, 0, X, w, rows, counts, values, found)
     assert 5 * k <= settled < 100
     D = ((Q[:, None] - X[None]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(found, np.argsort(D, axis=1)[:, :k])
+
+
+def whole_scan(Q, X, k, width, first, group_q=NONE, group_x=NONE, capacity=40):
+    """Call the scan of whole numbers on small matrices; returns candidates, their number and the bounds."""
+    loops = neighbors_integers
+    height, d = loops.WIDE * loops.LANES, Q.shape[1] // 2
+    n, m = -(-len(X) // height) * height, -(-len(Q) // loops.TALL) * loops.TALL
+    A, B = np.zeros((n, 2 * d), np.int16), np.zeros((m, 2 * d), np.int16)
+    A[: len(X)], B[: len(Q)] = X, Q
+    panels = np.ascontiguousarray(A.view(np.int32).reshape(-1, loops.LANES, d).transpose(0, 2, 1)).reshape(
+        -1, loops.LANES * d
+    )
+    starts = np.full(n, loops.NOWHERE, np.int32)
+    starts[: len(X)] = -((X.astype(int) ** 2).sum(axis=1) + 1) // 2
+    bounds = np.full(m, 2**31 - 1, np.int32)
+    bounds[: len(Q)] = loops.NOWHERE + 1
+    squares, widths = (B.astype(int) ** 2).sum(axis=1).astype(float), np.full(m, width)
+    rows, scores, counts = np.empty((m, capacity), np.int32), np.empty((m, capacity), np.int32), np.zeros(m, np.int64)
+    group_x = np.append(group_x, np.full(n - len(group_x), -1)) if len(group_x) else group_x
+    loops.scan(
+        B.view(np.int32), m, 0, panels, d, starts, squares, widths, group_q, group_x, first, 4,
+        np.empty((loops.TALL, 2 * height), np.int32), np.empty((loops.TALL, height), np.int32),
+        np.zeros(loops.TALL, np.uint32), np.full((m, k), loops.NOWHERE, np.int32), bounds, rows, scores, counts,
+    )  # fmt: skip
+    return rows[: len(Q)], counts[: len(Q)]
+
+
+@pytest.mark.skipif(not neighbors_integers.AVAILABLE, reason="this processor multiplies no pairs of 16-bit integers")
+@pytest.mark.parametrize("first", [0, 8])
+@pytest.mark.parametrize("most", [3, 40, 1000])
+def test_scan_of_whole_numbers_keeps_every_row_that_could_be_near(first, most):
+    rng, k, width = np.random.default_rng(most), 5, 0.5
+    X, Q = rng.integers(-most, most + 1, size=(530, 6)), rng.integers(-most, most + 1, size=(21, 6))
+    group_x, group_q = rng.integers(0, 3, size=530), rng.integers(-1, 3, size=21)
+    for own, theirs in ((NONE, NONE), (group_q, group_x)):
+        rows, counts = whole_scan(Q, X, k, width, first, own, theirs, capacity=600)
+        D = np.sqrt(((Q[:, None] - X[None]) ** 2).sum(axis=2).astype(float))
+        if len(own):
+            D[(own[:, None] == theirs[None]) & (own[:, None] >= 0)] = np.inf
+        reach = np.sort(D, axis=1)[:, k - 1] + width
+        for i in range(len(Q)):
+            kept = set(rows[i, : counts[i]].tolist())
+            assert len(kept) == counts[i]
+            assert kept >= set(np.flatnonzero(D[i] <= reach[i]).tolist())
+            assert np.all(D[i, sorted(kept)] <= np.sqrt((reach[i] + 1) ** 2 + 8))
+
+
+@pytest.mark.skipif(not neighbors_integers.AVAILABLE, reason="this processor multiplies no pairs of 16-bit integers")
+def test_scan_of_whole_numbers_gives_up_on_a_crowd():
+    X = np.zeros((200, 2), int)
+    X[:5] = 100
+    rows, counts = whole_scan(np.array([[0, 0], [100, 100]]), X, 3, 0.1, 0)
+    assert counts[0] == -1
+    assert sorted(rows[1, : counts[1]]) == [0, 1, 2, 3, 4]
 
 
 floats = st.floats(-1e6, 1e6, allow_subnormal=False).filter(lambda v: v == 0 or abs(v) > 1e-60)

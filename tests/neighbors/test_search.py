@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from certifit.neighbors import _brute
+from certifit.neighbors import _brute, _integers
 from certifit.neighbors._metrics import Metric
 from certifit.neighbors._search import Index, choose, outside_folds
 from certifit.neighbors._votes import for_every_k
@@ -27,6 +27,16 @@ DATA = {
     "copies": lambda rng, n, d: np.repeat(rng.normal(size=(5, d)), n // 5, axis=0),
     "clusters": lambda rng, n, d: rng.integers(0, 3, size=(n, 1)) * 1e6 + rng.normal(size=(n, d)) * 1e-4,
 }
+
+
+ARITHMETICS = ["whole numbers", "floats"] if _integers.AVAILABLE else ["floats"]
+
+
+@pytest.fixture(params=ARITHMETICS)
+def arithmetic(request, monkeypatch):
+    """Brute force in either arithmetic."""
+    monkeypatch.setattr(_integers, "AVAILABLE", request.param == "whole numbers")
+    return request.param
 
 
 def truth(X, q, w, name):
@@ -67,7 +77,7 @@ def test_tree_and_brute_force_agree(seed, d, k, metric):
 
 
 @pytest.mark.parametrize(("d", "k"), [(2, 1), (3, 10), (8, 40), (30, 5)])
-def test_against_scipy(d, k):
+def test_against_scipy(d, k, arithmetic):
     rng = np.random.default_rng(d)
     X, Q = rng.normal(size=(3000, d)), rng.normal(size=(700, d))
     wanted, rows = cKDTree(X).query(Q, k=k)
@@ -82,7 +92,7 @@ def test_against_scipy(d, k):
         np.testing.assert_allclose(distances, wanted.reshape(distances.shape), rtol=1e-12)
 
 
-def test_threads_change_nothing():
+def test_threads_change_nothing(arithmetic):
     rng = np.random.default_rng(3)
     X, Q = np.round(rng.normal(size=(3000, 3)), 2), np.round(rng.normal(size=(1500, 3)), 2)
     for algorithm in ("brute", "kd_tree"):
@@ -91,12 +101,54 @@ def test_threads_change_nothing():
         np.testing.assert_array_equal(one[1], four[1])
 
 
+@pytest.mark.parametrize("data", [*DATA, "outlier", "heavy tails"])
+def test_both_arithmetics_find_what_the_tree_finds(arithmetic, data):
+    more = {
+        "outlier": lambda rng, n, d: np.where(np.arange(n)[:, None] == 17, 1e12, rng.normal(size=(n, d))),
+        "heavy tails": lambda rng, n, d: rng.standard_cauchy(size=(n, d)) ** 3,
+    }
+    rng = np.random.default_rng(1)
+    for d in (1, 2, 5, 33):
+        X, Q = (({**DATA, **more})[data](rng, n, d) for n in (320, 80))
+        Q[:3] = X[:3]
+        Q[3] *= 50.0
+        folds_x, folds_q = rng.integers(0, 4, size=320), rng.integers(-1, 4, size=80)
+        for w in (None, rng.uniform(0.01, 3, d)):
+            brute, tree = (Index(X, Metric(weights=w), a) for a in ("brute", "kd_tree"))
+            for k, groups in ((1, ()), (20, ()), (7, (folds_q, folds_x))):
+                wanted, found = tree.query(Q, k, *groups), brute.query(Q, k, *groups)
+                np.testing.assert_array_equal(found[1], wanted[1])
+                np.testing.assert_array_equal(found[0], wanted[0])
+
+
+@pytest.mark.skipif(not _integers.AVAILABLE, reason="this processor multiplies no pairs of 16-bit integers")
+@given(st.integers(0, 10**6), st.integers(1, 40))
+def test_the_bound_on_whole_numbers_holds(seed, d):
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.integers(-3, 4, size=d)
+    X, w = rng.normal(size=(40, d)) * scale + 5, rng.uniform(0.1, 3, d)
+    Q = rng.uniform(X.min(axis=0), X.max(axis=0), size=(9, d))
+    whole = _integers.Integers.prepare(X, w)
+    hats, errors = [], []
+    for A in (X, Q):
+        hat, squares, error = _integers._rounded((A - whole.centre) * whole.root)
+        hat = hat[:, :d].astype(int)
+        np.testing.assert_array_equal(squares, (hat**2).sum(axis=1))
+        hats.append(hat)
+        errors.append(error)
+    assert errors[0].max() == whole.error
+    assert np.sqrt((hats[0] ** 2).sum(axis=1)).max() <= 2**14
+    true = np.sqrt((((Q[:, None] - X[None]) * whole.root) ** 2).sum(axis=2))
+    rounded = np.sqrt(((hats[1][:, None] - hats[0][None]) ** 2).sum(axis=2).astype(float))
+    assert np.all(np.abs(true - rounded) <= errors[1][:, None] + whole.error)
+
+
 def test_double_precision_takes_over_where_single_cannot_tell():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 2, size=(2000, 1)) * 1e5 + rng.normal(size=(2000, 20)) * 1e-2
     index = Index(X, Metric(), "brute")
     _, rows = index.query(X[:400], 3)
-    assert set(index._brute) == {"single", "double"}
+    assert {"single", "double"} <= set(index._brute)
     np.testing.assert_array_equal(rows, cKDTree(X).query(X[:400], k=3)[1])
 
 
@@ -145,7 +197,7 @@ def test_cosine_agrees_with_its_definition():
     assert all(r[i + 1] == 20 for r, i in zip(rows, at))  # parallel rows tie: the lower number first
 
 
-def test_memory_does_not_grow_with_queries_times_rows():
+def test_memory_does_not_grow_with_queries_times_rows(arithmetic):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(4000, 20))
     Index(X, Metric(), "brute").query(X[:100], 5)
@@ -189,8 +241,9 @@ def test_folds_larger_than_what_is_left():
         outside_folds(np.zeros((2, 1)), np.array([0, -1]), 1)
 
 
-def test_choice_by_size():
+def test_choice_by_size(arithmetic):
     assert choose("auto", Metric(), 100_000, 3) == "kd_tree"
+    assert choose("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "whole numbers" else "kd_tree")
     assert choose("auto", Metric(), 20_000, 64) == "brute"
     assert choose("auto", Metric("manhattan"), 1000, 10) == "kd_tree"
     with pytest.raises(ValueError, match="kd_tree"):

@@ -229,11 +229,8 @@ def sift(
 
 
 @_inner
-def finish(
-    n_q: int, first_q: int, Q: Any, X: Any, w: Any, limit: Any, rows: Any, lows: Any, counts: Any, values:
-    Any, found: Any,
-) -> int:  # fmt: skip
-    """Settle what is left of every query of the block; returns how many candidates that were."""
+def keep(n_q: int, limit: Any, rows: Any, lows: Any, counts: Any) -> int:
+    """Drop every query's candidates beyond its limit; returns how many are left in all."""
     total = 0
     for i in range(n_q):
         kept = 0
@@ -241,9 +238,16 @@ def finish(
             if lows[i, t] <= limit[i]:
                 rows[i, kept] = rows[i, t]
                 kept += 1
-        _settle(Q, first_q + i, X, w, rows, i, kept, values, found)
+        counts[i] = kept
         total += kept
     return total
+
+
+@_inner
+def settle(Q: Any, first_q: int, X: Any, w: Any, rows: Any, counts: Any, values: Any, found: Any) -> None:
+    """The nearest of every query's candidates into rows first_q.. of ``values`` and ``found``."""
+    for i in range(len(counts)):
+        _settle(Q, first_q + i, X, w, rows, i, counts[i], values, found)
 
 
 @_inner
@@ -281,5 +285,6 @@ def warm() -> None:
             np.zeros((3, 3), real), 3, 3, 0, 0, small, small, small, np.zeros(3), 1.0, 1e-3, real(0), small,
             X, X, w, none, none, heap, limit, rows, lows, counts, counts.copy(), values, found,
         )  # fmt: skip
-        finish(3, 0, X, X, w, limit, rows, lows, counts, values, found)
+        keep(3, limit, rows, lows, counts)
+        settle(X, 0, X, w, rows, counts, values, found)
     pick(X, 0, none, none, values, found)

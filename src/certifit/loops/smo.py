@@ -49,7 +49,8 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps):
             i = max(i, k if F[k] + rise[k] == low else -1)
         row, diag_i = K[i], diag[i]
         # Second order: of all fallers the one whose pair step lowers the objective most.
-        worst_bits, best = np.int64(0), np.int64(0)
+        worst_bits: Any = np.int64(0)
+        best: Any = np.int64(0)
         for k in range(q):
             gain = F[k] + fall[k] - low
             gain = gain if gain > 0.0 else 0.0

@@ -26,6 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute as loops
+from certifit.neighbors import _integers
+from certifit.neighbors._integers import Integers
 from certifit.neighbors._threads import each
 from certifit.neighbors._tree import Tree
 
@@ -33,7 +35,8 @@ _TINY = 1e-36
 _BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
 _FIRST_X = 4096  # the first block is wider: it sets the limit that the others are sifted by
 _FAR = 2.0**30  # queries farther out, in units of the data's spread, leave the range of single precision
-_PILOT = 64  # queries tried in single precision before all are
+_PILOT = 64  # queries tried in a cheap arithmetic before all are
+_FEW = 8  # at least so many rows for each neighbour wanted, or nearly all are candidates anyway
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ class Brute:
                     4 * self.epsilon, most, lanes, Q, self.X, self.w, group_q, group_x, heap, limit, rows,
                     lows, counts, spent, values, found,
                 )  # fmt: skip
-            left = loops.finish(n_q, first, Q, self.X, self.w, limit, rows, lows, counts, values, found)
+            left = loops.keep(n_q, limit, rows, lows, counts)
+            loops.settle(Q, first, self.X, self.w, rows, counts, values, found)
             return int(left) + int(spent.sum())
 
         with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
@@ -126,21 +130,52 @@ def query(
     n_threads: int,
     ready: dict[str, Any],
 ) -> tuple[Array, Array]:
+    """Nearest k in whole numbers where these tell enough rows apart (a pilot says), the rest in floats."""
+    if not _integers.AVAILABLE or _FEW * k > len(X):
+        return _in_floats(X, w, Q, k, group_q, group_x, n_threads, ready)
+    if "whole" not in ready:
+        ready["whole"] = Integers.prepare(X, w)
+    if len(Q) > 4 * _PILOT:
+        pilot, own = _some(Q, group_q)
+        if np.mean(ready["whole"].query(pilot, k, own, group_x, n_threads)[2]) > 1 / 8:
+            return _in_floats(X, w, Q, k, group_q, group_x, n_threads, ready)
+    values, found, open_ = ready["whole"].query(Q, k, group_q, group_x, n_threads)
+    if np.any(open_):
+        own = group_q[open_] if len(group_q) else group_q
+        values[open_], found[open_] = _in_floats(X, w, Q[open_], k, own, group_x, n_threads, ready)
+    return values, found
+
+
+def _in_floats(
+    X: Array,
+    w: Array,
+    Q: Array,
+    k: int,
+    group_q: Array,
+    group_x: Array,
+    n_threads: int,
+    ready: dict[str, Any],
+) -> tuple[Array, Array]:
     """Nearest k in single precision where that tells enough rows apart (a pilot says), else in double."""
     if "single" not in ready:
         ready["single"] = Brute.prepare(X, w, np.float32)
     far = ready["single"].far(Q)
     if np.any(far):
         return _apart(far, X, w, Q, k, group_q, group_x, n_threads, ready)
-    pilot = Q[:: max(1, len(Q) // _PILOT)]
     if len(Q) > 4 * _PILOT or "double" in ready:
-        pick = group_q[:: max(1, len(Q) // _PILOT)] if len(group_q) else group_q
-        _, _, settled = ready["single"].query(pilot, k, pick, group_x, n_threads)
+        pilot, own = _some(Q, group_q)
+        _, _, settled = ready["single"].query(pilot, k, own, group_x, n_threads)
         if settled > 4 * len(pilot) * (k + 8):
             if "double" not in ready:
                 ready["double"] = Brute.prepare(X, w, np.float64)
             return ready["double"].query(Q, k, group_q, group_x, n_threads)[:2]
     return ready["single"].query(Q, k, group_q, group_x, n_threads)[:2]
+
+
+def _some(Q: Array, group_q: Array) -> tuple[Array, Array]:
+    """About `_PILOT` of the queries, and their groups if they have any."""
+    step = max(1, len(Q) // _PILOT)
+    return np.ascontiguousarray(Q[::step]), group_q[::step].copy() if len(group_q) else group_q
 
 
 def _apart(
@@ -160,7 +195,7 @@ def _apart(
     values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
     for part, search in (
         (far, lambda q, own: ready["rows"].query(q, k, w, 0, 2.0, own, group_x, n_threads)),
-        (~far, lambda q, own: query(X, w, q, k, own, group_x, n_threads, ready)),
+        (~far, lambda q, own: _in_floats(X, w, q, k, own, group_x, n_threads, ready)),
     ):
         if np.any(part):
             values[part], found[part] = search(Q[part], group_q[part] if len(group_q) else group_q)

@@ -13,7 +13,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
-from certifit.neighbors import _brute
+from certifit.neighbors import _brute, _integers
 from certifit.neighbors._metrics import Metric, function_block
 from certifit.neighbors._threads import each, shares, threads
 from certifit.neighbors._tree import Tree
@@ -244,8 +244,9 @@ def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
     """The search that ``algorithm="auto"`` stands for; sizes measured on two cores (see benchmarks knn-low,
     knn-high).
 
-    A tree pays where its boxes exclude most leaves: few features, many rows. Without the shortcut of a matrix
-    product (other metrics than the euclidean) it pays longer.
+    A tree pays where its boxes exclude most leaves: few features, many rows. The faster brute force in whole
+    numbers puts that off to about five times as many rows with each feature; the one in floats to twice as many.
+    Without the shortcut of a product (other metrics than the euclidean) a tree pays longer.
     """
     if metric.name in ("precomputed", "function", "cosine"):
         if algorithm == "kd_tree":
@@ -256,7 +257,7 @@ def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
     if algorithm != "auto":
         return algorithm
     if metric.name == "euclidean":
-        return "kd_tree" if d <= 8 and n >= 200 * 2**d else "brute"
+        return "kd_tree" if d <= 8 and n >= (8 * 5**d if _integers.AVAILABLE else 200 * 2**d) else "brute"
     return "kd_tree" if d <= 20 else "brute"
 
 
