@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certifit.design import _rows, as_design, sum_over_rows
+from certifit.design import _rows, as_design, side_by_side, sum_over_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120_001, 9)) * 10.0 ** RNG.integers(-3, 4, 9)
@@ -60,3 +60,17 @@ def test_side_by_side_keeps_the_order_and_may_be_nested():
     from certifit.design import side_by_side
 
     assert side_by_side(lambda i: sum(side_by_side(lambda j: i * j, range(3))), range(5)) == [0, 3, 6, 9, 12]
+
+
+def test_an_error_in_one_part_stops_the_others_and_is_told():
+    begun = []
+
+    def work(k):
+        begun.append(k)
+        if k == 0:
+            raise ValueError("no")
+        return k
+
+    with pytest.raises(ValueError, match="no"):
+        side_by_side(work, range(1000))
+    assert side_by_side(lambda k: k, range(5)) == [0, 1, 2, 3, 4]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design._rows import sum_over_rows, transposed_product
+from certifit.design._rows import product, sum_over_rows, transposed_product
 
 _ROWS = 4096  # rows handled at a time
 
@@ -61,7 +61,7 @@ class Design:
 
     def product(self, w: Array) -> Array:
         """X w."""
-        return np.asarray(self.X @ w)
+        return np.asarray(self.X @ w) if self.is_sparse else product(self.X, w)
 
     def product_t(self, r: Array) -> Array:
         """Xᵀ r."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import cache
 from typing import Any
@@ -36,7 +37,7 @@ def threads() -> int:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads(), thread_name_prefix=_NAME)
+    return ThreadPoolExecutor(max(1, threads() - 1), thread_name_prefix=_NAME)
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process has none of its parent's threads
@@ -82,7 +83,29 @@ def side_by_side(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
     [0, 1, 4, 9]
     """
     with one_thread():
-        return list(_map(work, tasks))
+        return _map(work, tasks)
+
+
+def product(A: Array, B: Array) -> Array:
+    """A B for dense A (n, d) and B (d,) or (d, k); large ones by ranges of rows.
+
+    Examples
+    --------
+    >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0]))
+    array([3., 7.])
+    """
+    if A.shape[0] * B.size <= _LARGE:
+        with one_thread():
+            return np.asarray(A @ B)
+    out = np.empty((A.shape[0], *B.shape[1:]))
+    edges = np.linspace(0, A.shape[0], _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> None:
+        rows = slice(edges[k], edges[k + 1])
+        np.matmul(A[rows], B, out=out[rows])
+
+    side_by_side(stripe, range(_STRIPES))
+    return out
 
 
 def transposed_product(A: Array, B: Array) -> Array:
@@ -109,12 +132,28 @@ def transposed_product(A: Array, B: Array) -> Array:
     return out
 
 
-def _map(work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterable[Any]:
-    """map(work, tasks) on the pool; one after the other where a thread of the pool asks for it."""
-    if threads() == 1 or threading.current_thread().name.startswith(_NAME):
-        return map(work, tasks)
-    contexts = [copy_context() for _ in tasks]  # NumPy's errstate holds in the threads too
-    return _pool().map(lambda context, task: context.run(work, task), contexts, tasks)
+def _map(work: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
+    """``[work(t) for t in tasks]``, shared by the caller and the pool (a thread of the pool does all alone)."""
+    helpers = min(threads(), len(tasks)) - 1
+    if helpers < 1 or threading.current_thread().name.startswith(_NAME):
+        return [work(t) for t in tasks]
+    done: list[Any] = [None] * len(tasks)
+    left = iter(range(len(tasks)))  # next() on it is atomic
+
+    def loop() -> None:
+        for k in left:
+            done[k] = work(tasks[k])
+
+    # NumPy's errstate holds in the other threads too.
+    others = [_pool().submit(copy_context().run, loop) for _ in range(helpers)]
+    try:
+        loop()
+    finally:
+        deque(left, maxlen=0)  # after an error nothing more is begun
+        wait(others)
+    for other in others:
+        other.result()
+    return done
 
 
 def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:

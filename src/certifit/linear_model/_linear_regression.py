@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._certified import Certified
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import Design, as_design
+from certifit.design import Design, as_design, one_thread
 from certifit.inference import Summary, least_squares_summary
 from certifit.linear_model._base import (
     as_evidence,
@@ -117,12 +117,16 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         s = np.ones(len(Y)) if weights is None else weights
         used = s > 0
         W, b = solution.value
-        centre = s @ Y / s.sum() if self.fit_intercept else 0.0
+        with one_thread():
+            centre = s @ Y / s.sum() if self.fit_intercept else 0.0
+            rss, tss = solution.stats.get("rss"), s @ np.square(Y - centre)
+            if rss is None:
+                rss = s @ np.square(Y - design.product(W.T) - b)
         self._statistics = {
             "factor": solution.stats.get("factor"),
             "rows": int(used.sum()),
-            "rss": s @ np.square(Y - design.product(W.T) - b),
-            "tss": s @ np.square(Y - centre),
+            "rss": rss,
+            "tss": tss,
             "log_weights": float(np.log(s[used]).sum()) if weights is not None else 0.0,
         }
 

@@ -25,7 +25,16 @@ import scipy.sparse.linalg
 from scipy.linalg.lapack import dtrcon
 
 from certifit._types import Array
-from certifit.design import Cholesky, Design, add_to_pair, cholesky, compensated_product, compensated_product_t
+from certifit.design import (
+    Cholesky,
+    Design,
+    Moments,
+    add_to_pair,
+    cholesky,
+    compensated_product,
+    compensated_product_t,
+    one_thread,
+)
 from certifit.solvers._solution import Solution
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
@@ -139,7 +148,8 @@ def _choose(task: _Task, method: str) -> tuple[Array, Array, dict]:
         return _svd(task)
     exact = method == "auto" and not np.any(task.alpha) and n * d <= _SMALL and not task.design.is_sparse
     if method in ("auto", "cholesky") and not exact:
-        answer = _cholesky(task, forced=method == "cholesky")
+        with one_thread():
+            answer = _cholesky(task, forced=method == "cholesky")
         if answer is not None:
             return answer
         if task.design.is_sparse and n * d > _DENSE_LIMIT:
@@ -193,9 +203,19 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
         if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
             break
     stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
+    if worst >= _CLEAN and not np.any(task.alpha):
+        stats["rss"] = _from_moments(task, m, W)
     if len(factors) == 1:
         stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
     return W, b, stats
+
+
+def _from_moments(task: _Task, m: Moments, W: Array) -> Array | None:
+    """Residual sums of squares without another pass; None where too much would cancel."""
+    R = task.Y - m.target_mean
+    total = np.einsum("it,it->t", R, R if task.weights is None else R * task.weights[:, None])
+    rss = total - 2.0 * np.einsum("td,dt->t", W, m.cross) + np.einsum("td,de,te->t", W, m.gram, W, optimize=True)
+    return rss if np.all(rss > 1e-4 * total) else None
 
 
 def _column_sums(task: _Task, R: Array) -> Array:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, PseudoInverse, cholesky, pseudo_inverse, sum_over_rows
+from certifit.design import Design, PseudoInverse, cholesky, one_thread, pseudo_inverse, sum_over_rows
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -72,6 +72,7 @@ class Columns:
     # What `raw` needs when the columns were copied: the original centre and scale.
     _centre: Any = None
     _unit: Any = None
+    ready: bool = False  # the rows are centred and scaled as they stand
 
     def _remember(self, mean: Array, scale: Array) -> Columns:
         return replace(self, _centre=mean, _unit=scale)
@@ -114,6 +115,8 @@ class Columns:
     def rows(self, index: Any) -> Array:
         """Dense block of rows, ones last."""
         X = self.design.X[index]
+        if self.ready:
+            return X
         A = np.ones((X.shape[0], self.width))
         inner = A[:, : X.shape[1]]
         np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
@@ -125,7 +128,7 @@ class Columns:
         if self.design.is_sparse:
             return replace(self, design=Design(self.design.X[index]))
         A = self.rows(index)
-        return Columns(Design(A), np.zeros(A.shape[1]), np.ones(A.shape[1]), False)
+        return Columns(Design(A), np.zeros(A.shape[1]), np.ones(A.shape[1]), False, ready=True)
 
     def raw(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (K, d) and offsets (K,) in the user's units."""
@@ -317,6 +320,19 @@ def minimise(
     ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of the objective), ``method`` and ``trace``. With a
     ``metric`` (see `nearby_metric`) from a problem near by, the start is taken as good and the steps are quasi-Newton.
     """
+    with one_thread():  # what is large runs on threads of its own
+        return _minimise(objective, start, tol, max_iter, time_budget, trace, metric)
+
+
+def _minimise(
+    objective: Objective,
+    start: Array,
+    tol: float,
+    max_iter: int,
+    time_budget: float | None,
+    trace: bool,
+    metric: Any,
+) -> Solution:
     n = len(objective.y)
     share = _share(objective)
     sampled = n > 3 * share or metric is not None
@@ -375,15 +391,11 @@ def _rows(n: int, share: int) -> Array:
 def _after_a_share(objective: Objective, start: Array, share: int) -> _State:
     """A rough solution on a share of the rows, whose Hessian becomes the metric for all of them."""
     part = objective.some(_rows(len(objective.y), share))
-    if objective.outputs == 1:
-        state, advance = _first(part, start), _newton(part)
-    else:  # a large Hessian: fewer rows will do for the first one
-        fewer = part.some(_rows(share, share // 4))
-        state, advance = _first(part, start, _metric(fewer, start)), _quasi_newton(part)
+    fewer = part.some(_rows(share, share // 4))  # enough for the first Hessian
+    state = _first(part, start, _metric(fewer, start))
     target = 1e-3 * abs(state.objective)
-    state = drive(state, advance, lambda a, b: b.gap <= target or b.stalled, 30).state
-    metric = state.metric if objective.outputs == 1 else part.metric(part.hessian(state.Z))
-    return _first(objective, state.theta, metric)
+    state = drive(state, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state
+    return _first(objective, state.theta, part.metric(part.hessian(state.Z)))
 
 
 def _metric(objective: Objective, theta: Array) -> Any:
