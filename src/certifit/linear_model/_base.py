@@ -44,6 +44,22 @@ def linear_scores(model: Any, X: Any) -> Array:
     return np.asarray(X @ model.coef_.T + model.intercept_)
 
 
+def surely(model: Any, X: Any, area: Any, limit: float = 0.0) -> Array:
+    """Which labels stay the same wherever the optimum may be: ``area.radius`` says how far scores may move."""
+    scores = model.decision_function(X)
+    # The label is what floats of this size say: their rounding counts, too.
+    rounding = max(1e-12, 4.0 * (model.n_features_in_ + 4) * float(np.finfo(scores.dtype).eps))
+    X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)
+    if area is None:
+        return np.zeros(X.shape[0], dtype=bool)
+    slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(model.coef_).T) + np.abs(model.intercept_)).max(axis=1)
+    radius = area.radius(X) + slack
+    if scores.ndim == 1:
+        return np.abs(scores - limit) > radius
+    top = np.sort(scores, axis=1)
+    return top[:, -1] - top[:, -2] > radius
+
+
 def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype: Any) -> None:
     """Set ``coef_`` and ``intercept_`` in scikit-learn's shapes and in the dtype of X."""
     coef, intercept = value

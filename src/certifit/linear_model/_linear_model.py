@@ -13,12 +13,12 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
-from certifit.certificates import Certificate, Data, issue
+from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design
 from certifit.linear_model._base import (
     as_evidence,
@@ -26,6 +26,7 @@ from certifit.linear_model._base import (
     name_coefficients,
     read_regression,
     read_weights,
+    surely,
 )
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss, loss_spec
 from certifit.problem import Problem
@@ -163,6 +164,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
         self.solver_ = method.name
+        self._certainty: Any = None
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
         if self.trace:
             self.trace_ = found.trace
@@ -243,7 +245,9 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             evidence["classes"] = self.classes_
             if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
                 total = float(np.sum(data.weights))
-                return (issue("local", data, evidence | {"lam": lam * total, "lam_per": "sum"}),)
+                certificate = issue("local", data, evidence | {"lam": lam * total, "lam_per": "sum"})
+                self._certainty = local.examine(data, certificate.evidence).area if certificate.holds else None
+                return (certificate,)
         found = [issue("duality", data, evidence)]
         if dual is not None:
             found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))
@@ -258,6 +262,23 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Scores X w + b, positive for the second label (losses for labels only)."""
         return linear_scores(self, X)
+
+    @available_if(lambda self: self._classifies)
+    def certain(self, X: Any) -> Array:
+        """Which labels are provably those of the exact optimum (where the certificate bounds how far scores may move).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Any rows.
+
+        Returns
+        -------
+        (m,) array of bool
+        """
+        check_is_fitted(self)
+        _ = self.certificates_
+        return surely(self, X, self._certainty)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², or the share of right labels with a loss for labels."""

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
@@ -22,7 +22,7 @@ from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
-from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights
+from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, surely
 from certifit.linear_model._logistic_path import labels, logistic_fold_path, probabilities
 from certifit.losses import Asymmetric, Logistic, loss_spec
 from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
@@ -369,19 +369,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         _ = self.certificates_
-        scores = self.decision_function(X)
-        # The label is what floats of this size say: their rounding counts, too.
-        rounding = max(1e-12, 4.0 * (self.n_features_in_ + 4) * float(np.finfo(scores.dtype).eps))
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        if self._certainty is None:
-            return np.zeros(X.shape[0], dtype=bool)
-        slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(self.coef_).T) + np.abs(self.intercept_)).max(axis=1)
-        radius = self._certainty.radius(X) + slack
-        if len(self.classes_) == 2:
-            limit = logit(self.threshold_)
-            return np.abs(scores - limit) > radius
-        top = np.sort(scores, axis=1)
-        return top[:, -1] - top[:, -2] > radius
+        limit = logit(self.threshold_) if len(self.classes_) == 2 else 0.0
+        return surely(self, X, self._certainty, limit)
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, z, p and intervals; for two classes and no penalty (C=np.inf)."""
