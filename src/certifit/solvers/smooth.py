@@ -391,8 +391,10 @@ def _rows(n: int, share: int) -> Array:
 def _after_a_share(objective: Objective, start: Array, share: int) -> _State:
     """A rough solution on a share of the rows, whose Hessian becomes the metric for all of them."""
     part = objective.some(_rows(len(objective.y), share))
-    fewer = part.some(_rows(share, share // 4))  # enough for the first Hessian
-    state = _first(part, start, _metric(fewer, start))
+    metric = _metric(part.some(_rows(share, share // 4)), start)  # fewer rows are enough for the first Hessian
+    if isinstance(metric[0], PseudoInverse):  # unless they leave a direction flat that the share does not
+        metric = _metric(part, start)
+    state = _first(part, start, metric)
     target = 1e-3 * abs(state.objective)
     state = drive(state, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state
     return _first(objective, state.theta, part.metric(part.hessian(state.Z)))
