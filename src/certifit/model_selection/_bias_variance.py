@@ -155,7 +155,7 @@ def bias_variance(
     else:
         answers = _drawn_answers(estimator, X, draw, rounds, random_state, n_jobs, progress)
         judged = np.ones(answers.shape, dtype=bool)
-    kept = judged.any(axis=0)
+    kept = np.asarray(judged.any(axis=0))
     answers, judged = answers[:, kept], judged[:, kept]
     known = None if truth is None else _known(truth, X, kept, name)
     labels = None if y is None else np.asarray(y)[kept]
