@@ -17,7 +17,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import as_design
+from certifit.design import Coordinates, as_design
 from certifit.glm._fold_path import glm_fold_path, null_level
 from certifit.inference import Summary
 from certifit.losses import (
@@ -36,7 +36,7 @@ from certifit.losses import (
 from certifit.regularizers import L1, ElasticMix, SquaredL2, Zero, regularizer_spec
 from certifit.solvers.existence import near_optimum, rising_direction
 from certifit.solvers.proximal_newton import minimise_l1
-from certifit.solvers.smooth import Columns, Objective, minimise, scaled_root
+from certifit.solvers.smooth import Objective, minimise
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     def _solve(
         self, X: Any, y: Array, weights: Array, shift: Array | None, loss: Loss, reader: FamilyLoss, strength: float
-    ) -> tuple[Array, Columns, Any]:
-        columns = Columns.of(as_design(X), weights, self.fit_intercept)
+    ) -> tuple[Array, Coordinates, Any]:
+        columns = Coordinates.of(as_design(X), weights, self.fit_intercept)
         d, unit = X.shape[1], columns.unit
         pad = np.zeros(columns.width - d)
         ridge = np.append(strength * (1.0 - self.l1_ratio) / unit**2, pad)
@@ -274,8 +274,10 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     def _spread(self, X: Any, h: Array) -> Array | None:
         """Roots of the diagonal of the inverse information matrix, the offset last; None when it is singular."""
-        columns = Columns.of(as_design(X), np.maximum(h, 0.0) if h.sum() > 0 else np.ones(len(h)), self.fit_intercept)
-        T, _ = scaled_root(columns, h)
+        columns = Coordinates.of(
+            as_design(X), np.maximum(h, 0.0) if h.sum() > 0 else np.ones(len(h)), self.fit_intercept
+        )
+        T = columns.inverse_root(h)
         if T is None:
             return None
         d = X.shape[1]
@@ -289,7 +291,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         if self.fit_intercept and shift is None:
             mu = np.full(len(y), weights @ y / weights.sum())
         else:
-            columns = Columns.of(as_design(np.zeros((len(y), 1))), weights, self.fit_intercept)
+            columns = Coordinates.of(as_design(np.zeros((len(y), 1))), weights, self.fit_intercept)
             nothing = np.zeros((columns.width, 1))
             null = Objective(columns, y, weights, self._loss, np.append([1.0], nothing[1:, 0]), nothing, shift)
             theta = minimise(null, self._start(null, self._reader), 1e-12).value if self.fit_intercept else nothing

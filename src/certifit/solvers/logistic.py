@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design
+from certifit.design import Coordinates, Design
 from certifit.losses import Logistic, Softmax
 from certifit.solvers._solution import Solution
 from certifit.solvers.existence import near_optimum
 from certifit.solvers.proximal_newton import minimise_l1
-from certifit.solvers.smooth import Columns, Objective, minimise
+from certifit.solvers.smooth import Objective, minimise
 
 
 def solve_logistic(
@@ -55,7 +55,7 @@ def solve_logistic(
 
     ``stats["exists"]`` says whether an optimum surely exists; None where that was too much work to see.
     """
-    columns = Columns.of(design, weights, fit_intercept)
+    columns = Coordinates.of(design, weights, fit_intercept)
     objective = logistic_objective(columns, code, outputs, weights, strength * (1.0 - l1_ratio), prior)
     K = objective.outputs
     begin = np.zeros((columns.width, K)) if start is None else columns.inward(*start)
@@ -73,7 +73,7 @@ def solve_logistic(
 
 
 def logistic_objective(
-    columns: Columns, code: Array, outputs: int, weights: Array, ridge: float, prior: Array | None
+    columns: Coordinates, code: Array, outputs: int, weights: Array, ridge: float, prior: Array | None
 ) -> Objective:
     """The smooth part of the sum: one score for two classes, else one per class."""
     K, d, unit = 1 if outputs == 2 else outputs, columns.design.shape[1], columns.unit
@@ -85,7 +85,7 @@ def logistic_objective(
     return Objective(columns, y, weights, Logistic() if K == 1 else Softmax(), pull, centre)
 
 
-def l1_weights(columns: Columns, strength: float, outputs: int) -> Array:
+def l1_weights(columns: Coordinates, strength: float, outputs: int) -> Array:
     """Weights (p, K) of the absolute coordinates."""
     pad = np.zeros(columns.width - columns.design.shape[1])
     return np.repeat(np.append(strength / columns.unit, pad)[:, None], outputs, axis=1)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import as_design
+from certifit.design import Coordinates, as_design
 from certifit.losses import Logistic
 from certifit.problem import Problem
 from certifit.regularizers import L1, ElasticMix
@@ -26,7 +26,7 @@ from certifit.solvers.logistic import (
     symmetric,
 )
 from certifit.solvers.proximal_newton import minimise_l1
-from certifit.solvers.smooth import Columns, minimise, nearby_metric
+from certifit.solvers.smooth import minimise, nearby_metric
 from certifit.solvers.smooth_folds import smooth_folds
 
 Coefficients = tuple[Array, Array]
@@ -147,7 +147,7 @@ def _from_all_rows(
     """Every fold from the optimum of all rows, with the metric there."""
     weights = [rows.of_fold(j) for j in range(len(rows.folds))]
     mean = np.mean(weights, axis=0)
-    columns = Columns.of(as_design(rows.X), mean, fit_intercept)
+    columns = Coordinates.of(as_design(rows.X), mean, fit_intercept)
     coef, intercept = _tables(rows, len(strengths))
     theta, metric = np.zeros((columns.width, coef.shape[2])), None
     for m in np.argsort(-strengths, kind="stable"):
@@ -176,7 +176,7 @@ def _along_the_path(
         s = rows.of_fold(j)
         used = np.flatnonzero(s)
         s, code, design = s[used], rows.code[used], as_design(rows.X[used])
-        columns, null = Columns.of(design, s, fit_intercept), null_value(code, 2, s, fit_intercept)
+        columns, null = Coordinates.of(design, s, fit_intercept), null_value(code, 2, s, fit_intercept)
         theta, judge = np.zeros((columns.width, 1)), _judge(design, code, s, penalty, fit_intercept)
         for m in np.argsort(-strengths, kind="stable"):
             objective = logistic_objective(columns, code, 2, s, strengths[m] * (1.0 - l1_ratio), None)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Design, PseudoInverse, cholesky, one_thread, pseudo_inverse, sum_over_rows
+from certifit.design import Coordinates, PseudoInverse, cholesky, one_thread, pseudo_inverse, sum_over_rows
 from certifit.losses import Loss, Softmax
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -34,135 +34,10 @@ _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
 
 
 @dataclass(frozen=True)
-class Columns:
-    """X centred and scaled without a copy (or with one, where means dwarf the spread); with an offset, ones last."""
-
-    design: Design
-    mean: Array
-    scale: Array
-    fit_intercept: bool
-
-    @classmethod
-    def of(cls, design: Design, weights: Array, fit_intercept: bool) -> Columns:
-        # Any centre and scale will do, so evenly spread rows are enough to find them.
-        rows = slice(None, None, max(1, design.shape[0] // 4096))
-        s, X = weights[rows], design.X[rows]
-        if not s.sum() > 0:
-            s, X = weights, design.X
-        total = s.sum()
-        mean = np.asarray(X.T @ s) / total if fit_intercept else np.zeros(design.shape[1])
-        top = np.ones(design.shape[1])
-        with np.errstate(over="ignore"):
-            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
-        if not np.all(np.isfinite(square)):  # beyond 1e154: measured in units of the largest entry
-            size = abs(X).max(axis=0)
-            top = np.maximum(size.toarray().ravel() if design.is_sparse else size, 1.0)
-            X = X.multiply(1.0 / top).tocsr() if design.is_sparse else X / top
-            square = np.asarray((X.multiply(X) if design.is_sparse else np.square(X)).T @ s).ravel() / total
-        spread = top * np.sqrt(np.maximum(square - (mean / top) ** 2, 0.0))
-        if not design.is_sparse and np.any(np.abs(mean) > 1e3 * spread):
-            centred = design.X - mean
-            spread = np.sqrt(weights @ np.square(centred) / weights.sum())
-            scale = np.where(spread > 0, spread, 1.0)
-            return cls(Design(centred / scale), np.zeros_like(mean), np.ones_like(mean), fit_intercept)._remember(
-                mean, scale
-            )
-        return cls(design, mean, np.where(spread > 1e-150, spread, 1.0), fit_intercept)
-
-    # What `raw` needs when the columns were copied: the original centre and scale.
-    _centre: Any = None
-    _unit: Any = None
-    ready: bool = False  # the rows are centred and scaled as they stand
-
-    def _remember(self, mean: Array, scale: Array) -> Columns:
-        return replace(self, _centre=mean, _unit=scale)
-
-    @property
-    def unit(self) -> Array:
-        """One unit of a coordinate is 1/unit of the raw coefficient."""
-        return self.scale if self._unit is None else self._unit
-
-    @property
-    def centre(self) -> Array:
-        """What was subtracted from the raw columns."""
-        return self.mean if self._unit is None else self._centre
-
-    @property
-    def width(self) -> int:
-        return self.design.shape[1] + self.fit_intercept
-
-    def outward(self, theta: Array) -> tuple[Array, Array]:
-        """Coefficients (d, K) and offsets (K,) for the rows of the design."""
-        d = self.design.shape[1]
-        w = theta[:d] / self.scale[:, None]
-        shift = -(self.mean @ w)
-        return w, (shift + theta[d] if self.fit_intercept else shift)
-
-    def product(self, theta: Array) -> Array:
-        """(n, K) scores of (p, K) coordinates."""
-        w, shift = self.outward(theta)
-        return self.design.product(w) + shift
-
-    def product_t(self, R: Array) -> Array:
-        """(p, K) from (n, K)."""
-        return self.gathered(self.design.product_t(R), R.sum(axis=0))
-
-    def gathered(self, top: Array, total: Array) -> Array:
-        """(p, K) from XᵀR and the column sums of R."""
-        top = (top - np.outer(self.mean, total)) / self.scale[:, None]
-        return np.vstack([top, total]) if self.fit_intercept else top
-
-    def rows(self, index: Any) -> Array:
-        """Dense block of rows, ones last."""
-        X = self.design.X[index]
-        if self.ready:
-            return X
-        A = np.ones((X.shape[0], self.width))
-        inner = A[:, : X.shape[1]]
-        np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)
-        inner /= self.scale
-        return A
-
-    def some(self, index: Array) -> Columns:
-        """The same coordinates on some of the rows: centred, scaled and with their ones once and for all."""
-        if self.design.is_sparse:
-            return replace(self, design=Design(self.design.X[index]))
-        A = self.rows(index)
-        return Columns(Design(A), np.zeros(A.shape[1]), np.ones(A.shape[1]), False, ready=True)
-
-    def raw(self, theta: Array) -> tuple[Array, Array]:
-        """Coefficients (K, d) and offsets (K,) in the user's units."""
-        d = self.design.shape[1]
-        W = theta[:d] / self.unit[:, None]
-        b = theta[d] - self.centre @ W if self.fit_intercept else np.zeros(theta.shape[1])
-        return W.T.copy(), np.asarray(b)
-
-    def inward(self, W: Array, b: Array) -> Array:
-        """Coordinates of (K, d) coefficients and (K,) offsets."""
-        top = (W * self.unit).T
-        return np.vstack([top, b + W @ self.centre]) if self.fit_intercept else top
-
-
-def scaled_root(columns: Columns, h: Array) -> tuple[Array | None, float]:
-    """T with (Aᵀ diag(h) A)⁻¹ = T Tᵀ for the coordinates' columns A, and the reciprocal condition number."""
-
-    def work(rows: slice) -> tuple[Array]:
-        A = columns.rows(rows) * np.sqrt(h[rows])[:, None]
-        return (A.T @ A,)
-
-    G = sum_over_rows(work, (len(h), columns.width), _BLOCK)[0]
-    root = np.sqrt(np.maximum(np.diag(G), 1e-300))
-    factor = cholesky(G / np.outer(root, root))
-    if factor is None or factor.rcond < 1e-13:
-        return None, 0.0
-    return factor.inverse_root() / root[:, None], factor.rcond
-
-
-@dataclass(frozen=True)
 class Objective:
     """The sum that is minimised, as a function of coordinates θ (p, K)."""
 
-    columns: Columns
+    columns: Coordinates
     y: Array
     weights: Array
     loss: Loss
