@@ -63,8 +63,22 @@ class Loss(EvaluationLoss):
     self_concordant: ClassVar[bool] = False
     """Whether |L‴| ≤ L″ (in z): then a small gradient proves a small gap even without a penalty."""
 
+    labels: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    """The smallest and the largest y the loss is for."""
+
     curvature_bound: float
     """sup of the curvature (``inf`` where there is none)."""
+
+    def possible(self, y: Array) -> Array:
+        """Which targets the loss is for, entry by entry.
+
+        Parameters
+        ----------
+        y : array
+            Targets.
+        """
+        low, high = self.labels
+        return np.abs(y) == 1.0 if self.targets == "sign" else (low <= y) & (y <= high)
 
     @abstractmethod
     def slope(self, z: Array, y: Array) -> Array:

@@ -47,6 +47,11 @@ class Hinge(_MarginLoss):
     def conjugate(self, u: Any, y: Any) -> Any:
         return u * y
 
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+        # a = −uy of t = 1 − yz: the same number as value + conjugate − uz, as a sum of terms that are never negative.
+        a, t = u * (-1.0 * y), 1.0 - y * z
+        return (1.0 - a) * np.maximum(t, 0.0) + a * np.maximum(-1.0 * t, 0.0)
+
     def domain(self, y: Array) -> tuple[Array, Array]:
         return self._domain(y, 0.0, 1.0)
 
@@ -76,6 +81,11 @@ class SquaredHinge(_MarginLoss):
 
     def conjugate(self, u: Any, y: Any) -> Any:
         return u * y + np.square(u) / 4.0
+
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+        # As in the hinge: no large numbers are subtracted.
+        a, t = u * (-1.0 * y), 1.0 - y * z
+        return np.square(np.maximum(t, 0.0) - a / 2.0) + a * np.maximum(-1.0 * t, 0.0)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         return self._domain(y, 0.0, np.inf)

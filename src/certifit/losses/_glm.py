@@ -38,6 +38,7 @@ class Poisson(_DevianceLoss):
     """
 
     name: ClassVar[str] = "poisson"
+    labels: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def value(self, z: Any, y: Any) -> Any:
         return np.exp(capped(z, _CAP)) - z * y + (_x_log_x(y) - y)
@@ -70,6 +71,7 @@ class Binomial(_DevianceLoss):
     """
 
     name: ClassVar[str] = "binomial"
+    labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def value(self, z: Any, y: Any) -> Any:
         return np.logaddexp(0.0, z) - z * y + (_x_log_x(y) + _x_log_x(1.0 - y))
@@ -99,6 +101,7 @@ class GammaLog(_DevianceLoss):
     """
 
     name: ClassVar[str] = "gamma_log"
+    labels: ClassVar[tuple[float, float]] = (5e-324, np.inf)
 
     def value(self, z: Any, y: Any) -> Any:
         return np.exp(capped(-1.0 * z, _CAP)) * y + z - (np.log(y) + 1.0)
@@ -133,6 +136,7 @@ class TweedieLog(_DevianceLoss):
 
     power: float = 1.5
     name: ClassVar[str] = "tweedie_log"
+    labels: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def __post_init__(self) -> None:
         if not 1.0 < self.power < 2.0:

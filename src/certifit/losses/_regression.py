@@ -93,6 +93,11 @@ class Absolute(Loss):
     def conjugate(self, u: Any, y: Any) -> Any:
         return u * y
 
+    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+        # |r| − ur as a sum of terms that are never negative.
+        r = z - y
+        return (1.0 - u) * np.maximum(r, 0.0) + (1.0 + u) * np.maximum(-1.0 * r, 0.0)
+
     def domain(self, y: Array) -> tuple[Array, Array]:
         one = np.ones(np.shape(y))
         return -one, one

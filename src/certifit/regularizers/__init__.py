@@ -13,10 +13,12 @@ Formulas use NumPy ufuncs and ``.sum()`` only, so they also run on error-bounded
 """
 
 from certifit.regularizers._base import Regularizer
+from certifit.regularizers._joint import ColumnNorms
 from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
 from certifit.regularizers._registry import get_regularizer, regularizer_names, regularizer_spec
 
 __all__ = [
+    "ColumnNorms",
     "ElasticMix",
     "L1",
     "NonNegative",

@@ -25,6 +25,8 @@ class Regularizer(ABC):
     name: ClassVar[str]
     smooth: ClassVar[bool]
     convexity: float
+    joint: ClassVar[bool] = False
+    """Whether the outputs are penalised together: then w is a matrix with one row an output."""
 
     @abstractmethod
     def value(self, w: Any) -> Any:

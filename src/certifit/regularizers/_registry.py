@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from certifit.regularizers._base import Regularizer
+from certifit.regularizers._joint import ColumnNorms
 from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
 
 _REGULARIZERS: dict[str, type[Regularizer]] = {
-    cls.name: cls for cls in (Zero, SquaredL2, L1, PNorm, ElasticMix, NonNegative)
+    cls.name: cls for cls in (Zero, SquaredL2, L1, PNorm, ElasticMix, NonNegative, ColumnNorms)
 }
 
 

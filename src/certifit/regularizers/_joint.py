@@ -1,0 +1,70 @@
+"""Penalties that tie several outputs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.regularizers._base import Regularizer
+from certifit.regularizers._norms import _upper
+
+
+@dataclass(frozen=True)
+class ColumnNorms(Regularizer):
+    r"""Multi-task penalty :math:`\sum_j \rho\lVert W_j\rVert + \tfrac12(1-\rho)\lVert W_j\rVert^2` over columns of W.
+
+    W has one row a task; a column holds the coefficients of one feature in all tasks, so that tasks choose the same
+    features.
+
+    Parameters
+    ----------
+    l1_ratio : float in (0, 1], default=1.0
+        ρ; 1 is the multi-task lasso.
+
+    Examples
+    --------
+    >>> float(ColumnNorms().value(np.array([[3.0, 0.0], [4.0, 1.0]])))
+    6.0
+    """
+
+    l1_ratio: float = 1.0
+
+    name: ClassVar[str] = "column_norms"
+    smooth: ClassVar[bool] = False
+    joint: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.l1_ratio <= 1.0:
+            raise ValueError(f"ColumnNorms needs 0 < l1_ratio ≤ 1, got {self.l1_ratio}.")
+
+    @property
+    def convexity(self) -> float:  # type: ignore[override]
+        """The μ of strong convexity: R(W) − (μ/2)‖W‖² is still convex."""
+        return 1.0 - self.l1_ratio
+
+    @staticmethod
+    def _lengths(w: Any) -> Any:
+        return np.sqrt(np.square(w).sum(axis=0))
+
+    def value(self, w: Any) -> Any:
+        return self.l1_ratio * self._lengths(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
+
+    def prox(self, w: Array, step: float) -> Array:
+        size = self._lengths(w)
+        shrink = np.maximum(1.0 - step * self.l1_ratio / np.where(size > 0.0, size, 1.0), 0.0)
+        return w * shrink / (1.0 + step * (1.0 - self.l1_ratio))
+
+    def conjugate(self, v: Any) -> Any:
+        if self.l1_ratio == 1.0:
+            return 0.0
+        excess = np.maximum(self._lengths(v) - self.l1_ratio, 0.0)
+        return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
+
+    def gauge(self, v: Any) -> Any:
+        return np.max(_upper(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0
+
+    def params(self) -> dict[str, Any]:
+        return {"l1_ratio": self.l1_ratio}
