@@ -9,18 +9,21 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from certifit._certified import Certified
-from certifit._types import Array
-from certifit.certificates import Certificate
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._folds import fold_answers
 from certifit.naive_bayes._labels import encode, encode_known
+
+Alpha = float | Array  # pseudo-counts: one for all cells, or one per feature
 
 _PIECES = (
     "This model was fitted in pieces by partial_fit and kept none of the data: "
@@ -53,19 +56,19 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
     """Predictions from joint log probabilities; a leaf says how those come about."""
 
     @abstractmethod
-    def _joint(self, X: Any) -> Array:
+    def _joint(self, X: Matrix) -> Array:
         """log P(c) + log P(x | c) for validated rows, (n, K)."""
 
     @abstractmethod
-    def _check_X(self, X: Any) -> Any:
+    def _check_X(self, X: MatrixLike) -> Matrix:
         """Validate rows for prediction."""
 
     @abstractmethod
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Matrix, Array]:
         """Validate training rows and labels."""
 
     @abstractmethod
-    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Any:
+    def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> Any:
         """Sufficient statistics of validated rows: they have ``+``, ``-``, ``keep`` and ``class_total``."""
 
     @abstractmethod
@@ -73,10 +76,35 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """Name the estimates that follow from the statistics (all of them, or none and an error)."""
 
     @abstractmethod
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Prove this model's estimates from the data they are said to come from."""
+    def _evidence(self) -> dict[str, Any]:
+        """What a proof of the estimates needs besides the classes and their shares."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    _proof_kind: ClassVar[str]  # the kind of certificate that a leaf's estimates have
+    _prior: Array  # class probabilities in use
+    classes_: Array
+
+    @property
+    def _prior_rule(self) -> str:
+        """Where the class probabilities come from, in the words of the certificates."""
+        return "given" if self.class_prior is not None else "data" if self.fit_prior else "uniform"
+
+    def certify(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Certificate:
+        """Prove that the estimates are those of the given data.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            All data the model was fitted to.
+
+        Returns
+        -------
+        Certificate
+        """
+        check_is_fitted(self, "statistics_")
+        shares = {"classes": np.asarray(self.classes_), "class_prior": self._prior, "prior_rule": self._prior_rule}
+        return issue(self._proof_kind, Data.of(X, y, sample_weight), shares | self._evidence())
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
         """Estimate from rows X with classes y.
 
         Parameters
@@ -97,10 +125,12 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(lambda: (self.certify(*given),))
         return self
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+    def _encoded(
+        self, X: MatrixLike, y: VectorLike, sample_weight: Weights
+    ) -> tuple[Matrix, Array, Array, Array | None]:
         """Validated rows, classes, the class number of each row, and weights."""
-        rows, y = self._read(X, y, reset=True)
-        classes, codes = encode(y)
+        rows, labels = self._read(X, y, reset=True)
+        classes, codes = encode(labels)
         return rows, classes, codes, check_weight(sample_weight, rows)
 
     def _adopt_seen(self, statistics: Any, classes: Array) -> None:
@@ -110,24 +140,13 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
             classes, statistics = classes[seen], statistics.keep(seen)
         self._adopt(statistics, classes)
 
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
-        """Merge the statistics of more rows; for the leaves that offer `partial_fit`."""
-        self._validate_params()
-        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
-        rows, y = self._read(X, y, reset=first)
-        codes = encode_known(y, self.classes_)
-        more = self._tally(rows, codes, len(self.classes_), check_weight(sample_weight, rows))
-        self._adopt(more if first else self.statistics_ + more, self.classes_)
-        self._withhold_certificates(_PIECES)
-        return self
-
     def _fold_path(
         self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None
     ) -> Iterator[dict[str, Array]] | None:
         """All folds and settings from one read (the protocol of `certifit.model_selection`); None: not here."""
         return fold_answers(self, X, y, folds, grid, response, sample_weight)
 
-    def _respond(self, name: str, rows: Any) -> Array:
+    def _respond(self, name: str, rows: Matrix) -> Array:
         """An answer about validated rows, by the name of its public method."""
         joint = self._joint(rows)
         if name == "predict_joint_log_proba":
@@ -140,11 +159,11 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
     def _labels(self, joint: Array) -> Array:
         return self.classes_[np.argmax(joint, axis=1)]
 
-    def _answer(self, name: str, X: Any) -> Array:
+    def _answer(self, name: str, X: MatrixLike) -> Array:
         check_is_fitted(self, "statistics_")
         return self._respond(name, self._check_X(X))
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: MatrixLike) -> Array:
         """log P(c) + log P(x | c) per row and class.
 
         Parameters
@@ -157,7 +176,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """
         return self._answer("predict_joint_log_proba", X)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The most probable class of each row.
 
         Parameters
@@ -170,7 +189,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """
         return self._answer("predict", X)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: MatrixLike) -> Array:
         """log P(c | x) per row and class.
 
         Parameters
@@ -183,7 +202,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """
         return self._answer("predict_log_proba", X)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """P(c | x) per row and class.
 
         Parameters
@@ -196,7 +215,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """
         return self._answer("predict_proba", X)
 
-    def log_odds(self, X: Any) -> Array:
+    def log_odds(self, X: MatrixLike) -> Array:
         """How strongly each row speaks for a class: log P(c | x) − log P(not c | x).
 
         Parameters
@@ -210,6 +229,41 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
             (n_samples, n_classes), each class against all others.
         """
         return self._answer("log_odds", X)
+
+
+class IncrementalNB(NaiveBayes):
+    """Naive Bayes that can take its rows in pieces."""
+
+    def partial_fit(
+        self, X: MatrixLike, y: VectorLike, classes: VectorLike | None = None, sample_weight: Weights = None
+    ) -> Self:
+        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes there will be; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
+        rows, labels = self._read(X, y, reset=first)
+        codes = encode_known(labels, self.classes_)
+        more = self._tally(rows, codes, len(self.classes_), check_weight(sample_weight, rows))
+        self._adopt(more if first else self.statistics_ + more, self.classes_)
+        self._withhold_certificates(_PIECES)
+        return self
+
+    def _need_two_classes(self) -> None:
+        check_is_fitted(self, "statistics_")
+        if len(self.classes_) != 2:
+            raise ValueError(f"A boundary needs two classes; this model has {len(self.classes_)}.")
 
 
 def _log_shares(joint: Array) -> Array:
@@ -245,7 +299,7 @@ def _refuse_impossible(joint: Array) -> None:
         )
 
 
-def check_weight(sample_weight: Any, X: Any) -> Array | None:
+def check_weight(sample_weight: Weights, X: Matrix) -> Array | None:
     """Weights as float64, not negative, not all zero; None when none were given."""
     if sample_weight is None:
         return None
@@ -255,7 +309,7 @@ def check_weight(sample_weight: Any, X: Any) -> Array | None:
     return weight
 
 
-def check_prior(prior: Any, K: int) -> Array:
+def check_prior(prior: npt.ArrayLike, K: int) -> Array:
     """Given class probabilities, checked."""
     p = np.asarray(prior, dtype=float)
     if p.shape != (K,):
@@ -265,16 +319,11 @@ def check_prior(prior: Any, K: int) -> Array:
     return p
 
 
-def class_shares(total: Array, fit_prior: bool, class_prior: Any) -> Array:
+def class_shares(total: Array, fit_prior: bool, class_prior: npt.ArrayLike | None) -> Array:
     """Class probabilities: given, those of the data, or equal."""
     if class_prior is not None:
         return check_prior(class_prior, len(total))
     return total / total.sum() if fit_prior else np.full(len(total), 1.0 / len(total))
-
-
-def share_rule(fit_prior: bool, class_prior: Any) -> str:
-    """Where `class_shares` has them from, in the words of the certificates."""
-    return "given" if class_prior is not None else "data" if fit_prior else "uniform"
 
 
 def log_quietly(p: Array) -> Array:
@@ -283,7 +332,14 @@ def log_quietly(p: Array) -> Array:
         return np.log(p)
 
 
-def floor_alpha(alpha: Any, force: bool, n_features: int) -> Any:
+def smoothed_log_shares(counts: Array, alpha: Alpha) -> Array:
+    """log of (n + α)/Σ(n + α) along each row; −∞ where there is neither count nor pseudo-count."""
+    smooth = counts + alpha
+    total = smooth.sum(axis=1, keepdims=True)
+    return log_quietly(smooth / np.where(total > 0, total, 1.0))
+
+
+def floor_alpha(alpha: npt.ArrayLike, force: bool, n_features: int) -> Alpha:
     """Pseudo-counts as one float or one per feature; tiny ones are raised unless ``force``."""
     values = np.asarray(alpha, dtype=float)
     if values.ndim:

@@ -6,13 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from certifit._types import Array
-from certifit.naive_bayes._base import log_quietly
+from certifit._types import Array, MatrixLike, VectorLike
+from certifit.naive_bayes._base import smoothed_log_shares
 from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
-from certifit.naive_bayes._statistics import CategoryCounts
+from certifit.naive_bayes._statistics import ClassCounts
 
 
 class CategoricalNB(CountingNB):
@@ -39,7 +41,7 @@ class CategoricalNB(CountingNB):
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     category_count_, feature_log_prob_ : list of ndarray of shape (n_classes, n_categories of the feature)
     n_categories_ : ndarray of shape (n_features,)
-    statistics_ : Counts
+    statistics_ : ClassCounts
         The mergeable counts behind the estimates.
     certificate_ : Certificate
         Proof that the estimates are the smoothed counts of the data.
@@ -73,31 +75,28 @@ class CategoricalNB(CountingNB):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: npt.ArrayLike | None = None,
+        min_categories: npt.ArrayLike | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
 
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
-        X, y = validate_data(self, X, y, dtype="int", reset=reset)
-        check_non_negative(X, "CategoricalNB (input X)")
-        return X, y
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
+        rows, labels = validate_data(self, X, y, dtype="int", reset=reset)
+        check_non_negative(rows, "CategoricalNB (input X)")
+        return rows, labels
 
-    def _check_X(self, X: Any) -> Array:
-        X = validate_data(self, X, dtype="int", reset=False)
-        check_non_negative(X, "CategoricalNB (input X)")
-        beyond = self.n_categories_ <= X
+    def _check_X(self, X: MatrixLike) -> Array:
+        rows: Array = validate_data(self, X, dtype="int", reset=False)
+        check_non_negative(rows, "CategoricalNB (input X)")
+        beyond = self.n_categories_ <= rows
         if beyond.any():
             i, j = np.argwhere(beyond)[0]
             raise ValueError(
-                f"Row {i} has category {X[i, j]} in column {j}, which has {self.n_categories_[j]} categories: "
+                f"Row {i} has category {rows[i, j]} in column {j}, which has {self.n_categories_[j]} categories: "
                 "reserve it with min_categories when fitting."
             )
-        return X
+        return rows
 
     def _sizes(self, X: Array) -> Array:
         """Categories per feature: seen here, or reserved."""
@@ -114,16 +113,13 @@ class CategoricalNB(CountingNB):
             )
         return np.maximum(sizes, least)
 
-    def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> CategoryCounts:
-        return CategoryCounts.of(X, codes, K, self._sizes(X), weight)
+    def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassCounts:
+        return ClassCounts.of_categories(X, codes, K, self._sizes(X), weight)
 
-    def _estimate(self, statistics: CategoryCounts) -> None:
-        alpha = self._alpha()
+    def _estimate(self, statistics: ClassCounts) -> None:
+        assert statistics.sizes is not None
         self.n_categories_, self.category_count_ = statistics.sizes, statistics.by_feature
-        self.feature_log_prob_ = []
-        for count in self.category_count_:
-            total = (count + alpha).sum(axis=1, keepdims=True)
-            self.feature_log_prob_.append(log_quietly((count + alpha) / np.where(total > 0, total, 1.0)))
+        self.feature_log_prob_ = [smoothed_log_shares(count, self._alpha()) for count in self.category_count_]
 
     def _joint(self, X: Array) -> Array:
         joint = np.tile(self.class_log_prior_, (len(X), 1))
@@ -132,13 +128,14 @@ class CategoricalNB(CountingNB):
         return joint
 
     def _evidence(self) -> dict[str, Any]:
-        return {
+        logs = np.hstack(self.feature_log_prob_)
+        return super()._evidence() | {
             "model": "categorical",
-            "feature_log_prob": np.hstack(self.feature_log_prob_),
+            "feature_log_prob": logs,
             "n_categories": self.n_categories_,
         }
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.sparse = False

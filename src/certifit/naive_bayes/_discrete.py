@@ -7,22 +7,23 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative, validate_data
 
-from certifit import certificates
-from certifit._types import Array
-from certifit.certificates import Certificate, Data
+from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.naive_bayes._base import (
+    Alpha,
     Boundary,
-    NaiveBayes,
+    IncrementalNB,
     class_shares,
     floor_alpha,
     log_quietly,
-    share_rule,
+    smoothed_log_shares,
 )
-from certifit.naive_bayes._statistics import Counts
+from certifit.naive_bayes._statistics import ClassCounts
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
@@ -32,40 +33,43 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class CountingNB(NaiveBayes):
+class CountingNB(IncrementalNB):
     """Fit by counting: what Bernoulli, multinomial and categorical models share."""
 
-    alpha: Any
-    fit_prior: bool
-    class_prior: Any
-    force_alpha: bool
+    _proof_kind = "smoothed-counts"
+
+    def __init__(
+        self,
+        *,
+        alpha: float | npt.ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: npt.ArrayLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
 
     @abstractmethod
-    def _estimate(self, statistics: Any) -> None:
+    def _estimate(self, statistics: ClassCounts) -> None:
         """Set the attributes that follow from counts and ``alpha``."""
 
-    @abstractmethod
-    def _evidence(self) -> dict[str, Any]:
-        """What a proof needs besides classes, shares and ``alpha``."""
+    def _counted(self, X: Matrix) -> Matrix:
+        """Validated rows as the numbers that are counted."""
+        return X
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+    def _check_X(self, X: MatrixLike) -> Matrix:
+        return self._counted(validate_data(self, X, accept_sparse="csr", reset=False))
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), default=None
-            All classes there will be; needed at the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Matrix, Array]:
+        rows, labels = validate_data(self, X, y, accept_sparse="csr", reset=reset)
+        return self._counted(rows), labels
 
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes, sample_weight)
+    def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> ClassCounts:
+        return ClassCounts.of(X, codes, K, weight)
 
-    def _adopt(self, statistics: Any, classes: Array) -> None:
+    def _adopt(self, statistics: ClassCounts, classes: Array) -> None:
         """Name the estimates that follow from the counts."""
         prior = class_shares(statistics.class_total, self.fit_prior, self.class_prior)
         self._estimate(statistics)
@@ -73,37 +77,20 @@ class CountingNB(NaiveBayes):
         self.class_count_, self.class_log_prior_ = statistics.class_total, log_quietly(prior)
         self._prior = prior
 
-    def _alpha(self) -> Any:
+    def _alpha(self) -> Alpha:
         return floor_alpha(self.alpha, self.force_alpha, self.n_features_in_)
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Prove that the estimates are the smoothed counts of the given data.
+    def _evidence(self) -> dict[str, Any]:
+        return {"alpha": self._alpha(), "feature_log_prob": self.feature_log_prob_}
 
-        Parameters
-        ----------
-        X, y, sample_weight :
-            All data the model was fitted to.
-
-        Returns
-        -------
-        Certificate
-        """
-        shared = {
-            "classes": np.asarray(self.classes_),
-            "alpha": self._alpha(),
-            "class_prior": self._prior,
-            "prior_rule": share_rule(self.fit_prior, self.class_prior),
-        }
-        return certificates.issue("smoothed-counts", Data.of(X, y, sample_weight), shared | self._evidence())
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
 
 
-def _weigh(X: Any, logs: Array) -> Array:
+def _weigh(X: Matrix, logs: Array) -> Array:
     """X @ logsᵀ where 0 · (−∞) is 0 and anything else times −∞ is −∞."""
     never = np.isneginf(logs)
     scores: Array = np.asarray(X @ np.where(never, 0.0, logs).T)
@@ -133,7 +120,7 @@ class MultinomialNB(CountingNB):
     ----------
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
-    statistics_ : Counts
+    statistics_ : ClassCounts
         The mergeable counts behind the estimates.
     certificate_ : Certificate
         Proof that the estimates are the smoothed counts of the data.
@@ -152,31 +139,15 @@ class MultinomialNB(CountingNB):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
-    def _check_X(self, X: Any) -> Any:
-        return validate_data(self, X, accept_sparse="csr", reset=False)
-
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
-        return validate_data(self, X, y, accept_sparse="csr", reset=reset)
-
-    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Counts:
+    def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> ClassCounts:
         check_non_negative(X, "MultinomialNB (input X)")
-        return Counts.of(X, codes, K, weight)
+        return super()._tally(X, codes, K, weight)
 
-    def _estimate(self, statistics: Counts) -> None:
-        smooth = statistics.cells + self._alpha()
-        total = smooth.sum(axis=1, keepdims=True)
+    def _estimate(self, statistics: ClassCounts) -> None:
         self.feature_count_ = statistics.cells
-        self.feature_log_prob_ = log_quietly(smooth / np.where(total > 0, total, 1.0))
+        self.feature_log_prob_ = smoothed_log_shares(statistics.cells, self._alpha())
 
-    def _joint(self, X: Any) -> Array:
+    def _joint(self, X: Matrix) -> Array:
         return _weigh(X, self.feature_log_prob_) + self.class_log_prior_
 
     def boundary(self) -> Boundary:
@@ -187,15 +158,15 @@ class MultinomialNB(CountingNB):
         Boundary
             Named tuple ``(constant, linear, quadratic)`` with ``quadratic`` zero.
         """
-        _need_two(self)
+        self._need_two_classes()
         linear = self.feature_log_prob_[1] - self.feature_log_prob_[0]
         constant = float(self.class_log_prior_[1] - self.class_log_prior_[0])
         return Boundary(constant, linear, np.zeros_like(linear))
 
     def _evidence(self) -> dict[str, Any]:
-        return {"model": "multinomial", "feature_log_prob": self.feature_log_prob_}
+        return super()._evidence() | {"model": "multinomial"}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
@@ -224,7 +195,7 @@ class BernoulliNB(CountingNB):
     ----------
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
-    statistics_ : Counts
+    statistics_ : ClassCounts
         The mergeable counts behind the estimates.
     certificate_ : Certificate
         Proof that the estimates are the smoothed counts of the data.
@@ -249,19 +220,16 @@ class BernoulliNB(CountingNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | npt.ArrayLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: npt.ArrayLike | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
-    def _on(self, X: Any) -> Any:
+    def _counted(self, X: Matrix) -> Matrix:
         if self.binarize is None:
             return X
         if not scipy.sparse.issparse(X):
@@ -272,21 +240,11 @@ class BernoulliNB(CountingNB):
         X.data = (X.data > self.binarize).astype(float)
         return X
 
-    def _check_X(self, X: Any) -> Any:
-        return self._on(validate_data(self, X, accept_sparse="csr", reset=False))
-
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", reset=reset)
-        return self._on(X), y
-
-    def _tally(self, X: Any, codes: Array, K: int, weight: Array | None) -> Counts:
-        return Counts.of(X, codes, K, weight)
-
-    def _estimate(self, statistics: Counts) -> None:
+    def _estimate(self, statistics: ClassCounts) -> None:
         alpha = np.broadcast_to(self._alpha(), (statistics.cells.shape[1],))
-        total = statistics.total[:, None] + 2.0 * alpha
+        total = statistics.class_total[:, None] + 2.0 * alpha
         on = statistics.cells + alpha
-        off = statistics.total[:, None] - statistics.cells + alpha
+        off = statistics.class_total[:, None] - statistics.cells + alpha
         safe = np.where(total > 0, total, 1.0)
         self.feature_count_ = statistics.cells
         self.feature_log_prob_, self._log_off = (
@@ -294,7 +252,7 @@ class BernoulliNB(CountingNB):
             log_quietly(np.maximum(off, 0.0) / safe),
         )
 
-    def _joint(self, X: Any) -> Array:
+    def _joint(self, X: Matrix) -> Array:
         never_off = np.isneginf(self._log_off)
         off = np.where(never_off, 0.0, self._log_off)
         with np.errstate(invalid="ignore"):
@@ -312,7 +270,7 @@ class BernoulliNB(CountingNB):
         Boundary
             Named tuple ``(constant, linear, quadratic)`` with ``quadratic`` zero.
         """
-        _need_two(self)
+        self._need_two_classes()
         slope = self.feature_log_prob_ - self._log_off
         start = self.class_log_prior_ + self._log_off.sum(axis=1)
         linear = slope[1] - slope[0]
@@ -320,10 +278,4 @@ class BernoulliNB(CountingNB):
 
     def _evidence(self) -> dict[str, Any]:
         threshold = None if self.binarize is None else float(self.binarize)
-        return {"model": "bernoulli", "feature_log_prob": self.feature_log_prob_, "binarize": threshold}
-
-
-def _need_two(model: Any) -> None:
-    check_is_fitted(model, "statistics_")
-    if len(model.classes_) != 2:
-        raise ValueError(f"A boundary needs two classes; this model has {len(model.classes_)}.")
+        return super()._evidence() | {"model": "bernoulli", "binarize": threshold}

@@ -82,7 +82,7 @@ class Tallies:
 def _cells(statistics: Any) -> Any:
     """Column totals of category counts; None for models without categories."""
     categories = getattr(statistics, "categories", statistics)
-    return categories.cells.sum(axis=0) if hasattr(categories, "sizes") else None
+    return None if getattr(categories, "sizes", None) is None else categories.cells.sum(axis=0)
 
 
 def fit_folds(

@@ -6,16 +6,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit import certificates
-from certifit._types import Array
-from certifit.certificates import Certificate, Data
+from certifit._types import Array, MatrixLike, VectorLike
 from certifit.loops import moments
-from certifit.naive_bayes._base import Boundary, NaiveBayes, check_prior, log_quietly
-from certifit.naive_bayes._statistics import Moments
+from certifit.naive_bayes._base import Boundary, IncrementalNB, NaiveBayes, check_prior, log_quietly
+from certifit.naive_bayes._statistics import ClassMoments
 
 _FLOATS = (np.float64, np.float32)
 
@@ -26,7 +25,7 @@ def _refuse_overflow(columns: Array) -> None:
         raise ValueError(f"Column {column} has values whose squares exceed the largest float: rescale it.")
 
 
-class GaussianNB(NaiveBayes):
+class GaussianNB(IncrementalNB):
     r"""Gaussian naive Bayes: within a class every column is normal, independent of the others.
 
     .. math:: P(c \mid x) \propto P(c) \prod_j N(x_j; \theta_{cj}, \sigma^2_{cj})
@@ -50,7 +49,7 @@ class GaussianNB(NaiveBayes):
         Means, and variances with the smoothing in them.
     epsilon_ : float
         What was added to the variances.
-    statistics_ : Moments
+    statistics_ : ClassMoments
         The mergeable sums behind the estimates.
     certificate_ : Certificate
         Proof that the estimates are those of the data.
@@ -74,48 +73,36 @@ class GaussianNB(NaiveBayes):
     ([-2.0, 2.0], 3.0)
     """
 
+    _proof_kind = "gaussian-counts"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+    def __init__(self, *, priors: npt.ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GaussianNB:
-        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+    @property
+    def _prior_rule(self) -> str:
+        return "data" if self.priors is None else "given"
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), default=None
-            All classes there will be; needed at the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes, sample_weight)
-
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array]:
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
         return validate_data(self, X, y, dtype=_FLOATS, ensure_all_finite=False, reset=reset)
 
-    def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> Moments:
-        statistics = Moments.of(X, codes, K, weight)
+    def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassMoments:
+        statistics = ClassMoments.of(X, codes, K, weight)
         self._refuse_bad(X, statistics)
         return statistics
 
-    def _refuse_bad(self, X: Array, statistics: Moments) -> None:
+    def _refuse_bad(self, X: Array, statistics: ClassMoments) -> None:
         """NaN and infinity show in the sums: no read of their own is spent on looking for them."""
         if np.isfinite(statistics.scatter).all() and np.isfinite(statistics.mean).all():
             return
         assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         _refuse_overflow(np.asarray(~np.isfinite(statistics.scatter).all(axis=0)))
 
-    def _adopt(self, statistics: Moments, classes: Array) -> None:
+    def _adopt(self, statistics: ClassMoments, classes: Array) -> None:
         """Name the estimates that follow from the sums."""
         spread = statistics.column_variance
         _refuse_overflow(~np.isfinite(spread))
@@ -137,7 +124,7 @@ class GaussianNB(NaiveBayes):
             prior = statistics.total / statistics.total.sum()
         self.statistics_, self.classes_, self.epsilon_ = statistics, classes, epsilon
         self.theta_, self.var_ = statistics.mean, var
-        self.class_count_, self.class_prior_ = statistics.total, prior
+        self.class_count_, self.class_prior_, self._prior = statistics.total, prior, prior
 
     def _terms(self) -> tuple[Array, Array]:
         """Half precisions (K, d) and constants (K,) of the log densities; columns that never vary are left out."""
@@ -146,7 +133,7 @@ class GaussianNB(NaiveBayes):
         logs = np.where(idle, 0.0, np.log(2.0 * np.pi * np.where(idle, 1.0, self.var_)))
         return half, log_quietly(self.class_prior_) - 0.5 * logs.sum(axis=1)
 
-    def _check_X(self, X: Any) -> Array:
+    def _check_X(self, X: MatrixLike) -> Array:
         return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
 
     def _joint(self, X: Array) -> Array:
@@ -160,7 +147,7 @@ class GaussianNB(NaiveBayes):
     # The predict below is only a faster way to the same labels, so the shared path still speaks for this class.
     _fold_path = NaiveBayes._fold_path
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The most probable class of each row.
 
         Parameters
@@ -172,11 +159,11 @@ class GaussianNB(NaiveBayes):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "statistics_")
-        X = self._check_X(X)
+        rows = self._check_X(X)
         half, constant = self._terms()
-        best = np.empty(len(X), dtype=np.int64)
-        bad = moments.gaussian_labels(np.ascontiguousarray(X), self.theta_, half, constant, best)
-        return super().predict(X) if bad else self.classes_[best]
+        best = np.empty(len(rows), dtype=np.int64)
+        bad = moments.gaussian_labels(np.ascontiguousarray(rows), self.theta_, half, constant, best)
+        return super().predict(rows) if bad else self.classes_[best]
 
     def boundary(self) -> Boundary:
         """The log-odds of two classes as constant + linear·x + quadratic·x² (zero on the boundary).
@@ -186,34 +173,17 @@ class GaussianNB(NaiveBayes):
         Boundary
             Named tuple ``(constant, linear, quadratic)``; equal variances make ``quadratic`` zero.
         """
-        check_is_fitted(self, "statistics_")
-        if len(self.classes_) != 2:
-            raise ValueError(f"A boundary needs two classes; this model has {len(self.classes_)}.")
+        self._need_two_classes()
         half, constant = self._terms()
         square = half * self.theta_**2
         linear = 2.0 * half * self.theta_
         first = constant - square.sum(axis=1)
         return Boundary(float(first[1] - first[0]), linear[1] - linear[0], half[0] - half[1])
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Prove that the estimates are those of the given data.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            All data the model was fitted to.
-
-        Returns
-        -------
-        Certificate
-        """
-        evidence = {
-            "classes": np.asarray(self.classes_),
+    def _evidence(self) -> dict[str, Any]:
+        return {
             "class_count": self.class_count_,
-            "class_prior": self.class_prior_,
-            "prior_rule": "data" if self.priors is None else "given",
             "theta": self.theta_,
             "var": self.var_,
             "var_smoothing": float(self.var_smoothing),
         }
-        return certificates.issue("gaussian-counts", Data.of(X, y, sample_weight), evidence)

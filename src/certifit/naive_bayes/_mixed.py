@@ -6,14 +6,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
 
-from certifit import certificates
-from certifit._types import Array
-from certifit.certificates import Certificate, Data
-from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, share_rule
+from certifit._types import Array, MatrixLike, VectorLike
+from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, smoothed_log_shares
 from certifit.naive_bayes._columns import (
+    ColumnKind,
     Table,
     as_codes,
     as_numbers,
@@ -22,7 +23,7 @@ from certifit.naive_bayes._columns import (
     columns_of,
     is_frame,
 )
-from certifit.naive_bayes._statistics import CategoryCounts, MixedStatistics, Moments
+from certifit.naive_bayes._statistics import ClassMoments, MixedStatistics
 
 
 class MixedNB(NaiveBayes):
@@ -79,6 +80,7 @@ class MixedNB(NaiveBayes):
     (['numeric', 'categorical'], [[0.1818, 0.8182]])
     """
 
+    _proof_kind = "mixed-counts"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
@@ -95,10 +97,10 @@ class MixedNB(NaiveBayes):
         alpha: float = 1.0,
         var_smoothing: float = 1e-9,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        numeric: Any = None,
-        categorical: Any = None,
-        boolean: Any = None,
+        class_prior: npt.ArrayLike | None = None,
+        numeric: npt.ArrayLike | None = None,
+        categorical: npt.ArrayLike | None = None,
+        boolean: npt.ArrayLike | None = None,
     ) -> None:
         self.alpha = alpha
         self.var_smoothing = var_smoothing
@@ -109,7 +111,7 @@ class MixedNB(NaiveBayes):
         self.boolean = boolean
 
     # -- reading ------------------------------------------------------------------------------------
-    def _arrive(self, X: Any, reset: bool) -> Any:
+    def _arrive(self, X: MatrixLike, reset: bool) -> tuple[list[Array], list[ColumnKind | None]]:
         """Columns of validated X and the kinds their types imply."""
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -118,24 +120,24 @@ class MixedNB(NaiveBayes):
             return columns_of(X)
         if isinstance(X, (list, tuple)):  # NumPy would turn numbers beside words into words
             X = np.array(X, dtype=object)
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
-        if X.dtype.kind == "c":
+        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+        if rows.dtype.kind == "c":
             raise ValueError("Complex data not supported.")
-        return columns_of(X)
+        return columns_of(rows)
 
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Table, Array]:
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Table, Array]:
         if y is None:
             raise ValueError("MixedNB requires y to be passed, but the target y is None.")
         columns, implied = self._arrive(X, reset)
-        y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
-        check_consistent_length(columns[0], y)
+        labels: Array = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
+        check_consistent_length(columns[0], labels)
         asked: Any = {"numeric": self.numeric, "categorical": self.categorical, "boolean": self.boolean}
         self._kinds = choose_kinds(columns, implied, getattr(self, "feature_names_in_", None), asked)
         self._words = []
         for j, kind in enumerate(self._kinds):
             if kind != "numeric":
                 self._words.append(self._name_categories(columns[j], kind, self._label(j)))
-        return self._encode(columns), y
+        return self._encode(columns), labels
 
     def _label(self, j: int) -> Any:
         names = getattr(self, "feature_names_in_", None)
@@ -166,31 +168,28 @@ class MixedNB(NaiveBayes):
             np.column_stack(codes) if codes else np.zeros((n, 0), dtype=np.int64),
         )
 
-    def _check_X(self, X: Any) -> Table:
+    def _check_X(self, X: MatrixLike) -> Table:
         return self._encode(self._arrive(X, reset=False)[0])
 
     # -- learning -----------------------------------------------------------------------------------
     def _tally(self, X: Table, codes: Array, K: int, weight: Array | None) -> MixedStatistics:
         sizes = np.array([len(w) for w in self._words], dtype=np.int64)
-        total = np.bincount(codes, weights=weight, minlength=K).astype(float)
-        numbers = Moments.of_cells(X.numbers, codes, K, weight)
+        statistics = MixedStatistics.of(X.numbers, X.categories, codes, K, sizes, weight)
+        numbers = statistics.numbers
         if not np.isfinite(numbers.scatter).all() or not np.isfinite(numbers.column_variance).all():
             raise ValueError("A numeric column has values whose squares exceed the largest float: rescale it.")
-        return MixedStatistics(total, numbers, CategoryCounts.of(X.categories, codes, K, sizes, weight))
+        return statistics
 
     def _adopt(self, statistics: MixedStatistics, classes: Array) -> None:
-        prior = class_shares(statistics.total, self.fit_prior, self.class_prior)
+        prior = class_shares(statistics.class_total, self.fit_prior, self.class_prior)
         theta, var = self._gaussians(statistics.numbers, classes)
-        logs = []
-        for count in statistics.categories.by_feature if len(self._words) else []:
-            total = (count + self.alpha).sum(axis=1, keepdims=True)
-            logs.append(log_quietly((count + self.alpha) / np.where(total > 0, total, 1.0)))
-        self.statistics_, self.classes_, self.class_count_ = statistics, classes, statistics.total
+        logs = [smoothed_log_shares(count, self.alpha) for count in statistics.categories.by_feature]
+        self.statistics_, self.classes_, self.class_count_ = statistics, classes, statistics.class_total
         self.class_log_prior_, self._prior = log_quietly(prior), prior
         self.theta_, self.var_, self.feature_log_prob_ = theta, var, logs
         self.column_kinds_, self.categories_ = list(self._kinds), [list(w) for w in self._words]
 
-    def _gaussians(self, m: Moments, classes: Array) -> tuple[Array, Array]:
+    def _gaussians(self, m: ClassMoments, classes: Array) -> tuple[Array, Array]:
         """Means and smoothed variances, with the conventions of the class docstring."""
         spread, empty = m.column_variance, m.weight == 0
         theta = np.where(empty, m.column_mean, m.mean)
@@ -219,24 +218,10 @@ class MixedNB(NaiveBayes):
             joint += np.where(code[:, None] >= 0, logs.T[code] if logs.shape[1] else 0.0, 0.0)
         return joint
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Prove that the estimates are those of the cells that are there.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            The data the model was fitted to.
-
-        Returns
-        -------
-        Certificate
-        """
+    def _evidence(self) -> dict[str, Any]:
         number = np.array([k == "numeric" for k in self.column_kinds_])
         logs = np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
-        evidence = {
-            "classes": np.asarray(self.classes_),
-            "class_prior": self._prior,
-            "prior_rule": share_rule(self.fit_prior, self.class_prior),
+        return {
             "alpha": float(self.alpha),
             "var_smoothing": float(self.var_smoothing),
             "numeric": np.flatnonzero(number),
@@ -246,9 +231,8 @@ class MixedNB(NaiveBayes):
             "categories": self.categories_,
             "feature_log_prob": logs,
         }
-        return certificates.issue("mixed-counts", Data.of(X, y, sample_weight), evidence)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

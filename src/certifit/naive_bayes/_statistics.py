@@ -1,31 +1,33 @@
 """What naive Bayes learns of the data: sums per class that can be added and taken apart again.
 
-`Moments` and `Counts` are the sufficient statistics. They are computed in one read of the rows, merged with ``+``
-(more data) and reduced with ``-`` (a fold left out), so that cross-validation reads the data once.
+`ClassMoments` and `ClassCounts` are the sufficient statistics. They are computed in one read of the rows,
+merged with ``+`` (more data) and reduced with ``-`` (a fold left out), so that cross-validation reads the data once.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.loops import moments
 
 _NO_WEIGHT = np.zeros(0)
 
 
 @dataclass(frozen=True)
-class Moments:
+class ClassMoments:
     """Per class: weight (K,), mean (K, d), and Σ w (x − mean)² (K, d).
 
     Examples
     --------
     >>> X, y = np.array([[1.0], [3.0], [10.0]]), np.array([0, 0, 1])
-    >>> Moments.of(X, y, 2).mean.ravel().tolist()
+    >>> ClassMoments.of(X, y, 2).mean.ravel().tolist()
     [2.0, 10.0]
     """
 
@@ -34,7 +36,7 @@ class Moments:
     scatter: Array
 
     @classmethod
-    def of(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> Moments:
+    def of(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
         """Statistics of rows X whose classes are ``codes``."""
         d = X.shape[1]
         out = cls(np.zeros(K), np.zeros((K, d)), np.zeros((K, d)))
@@ -43,7 +45,7 @@ class Moments:
         return out
 
     @classmethod
-    def of_cells(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> Moments:
+    def of_cells(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
         """Statistics of the cells that are not NaN: ``total`` is then (K, d)."""
         if not np.isnan(X).any():
             plain = cls.of(X, codes, K, weight)
@@ -65,22 +67,22 @@ class Moments:
         """The weight behind each mean, as a matrix."""
         return self.total if self.total.ndim == 2 else self.total[:, None]
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: ClassMoments) -> ClassMoments:
         share = other.weight / _or_one(self.weight + other.weight)
         step = other.mean - self.mean
         between = self.weight * share * step**2
-        return Moments(self.total + other.total, self.mean + step * share, self.scatter + other.scatter + between)
+        return ClassMoments(self.total + other.total, self.mean + step * share, self.scatter + other.scatter + between)
 
-    def __sub__(self, part: Moments) -> Moments:
+    def __sub__(self, part: ClassMoments) -> ClassMoments:
         left = self.weight - part.weight
         mean = self.mean + (self.mean - part.mean) * (part.weight / _or_one(left))
         between = left * part.weight / _or_one(self.weight) * (mean - part.mean) ** 2
         scatter = np.maximum(self.scatter - part.scatter - between, 0.0)
-        return Moments(self.total - part.total, mean, scatter)
+        return ClassMoments(self.total - part.total, mean, scatter)
 
-    def keep(self, classes: Array) -> Moments:
+    def keep(self, classes: Array) -> ClassMoments:
         """Only some classes."""
-        return Moments(self.total[classes], self.mean[classes], self.scatter[classes])
+        return ClassMoments(self.total[classes], self.mean[classes], self.scatter[classes])
 
     @property
     def class_total(self) -> Array:
@@ -115,115 +117,104 @@ def _or_one(weight: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Per class: weight (K,) and weighted counts of each cell (K, m)."""
+class ClassCounts:
+    """Per class: weight (K,) and weighted counts of each cell (K, m).
 
-    total: Array
+    With ``sizes`` the cells are the categories of each feature, side by side, and more may be seen later.
+
+    Examples
+    --------
+    >>> a = ClassCounts.of_categories(np.array([[0], [1]]), np.array([0, 0]), 1, np.array([2]))
+    >>> b = ClassCounts.of_categories(np.array([[2]]), np.array([0]), 1, np.array([3]))
+    >>> (a + b).cells.tolist()
+    [[1.0, 1.0, 1.0]]
+    """
+
+    class_total: Array
     cells: Array
+    sizes: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, codes: Array, K: int, weight: Array | None = None) -> Counts:
+    def of(cls, X: Matrix, codes: Array, K: int, weight: Array | None = None) -> ClassCounts:
         """Column sums per class of a dense or sparse table of counts."""
         n = X.shape[0]
         w = np.ones(n) if weight is None else weight
         members = scipy.sparse.csr_array((w, (codes, np.arange(n))), shape=(K, n))
         cells = members @ X
         cells = np.asarray(cells.toarray() if scipy.sparse.issparse(cells) else cells, dtype=float)
-        return cls(np.bincount(codes, weights=weight, minlength=K).astype(float), cells)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.total + other.total, self.cells + other.cells)
-
-    def __sub__(self, part: Counts) -> Counts:
-        return Counts(self.total - part.total, self.cells - part.cells)
-
-    @property
-    def class_total(self) -> Array:
-        """Weight per class."""
-        return self.total
-
-    def keep(self, classes: Array) -> Counts:
-        """Only some classes."""
-        return Counts(self.total[classes], self.cells[classes])
-
-
-@dataclass(frozen=True)
-class CategoryCounts:
-    """Per class: weight (K,), and counts of the categories of each feature, side by side (K, Σ sizes).
-
-    Examples
-    --------
-    >>> a = CategoryCounts.of(np.array([[0], [1]]), np.array([0, 0]), 1, np.array([2]))
-    >>> b = CategoryCounts.of(np.array([[2]]), np.array([0]), 1, np.array([3]))
-    >>> (a + b).cells.tolist()
-    [[1.0, 1.0, 1.0]]
-    """
-
-    total: Array
-    cells: Array
-    sizes: Array
+        return cls(_class_weights(codes, K, weight), cells)
 
     @classmethod
-    def of(cls, X: Array, codes: Array, K: int, sizes: Array, weight: Array | None = None) -> CategoryCounts:
+    def of_categories(cls, X: Array, codes: Array, K: int, sizes: Array, weight: Array | None = None) -> ClassCounts:
         """Counts of category numbers; negative numbers are missing cells."""
         start = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         cells = np.zeros((K, int(np.sum(sizes))))
         rows = np.ascontiguousarray(X, dtype=np.int64)
         moments.category_counts(rows, codes, _NO_WEIGHT if weight is None else weight, start, cells)
-        return cls(np.bincount(codes, weights=weight, minlength=K).astype(float), cells, np.asarray(sizes))
-
-    @property
-    def class_total(self) -> Array:
-        """Weight per class."""
-        return self.total
+        return cls(_class_weights(codes, K, weight), cells, np.asarray(sizes))
 
     @property
     def by_feature(self) -> list[Array]:
-        """One (K, size) table per feature."""
-        return np.split(self.cells, np.cumsum(self.sizes)[:-1], axis=1)
+        """One (K, size) table per categorical feature."""
+        assert self.sizes is not None
+        return np.split(self.cells, np.cumsum(self.sizes)[:-1], axis=1) if len(self.sizes) else []
 
-    def widened(self, sizes: Array) -> CategoryCounts:
-        """The same counts with room for more categories."""
-        if np.array_equal(sizes, self.sizes):
-            return self
+    def _widened(self, sizes: Array | None) -> Array:
+        """The counts with room for more categories."""
+        if sizes is None or self.sizes is None or np.array_equal(sizes, self.sizes):
+            return self.cells
         parts = [np.pad(t, ((0, 0), (0, int(m) - t.shape[1]))) for t, m in zip(self.by_feature, sizes)]
-        return CategoryCounts(self.total, np.hstack(parts), sizes)
+        return np.hstack(parts)
 
-    def __add__(self, other: CategoryCounts) -> CategoryCounts:
-        sizes = np.maximum(self.sizes, other.sizes)
-        a, b = self.widened(sizes), other.widened(sizes)
-        return CategoryCounts(a.total + b.total, a.cells + b.cells, sizes)
+    def __add__(self, other: ClassCounts) -> ClassCounts:
+        sizes = None
+        if self.sizes is not None and other.sizes is not None:
+            sizes = np.maximum(self.sizes, other.sizes)
+        total = self.class_total + other.class_total
+        return ClassCounts(total, self._widened(sizes) + other._widened(sizes), sizes)
 
-    def __sub__(self, part: CategoryCounts) -> CategoryCounts:
-        part = part.widened(self.sizes)
-        return CategoryCounts(self.total - part.total, self.cells - part.cells, self.sizes)
+    def __sub__(self, part: ClassCounts) -> ClassCounts:
+        return ClassCounts(self.class_total - part.class_total, self.cells - part._widened(self.sizes), self.sizes)
 
-    def keep(self, classes: Array) -> CategoryCounts:
+    def keep(self, classes: Array) -> ClassCounts:
         """Only some classes."""
-        return CategoryCounts(self.total[classes], self.cells[classes], self.sizes)
+        return ClassCounts(self.class_total[classes], self.cells[classes], self.sizes)
+
+
+def _class_weights(codes: Array, K: int, weight: Array | None) -> Array:
+    """Weight of each class."""
+    return np.bincount(codes, weights=weight, minlength=K).astype(float)
 
 
 @dataclass(frozen=True)
 class MixedStatistics:
     """Moments of the numeric columns and counts of the others; missing cells left out of both."""
 
-    total: Array
-    numbers: Moments
-    categories: CategoryCounts
+    class_total: Array
+    numbers: ClassMoments
+    categories: ClassCounts
 
-    @property
-    def class_total(self) -> Array:
-        """Weight per class."""
-        return self.total
+    @classmethod
+    def of(
+        cls, numbers: Array, categories: Array, codes: Array, K: int, sizes: Array, weight: Array | None = None
+    ) -> MixedStatistics:
+        """Statistics of numeric columns with NaN, and of category numbers with −1, where cells are missing."""
+        counts = ClassCounts.of_categories(categories, codes, K, sizes, weight)
+        return cls(counts.class_total, ClassMoments.of_cells(numbers, codes, K, weight), counts)
 
     def __add__(self, other: MixedStatistics) -> MixedStatistics:
-        return MixedStatistics(
-            self.total + other.total, self.numbers + other.numbers, self.categories + other.categories
-        )
+        return self._joined(other, operator.add)
 
     def __sub__(self, part: MixedStatistics) -> MixedStatistics:
-        return MixedStatistics(self.total - part.total, self.numbers - part.numbers, self.categories - part.categories)
+        return self._joined(part, operator.sub)
+
+    def _joined(self, other: MixedStatistics, merge: Callable[[Any, Any], Any]) -> MixedStatistics:
+        return MixedStatistics(
+            merge(self.class_total, other.class_total),
+            merge(self.numbers, other.numbers),
+            merge(self.categories, other.categories),
+        )
 
     def keep(self, classes: Array) -> MixedStatistics:
         """Only some classes."""
-        return MixedStatistics(self.total[classes], self.numbers.keep(classes), self.categories.keep(classes))
+        return MixedStatistics(self.class_total[classes], self.numbers.keep(classes), self.categories.keep(classes))
