@@ -17,6 +17,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._data import Data, Rigor, digest_evidence
+from certifit.certificates._formulas import assumed
 
 Sense = Literal["upper", "lower", "about", "roughly", "equal"]
 
@@ -142,6 +143,10 @@ class Kind(ABC):
     @abstractmethod
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         """The claim in one sentence a student understands, from the stated figures."""
+
+    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+        """What is assumed beyond arithmetic: by the kind itself, and about formulas that a user has registered."""
+        return self.assumes + assumed(evidence)
 
     def details(self, figures: Mapping[str, Any]) -> str:
         """The figures as one line under the claim."""
@@ -317,7 +322,7 @@ class Certificate:
                 "the words say what the figures say",
                 self.claim == kind.claim(self.figures, self.evidence)
                 and self.theorem == kind.theorem
-                and self.assumes == kind.assumes,
+                and self.assumes == kind.assumptions(self.evidence),
             ),
         ]
         for name, figure in proof.figures.items():
@@ -408,7 +413,7 @@ def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "fl
         holds=proof.holds,
         figures=figures,
         evidence=evidence,
-        assumes=which.assumes,
+        assumes=which.assumptions(evidence),
         digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
         rigor=rigor,
         failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),

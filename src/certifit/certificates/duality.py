@@ -134,27 +134,15 @@ def binary(data: Data, evidence: Mapping[str, Any]) -> tuple[Array, Array]:
 def sound(evidence: Mapping[str, Any], y: Array, weights: Array) -> list[Check]:
     """What makes the problem of the evidence a convex one, in which the model is an admissible point."""
     loss, lam = get_loss(evidence["loss"]), np.asarray(evidence.get("lam", 0.0), dtype=float)
-    low, high = _LABELS.get(loss.name, (-np.inf, np.inf))
-    fits = bool(np.all((y >= low) & (y <= high) & np.isfinite(y)))
-    if loss.targets == "sign":
-        fits = bool(np.all(np.abs(y) == 1.0))
     specs = evidence.get("regularizer", "none")
     signed = any(isinstance(get_regularizer(s), NonNegative) for s in (specs if isinstance(specs, list) else [specs]))
     points = [np.asarray(evidence[k], dtype=float) for k in ("coef", "witness_coef") if k in evidence]
     return [
-        Check("the labels are such as the loss is for", fits),
+        Check("the labels are such as the loss is for", bool(np.all(loss.possible(y)))),
         Check("weights are not negative", bool(np.all(weights >= 0.0) and np.all(np.isfinite(weights)))),
         Check("the penalty is not negative", bool(np.all((lam >= 0.0) & (lam < np.inf)))),
         Check("no coefficient is negative where none may be", not signed or all(np.all(p >= 0.0) for p in points)),
     ]
-
-
-_LABELS = {
-    "poisson": (0.0, np.inf),
-    "binomial": (0.0, 1.0),
-    "gamma_log": (5e-324, np.inf),
-    "tweedie_log": (0.0, np.inf),
-}
 
 
 def _targets(data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> list[_Problem]:

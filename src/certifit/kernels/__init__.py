@@ -10,7 +10,20 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from certifit.kernels._base import Arithmetic, Kernel, Normalized, Product, Proof, Scaled, Sum, rows
+from certifit._registry import discover
+from certifit.kernels._base import (
+    KERNELS,
+    Arithmetic,
+    Kernel,
+    Normalized,
+    Product,
+    Proof,
+    Scaled,
+    Sum,
+    rebuild,
+    register,
+    rows,
+)
 from certifit.kernels._blocks import Blocks, blocks
 from certifit.kernels._choice import NAMES, choose, scale_gamma
 from certifit.kernels._kernels import (
@@ -22,7 +35,6 @@ from certifit.kernels._kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
-    rebuild,
 )
 
 __all__ = [
@@ -47,9 +59,16 @@ __all__ = [
     "choose",
     "mercer",
     "rebuild",
+    "register",
     "rows",
     "scale_gamma",
 ]
+
+# A kernel in a file of its own in this folder is known, and public, without being named here.
+discover(__name__, __path__)
+_own = {cls.__name__: cls for cls in KERNELS.classes()}
+globals().update(_own)
+__all__ += sorted(set(_own) - set(__all__))
 
 
 def __getattr__(name: str) -> Any:

@@ -15,11 +15,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
+from certifit._registry import Class, Registry, fields_of
 from certifit._types import Array, Matrix
 
 
@@ -93,6 +94,9 @@ class Kernel(ABC):
     (True, [[3.0]])
     """
 
+    name: ClassVar[str] = ""
+    """What records call it; empty for a kernel that cannot be written down, because code is part of it."""
+
     @property
     @abstractmethod
     def proof(self) -> Proof | None:
@@ -113,9 +117,10 @@ class Kernel(ABC):
             Plain floats, or numbers with error bounds.
         """
 
-    @abstractmethod
     def record(self) -> list[Any] | None:
-        """Name and numbers that rebuild the kernel (see `rebuild`), or None when code is part of it."""
+        """Name and parameters that rebuild the kernel (see `rebuild`), or None when code is part of it."""
+        parts = [v.record() if isinstance(v, Kernel) else v for v in fields_of(self).values()]
+        return [self.name, *parts] if KERNELS.knows(self) and not any(p is None for p in parts) else None
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         X = rows(X)
@@ -135,6 +140,77 @@ class Kernel(ABC):
     def normalized(self) -> Kernel:
         """The kernel of the feature vectors scaled to length one: k(x, z) / √(k(x, x) k(z, z))."""
         return Normalized(self)
+
+
+KERNELS: Registry[Kernel] = Registry(
+    "kernel", Kernel, "its formula is the same for every block and that its Mercer proof is right"
+)
+
+
+def register(cls: Class) -> Class:
+    """Class decorator: make a kernel known by its ``name``, so that certificates and model files can hold it.
+
+    The class is a frozen dataclass (its fields are numbers or kernels) or has no parameters. A certificate that uses
+    a kernel which is not certifit's own says so in ``assumes``.
+
+    Parameters
+    ----------
+    cls : subclass of Kernel
+        With a ``name`` that no other kernel has.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> @register
+    ... class Square(Kernel):
+    ...     name = "doc_square"
+    ...     proof = Proof("a product of inner products")
+    ...     def gram(self, X, Z, arithmetic=PLAIN): return arithmetic.products(X, Z) * arithmetic.products(X, Z)
+    ...     def diagonal(self, X, arithmetic=PLAIN): return arithmetic.squares(X) * arithmetic.squares(X)
+    >>> rebuild((2.0 * Square()).record())([[1.0, 2.0]], [[3.0, 4.0]]).tolist()
+    [[242.0]]
+    """
+    return KERNELS.register(cls)
+
+
+def rebuild(record: Any) -> Kernel:
+    """The kernel of a record made by `Kernel.record`.
+
+    Parameters
+    ----------
+    record : list
+        The name of the kernel, then its parameters; a kernel among them is a record itself.
+
+    Examples
+    --------
+    >>> from certifit.kernels import RBF, Linear
+    >>> rebuild((Linear() + 2.0 * RBF(gamma=0.25)).record()).second.factor
+    2.0
+    """
+    name, *parts = record
+    return KERNELS.find(name)(*(rebuild(p) if isinstance(p, (list, tuple)) else p for p in parts))
+
+
+def named_in(record: Any) -> list[str]:
+    """The names of all kernels in a record.
+
+    Parameters
+    ----------
+    record : list
+        What `Kernel.record` returned.
+
+    Examples
+    --------
+    >>> from certifit.kernels import RBF, Linear
+    >>> named_in((Linear() + RBF()).record())
+    ['sum', 'linear', 'rbf']
+    """
+    inner = [p for p in record[1:] if isinstance(p, (list, tuple))]
+    return [*(str(name) for name in record[:1]), *(n for p in inner for n in named_in(p))]
 
 
 def rows(X: Any) -> Matrix:
@@ -167,13 +243,7 @@ def _joined(statement: str, *parts: Kernel) -> Proof | None:
     return Proof(statement, known) if len(known) == len(parts) else None
 
 
-def _records(name: str, *parts: Kernel, number: float | None = None) -> list[Any] | None:
-    inner = [p.record() for p in parts]
-    if any(r is None for r in inner):
-        return None
-    return [name, *([] if number is None else [number]), *inner]
-
-
+@register
 @dataclass(frozen=True)
 class Sum(Kernel):
     """k₁ + k₂: the feature vectors side by side.
@@ -192,6 +262,8 @@ class Sum(Kernel):
     first: Kernel
     second: Kernel
 
+    name: ClassVar[str] = "sum"
+
     @property
     def proof(self) -> Proof | None:
         return _joined("the sum of two Mercer kernels: vᵀ(K₁ + K₂)v = vᵀK₁v + vᵀK₂v ≥ 0", self.first, self.second)
@@ -202,10 +274,8 @@ class Sum(Kernel):
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return self.first.diagonal(X, arithmetic) + self.second.diagonal(X, arithmetic)
 
-    def record(self) -> list[Any] | None:
-        return _records("sum", self.first, self.second)
 
-
+@register
 @dataclass(frozen=True)
 class Product(Kernel):
     """k₁ k₂: all products of a feature of one with a feature of the other.
@@ -224,6 +294,8 @@ class Product(Kernel):
     first: Kernel
     second: Kernel
 
+    name: ClassVar[str] = "product"
+
     @property
     def proof(self) -> Proof | None:
         return _joined("the product of two Mercer kernels: Schur's theorem", self.first, self.second)
@@ -234,10 +306,8 @@ class Product(Kernel):
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return self.first.diagonal(X, arithmetic) * self.second.diagonal(X, arithmetic)
 
-    def record(self) -> list[Any] | None:
-        return _records("product", self.first, self.second)
 
-
+@register
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """c k for a number c; Mercer when c ≥ 0.
@@ -257,6 +327,8 @@ class Scaled(Kernel):
     factor: float
     inner: Kernel
 
+    name: ClassVar[str] = "scaled"
+
     @property
     def proof(self) -> Proof | None:
         return _joined("a multiple ≥ 0 of a Mercer kernel", self.inner) if self.factor >= 0 else None
@@ -267,10 +339,8 @@ class Scaled(Kernel):
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return self.factor * self.inner.diagonal(X, arithmetic)
 
-    def record(self) -> list[Any] | None:
-        return _records("scaled", self.inner, number=self.factor)
 
-
+@register
 @dataclass(frozen=True)
 class Normalized(Kernel):
     """k(x, z) / √(k(x, x) k(z, z)); needs k(x, x) > 0.
@@ -288,6 +358,8 @@ class Normalized(Kernel):
 
     inner: Kernel
 
+    name: ClassVar[str] = "normalized"
+
     @property
     def proof(self) -> Proof | None:
         return _joined("a Mercer kernel normalised: f(x) k(x, z) f(z) with f = k(x, x)^−½", self.inner)
@@ -299,6 +371,3 @@ class Normalized(Kernel):
 
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return arithmetic.exact(np.ones(X.shape[0]))
-
-    def record(self) -> list[Any] | None:
-        return _records("normalized", self.inner)

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.kernels._base import (
-    PLAIN,
-    Arithmetic,
-    Kernel,
-    Normalized,
-    Product,
-    Proof,
-    Scaled,
-    Sum,
-)
+from certifit.kernels._base import PLAIN, Arithmetic, Kernel, Proof, register
 
 _EXPONENT_CAP = 600.0  # e^600 squared would overflow; tanh is 1 to the last digit long before
 
 
+@register
 @dataclass(frozen=True)
 class Linear(Kernel):
     r"""Linear kernel :math:`k(x, z) = x^\top z`.
@@ -34,6 +26,8 @@ class Linear(Kernel):
     11.0
     """
 
+    name: ClassVar[str] = "linear"
+
     @property
     def proof(self) -> Proof:
         return Proof("an inner product: vᵀKv = ‖Σ vᵢxᵢ‖² ≥ 0")
@@ -43,9 +37,6 @@ class Linear(Kernel):
 
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return arithmetic.squares(X)
-
-    def record(self) -> list[Any]:
-        return ["linear"]
 
 
 def _power(base: Any, degree: int) -> Any:
@@ -58,6 +49,7 @@ def _power(base: Any, degree: int) -> Any:
     return result
 
 
+@register
 @dataclass(frozen=True)
 class Polynomial(Kernel):
     r"""Polynomial kernel :math:`k(x, z) = (\gamma\, x^\top z + c)^p`.
@@ -80,6 +72,8 @@ class Polynomial(Kernel):
     offset: float = 1.0
     gamma: float = 1.0
 
+    name: ClassVar[str] = "polynomial"
+
     def __post_init__(self) -> None:
         if int(self.degree) != self.degree or self.degree < 1:
             raise ValueError(f"The degree of a polynomial kernel is a whole number ≥ 1, not {self.degree}.")
@@ -100,10 +94,8 @@ class Polynomial(Kernel):
     def _formula(self, products: Any) -> Any:
         return _power(products * self.gamma + self.offset, int(self.degree))
 
-    def record(self) -> list[Any]:
-        return ["polynomial", int(self.degree), float(self.offset), float(self.gamma)]
 
-
+@register
 @dataclass(frozen=True)
 class RBF(Kernel):
     r"""Radial kernel :math:`k(x, z) = \exp(-\gamma \lVert x - z\rVert^2)`.
@@ -119,6 +111,8 @@ class RBF(Kernel):
     """
 
     gamma: float = 0.5
+
+    name: ClassVar[str] = "rbf"
 
     @property
     def proof(self) -> Proof | None:
@@ -136,9 +130,6 @@ class RBF(Kernel):
 
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return arithmetic.exact(np.ones(X.shape[0]))
-
-    def record(self) -> list[Any]:
-        return ["rbf", float(self.gamma)]
 
 
 def Gaussian(sigma: float = 1.0) -> RBF:
@@ -158,6 +149,7 @@ def Gaussian(sigma: float = 1.0) -> RBF:
     return RBF(gamma=1.0 / (2.0 * sigma * sigma))
 
 
+@register
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
     r"""Sigmoid kernel :math:`k(x, z) = \tanh(\gamma\, x^\top z + c)`; not Mercer in general.
@@ -178,6 +170,8 @@ class Sigmoid(Kernel):
     gamma: float = 1.0
     offset: float = 0.0
 
+    name: ClassVar[str] = "sigmoid"
+
     @property
     def proof(self) -> None:
         return None
@@ -191,9 +185,6 @@ class Sigmoid(Kernel):
     def _formula(self, products: Any) -> Any:
         t = np.minimum(2.0 * (products * float(self.gamma) + float(self.offset)), _EXPONENT_CAP)
         return 1.0 - 2.0 / (np.exp(t) + 1.0)
-
-    def record(self) -> list[Any]:
-        return ["sigmoid", float(self.gamma), float(self.offset)]
 
 
 @dataclass(frozen=True)
@@ -231,9 +222,6 @@ class FeatureMap(Kernel):
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
         return arithmetic.squares(self._features(X))
 
-    def record(self) -> None:
-        return None
-
 
 @dataclass(frozen=True)
 class Function(Kernel):
@@ -269,10 +257,8 @@ class Function(Kernel):
         values = [self.gram(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
         return arithmetic.exact(np.array(values, dtype=float))
 
-    def record(self) -> None:
-        return None
 
-
+@register
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """The rows given are rows of a Gram matrix already; columns are chosen by whoever knows which.
@@ -283,6 +269,8 @@ class Precomputed(Kernel):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
+    name: ClassVar[str] = "precomputed"
+
     @property
     def proof(self) -> None:
         return None
@@ -292,38 +280,3 @@ class Precomputed(Kernel):
 
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Array:
         raise ValueError("A precomputed kernel knows k(x, x) only for the rows it was computed from.")
-
-    def record(self) -> list[Any]:
-        return ["precomputed"]
-
-
-def rebuild(record: Any) -> Kernel:
-    """The kernel of a record made by `Kernel.record`.
-
-    Examples
-    --------
-    >>> rebuild((Linear() + 2.0 * RBF(gamma=0.25)).record()).second.factor
-    2.0
-
-    Parameters
-    ----------
-    record : mapping
-        What a kernel's ``record`` holds.
-    """
-    name, *rest = record
-    if name in ("sum", "product"):
-        return (Sum if name == "sum" else Product)(rebuild(rest[0]), rebuild(rest[1]))
-    if name == "scaled":
-        return Scaled(float(rest[0]), rebuild(rest[1]))
-    if name == "normalized":
-        return Normalized(rebuild(rest[0]))
-    return _LEAVES[name](*rest)
-
-
-_LEAVES: dict[str, Callable[..., Kernel]] = {
-    "linear": Linear,
-    "polynomial": Polynomial,
-    "rbf": RBF,
-    "sigmoid": Sigmoid,
-    "precomputed": Precomputed,
-}

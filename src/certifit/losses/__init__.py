@@ -14,13 +14,14 @@ All formulas use NumPy ufuncs only, so the same lines run on floats and on the e
 (`certifit.certificates.Ball`) with which certificates are checked.
 """
 
+from certifit._registry import discover
 from certifit.losses._base import EvaluationLoss, Loss
 from certifit.losses._classification import Exponential, Hinge, Logistic, PerceptronLoss, SquaredHinge
 from certifit.losses._evaluation import Asymmetric, ZeroOne
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, ExponentialFamily, Link
 from certifit.losses._glm import Binomial, FamilyLoss, GammaLog, Poisson, TweedieLog
 from certifit.losses._offset import best_offset
-from certifit.losses._registry import get_loss, loss_names, loss_spec
+from certifit.losses._registry import LOSSES, get_loss, loss_names, loss_spec, register
 from certifit.losses._regression import Absolute, Squared
 from certifit.losses._softmax import Softmax
 
@@ -51,4 +52,11 @@ __all__ = [
     "get_loss",
     "loss_names",
     "loss_spec",
+    "register",
 ]
+
+# A loss in a file of its own in this folder is known, and public, without being named here.
+discover(__name__, __path__)
+_own = {cls.__name__: cls for cls in LOSSES.classes()}
+globals().update(_own)
+__all__ += sorted(set(_own) - set(__all__))

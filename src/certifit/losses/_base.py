@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.special
 
+from certifit._registry import fields_of
 from certifit._types import Array
+
+Targets: TypeAlias = Literal["real", "sign", "class", "mean"]
 
 
 def entr(x: Any) -> Any:
@@ -54,31 +57,23 @@ class Loss(EvaluationLoss):
     True
     """
 
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]]
+    targets: ClassVar[Targets]
     """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
 
-    smooth: ClassVar[bool]
+    labels: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    """The smallest and the largest y the loss is for (for −1/+1 these two alone, for class codes whole numbers)."""
+
+    smooth: ClassVar[bool] = False
     """Whether the slope is continuous."""
 
     self_concordant: ClassVar[bool] = False
     """Whether |L‴| ≤ L″ (in z): then a small gradient proves a small gap even without a penalty."""
 
-    labels: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
-    """The smallest and the largest y the loss is for."""
-
-    curvature_bound: float
+    curvature_bound: ClassVar[float] = np.inf
     """sup of the curvature (``inf`` where there is none)."""
 
-    def possible(self, y: Array) -> Array:
-        """Which targets the loss is for, entry by entry.
-
-        Parameters
-        ----------
-        y : array
-            Targets.
-        """
-        low, high = self.labels
-        return np.abs(y) == 1.0 if self.targets == "sign" else (low <= y) & (y <= high)
+    sgd_code: ClassVar[int | None] = None
+    """The number by which the compiled loop of stochastic gradient descent knows the slope; None: it does not."""
 
     @abstractmethod
     def slope(self, z: Array, y: Array) -> Array:
@@ -134,6 +129,20 @@ class Loss(EvaluationLoss):
         """
         return self.value(z, y), self.slope(z, y)
 
-    def params(self) -> dict[str, float]:
+    def possible(self, y: Array) -> Array:
+        """Which targets the loss is for, entry by entry.
+
+        Parameters
+        ----------
+        y : array
+            Targets.
+        """
+        y = np.asarray(y)
+        if self.targets == "sign":
+            return np.abs(y) == 1.0
+        low, high = self.labels
+        return (low <= y) & (y <= high) & np.isfinite(y)
+
+    def params(self) -> dict[str, Any]:
         """Parameters that, with the name, rebuild the loss."""
-        return {}
+        return fields_of(self)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, capped, entr
+from certifit.losses._base import Loss, Targets, capped, entr
+from certifit.losses._registry import register
 
 
 class _MarginLoss(Loss):
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "sign"
+    targets: ClassVar[Targets] = "sign"
 
     def _domain(self, y: Array, low: float, high: float) -> tuple[Array, Array]:
         """The interval of u = −a y when a = αy runs over [low, high]."""
@@ -21,6 +22,7 @@ class _MarginLoss(Loss):
         return np.minimum(*ends), np.maximum(*ends)
 
 
+@register
 @dataclass(frozen=True)
 class Hinge(_MarginLoss):
     r"""Hinge loss :math:`\max(0,\ 1 - yz)`.
@@ -32,8 +34,7 @@ class Hinge(_MarginLoss):
     """
 
     name: ClassVar[str] = "hinge"
-    smooth: ClassVar[bool] = False
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+    sgd_code: ClassVar[int | None] = 2
 
     def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, 1.0 - y * z)
@@ -56,6 +57,7 @@ class Hinge(_MarginLoss):
         return self._domain(y, 0.0, 1.0)
 
 
+@register
 @dataclass(frozen=True)
 class SquaredHinge(_MarginLoss):
     r"""Squared hinge loss :math:`\max(0,\ 1 - yz)^2`.
@@ -67,8 +69,9 @@ class SquaredHinge(_MarginLoss):
     """
 
     name: ClassVar[str] = "squared_hinge"
+    sgd_code: ClassVar[int | None] = 3
     smooth: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = 2.0  # type: ignore[misc]
+    curvature_bound: ClassVar[float] = 2.0
 
     def value(self, z: Any, y: Any) -> Any:
         return np.square(np.maximum(0.0, 1.0 - y * z))
@@ -91,6 +94,7 @@ class SquaredHinge(_MarginLoss):
         return self._domain(y, 0.0, np.inf)
 
 
+@register
 @dataclass(frozen=True)
 class Logistic(_MarginLoss):
     r"""Logistic loss :math:`\log(1 + e^{-yz})`: the negative log-likelihood of logistic regression.
@@ -102,9 +106,10 @@ class Logistic(_MarginLoss):
     """
 
     name: ClassVar[str] = "logistic"
+    sgd_code: ClassVar[int | None] = 4
     self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = 0.25  # type: ignore[misc]
+    curvature_bound: ClassVar[float] = 0.25
 
     def value(self, z: Any, y: Any) -> Any:
         return np.logaddexp(0.0, -1.0 * y * z)
@@ -135,6 +140,7 @@ class Logistic(_MarginLoss):
         return self._domain(y, 0.0, 1.0)
 
 
+@register
 @dataclass(frozen=True)
 class Exponential(_MarginLoss):
     r"""Exponential loss :math:`e^{-yz}`.
@@ -146,9 +152,9 @@ class Exponential(_MarginLoss):
     """
 
     name: ClassVar[str] = "exponential"
+    sgd_code: ClassVar[int | None] = 5
     self_concordant: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
     # Beyond e^700 a float overflows; the exponent is capped there, which no minimiser reaches.
     _CAP: ClassVar[float] = 700.0
@@ -170,6 +176,7 @@ class Exponential(_MarginLoss):
         return self._domain(y, 0.0, np.inf)
 
 
+@register
 @dataclass(frozen=True)
 class PerceptronLoss(_MarginLoss):
     r"""Perceptron loss :math:`\max(0,\ -yz)`; a score of 0 counts as a mistake, so w = 0 moves.
@@ -181,8 +188,7 @@ class PerceptronLoss(_MarginLoss):
     """
 
     name: ClassVar[str] = "perceptron"
-    smooth: ClassVar[bool] = False
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+    sgd_code: ClassVar[int | None] = 6
 
     def value(self, z: Any, y: Any) -> Any:
         return np.maximum(0.0, -1.0 * y * z)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, capped, entr
+from certifit.losses._base import Loss, Targets, capped, entr
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, Dispersed, Link, negative_binomial, tweedie
+from certifit.losses._registry import register
 
 _CAP = 700.0  # beyond it exp overflows; no minimiser is there
 
@@ -21,12 +22,12 @@ def _x_log_x(y: Any) -> Any:
 
 
 class _DevianceLoss(Loss):
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "mean"
+    targets: ClassVar[Targets] = "mean"
     smooth: ClassVar[bool] = True
     self_concordant: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
 
+@register
 @dataclass(frozen=True)
 class Poisson(_DevianceLoss):
     r"""Poisson with log link: :math:`e^z - yz + y\log y - y`.
@@ -60,6 +61,7 @@ class Poisson(_DevianceLoss):
         return -1.0 * np.asarray(y), np.full(np.shape(y), np.inf)
 
 
+@register
 @dataclass(frozen=True)
 class Binomial(_DevianceLoss):
     r"""Binomial share with logit link: :math:`\log(1+e^z) - yz + y\log y + (1-y)\log(1-y)`, 0 ≤ y ≤ 1.
@@ -90,6 +92,7 @@ class Binomial(_DevianceLoss):
         return -1.0 * np.asarray(y), 1.0 - np.asarray(y)
 
 
+@register
 @dataclass(frozen=True)
 class GammaLog(_DevianceLoss):
     r"""Gamma with log link: :math:`y e^{-z} + z - \log y - 1`.
@@ -120,6 +123,7 @@ class GammaLog(_DevianceLoss):
         return np.full(np.shape(y), -np.inf), np.ones(np.shape(y))
 
 
+@register
 @dataclass(frozen=True)
 class TweedieLog(_DevianceLoss):
     r"""Tweedie, log link: :math:`\frac{y e^{(1-p)z}}{p-1} + \frac{e^{(2-p)z}}{2-p}` less its least value, 1 < p < 2.
@@ -163,10 +167,8 @@ class TweedieLog(_DevianceLoss):
     def domain(self, y: Array) -> tuple[Array, Array]:
         raise TypeError("The Tweedie conjugate has no closed form: use l1_ratio=0.")
 
-    def params(self) -> dict[str, float]:
-        return {"power": self.power}
 
-
+@register
 @dataclass(frozen=True)
 class FamilyLoss(Loss):
     """Half the unit deviance of any family under any link; curvature is the expected (Fisher) one.
@@ -196,9 +198,8 @@ class FamilyLoss(Loss):
     power: float = 1.5
 
     name: ClassVar[str] = "family"
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "mean"
+    targets: ClassVar[Targets] = "mean"
     smooth: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
 
     @property
     def parts(self) -> tuple[Dispersed | Any, Link]:
@@ -244,6 +245,3 @@ class FamilyLoss(Loss):
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         raise TypeError("This family and link have no convex conjugate: use l1_ratio=0.")
-
-    def params(self) -> dict[str, Any]:
-        return {"family": self.family, "link": self.link, "dispersion": self.dispersion, "power": self.power}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.losses._base import Loss
+from certifit.losses._base import Loss, Targets
+from certifit.losses._registry import register
 
 
+@register
 @dataclass(frozen=True)
 class Squared(Loss):
     r"""Squared loss :math:`c\,(z-y)^2`.
@@ -29,8 +31,9 @@ class Squared(Loss):
     factor: float = 1.0
 
     name: ClassVar[str] = "squared"
+    sgd_code: ClassVar[int | None] = 0
     self_concordant: ClassVar[bool] = True
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
+    targets: ClassVar[Targets] = "real"
     smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -62,10 +65,8 @@ class Squared(Loss):
         # Completing the square avoids the cancellation of the sum: near the optimum it is of order u².
         return self.factor * np.square(z - y - u / (2.0 * self.factor))
 
-    def params(self) -> dict[str, float]:
-        return {"factor": self.factor}
 
-
+@register
 @dataclass(frozen=True)
 class Absolute(Loss):
     r"""Absolute (linear) loss :math:`|z-y|`.
@@ -77,9 +78,8 @@ class Absolute(Loss):
     """
 
     name: ClassVar[str] = "absolute"
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "real"
-    smooth: ClassVar[bool] = False
-    curvature_bound: ClassVar[float] = np.inf  # type: ignore[misc]
+    sgd_code: ClassVar[int | None] = 1
+    targets: ClassVar[Targets] = "real"
 
     def value(self, z: Any, y: Any) -> Any:
         return np.abs(z - y)

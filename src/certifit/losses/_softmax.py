@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
 from certifit._types import Array
-from certifit.losses._base import Loss, entr
+from certifit.losses._base import Loss, Targets, entr
+from certifit.losses._registry import register
 
 
+@register
 @dataclass(frozen=True)
 class Softmax(Loss):
     r"""Softmax loss :math:`\log\sum_k e^{z_k} - z_y` of a row of K scores.
@@ -26,9 +28,9 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "softmax"
-    targets: ClassVar[Literal["real", "sign", "class", "mean"]] = "class"
+    targets: ClassVar[Targets] = "class"
     smooth: ClassVar[bool] = True
-    curvature_bound: ClassVar[float] = 0.5  # type: ignore[misc]
+    curvature_bound: ClassVar[float] = 0.5
 
     @staticmethod
     def one_hot(y: Array, k: int) -> Array:

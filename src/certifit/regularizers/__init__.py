@@ -12,10 +12,17 @@ Formulas use NumPy ufuncs and ``.sum()`` only, so they also run on error-bounded
 (`certifit.certificates.Ball`).
 """
 
+from certifit._registry import discover
 from certifit.regularizers._base import Regularizer
 from certifit.regularizers._joint import ColumnNorms
 from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
-from certifit.regularizers._registry import get_regularizer, regularizer_names, regularizer_spec
+from certifit.regularizers._registry import (
+    REGULARIZERS,
+    get_regularizer,
+    register,
+    regularizer_names,
+    regularizer_spec,
+)
 
 __all__ = [
     "ColumnNorms",
@@ -27,6 +34,13 @@ __all__ = [
     "SquaredL2",
     "Zero",
     "get_regularizer",
+    "register",
     "regularizer_names",
     "regularizer_spec",
 ]
+
+# A regularizer in a file of its own in this folder is known, and public, without being named here.
+discover(__name__, __path__)
+_own = {cls.__name__: cls for cls in REGULARIZERS.classes()}
+globals().update(_own)
+__all__ += sorted(set(_own) - set(__all__))

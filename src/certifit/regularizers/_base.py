@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from certifit._registry import fields_of
 from certifit._types import Array
 
 
@@ -23,10 +24,17 @@ class Regularizer(ABC):
     """
 
     name: ClassVar[str]
-    smooth: ClassVar[bool]
-    convexity: float
+
+    smooth: ClassVar[bool] = False
+    """Whether there is a gradient everywhere."""
+
     joint: ClassVar[bool] = False
     """Whether the outputs are penalised together: then w is a matrix with one row an output."""
+
+    @property
+    def convexity(self) -> float:
+        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
+        return 0.0
 
     @abstractmethod
     def value(self, w: Any) -> Any:
@@ -54,4 +62,4 @@ class Regularizer(ABC):
 
     def params(self) -> dict[str, Any]:
         """Parameters that, with the name, rebuild the regularizer."""
-        return {}
+        return fields_of(self)

@@ -10,8 +10,10 @@ import numpy as np
 from certifit._types import Array
 from certifit.regularizers._base import Regularizer
 from certifit.regularizers._norms import _upper
+from certifit.regularizers._registry import register
 
 
+@register
 @dataclass(frozen=True)
 class ColumnNorms(Regularizer):
     r"""Multi-task penalty :math:`\sum_j \rho\lVert W_j\rVert + \tfrac12(1-\rho)\lVert W_j\rVert^2` over columns of W.
@@ -33,7 +35,6 @@ class ColumnNorms(Regularizer):
     l1_ratio: float = 1.0
 
     name: ClassVar[str] = "column_norms"
-    smooth: ClassVar[bool] = False
     joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -41,8 +42,7 @@ class ColumnNorms(Regularizer):
             raise ValueError(f"ColumnNorms needs 0 < l1_ratio ≤ 1, got {self.l1_ratio}.")
 
     @property
-    def convexity(self) -> float:  # type: ignore[override]
-        """The μ of strong convexity: R(W) − (μ/2)‖W‖² is still convex."""
+    def convexity(self) -> float:
         return 1.0 - self.l1_ratio
 
     @staticmethod
@@ -65,6 +65,3 @@ class ColumnNorms(Regularizer):
 
     def gauge(self, v: Any) -> Any:
         return np.max(_upper(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0
-
-    def params(self) -> dict[str, Any]:
-        return {"l1_ratio": self.l1_ratio}

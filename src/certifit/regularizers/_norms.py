@@ -1,4 +1,4 @@
-"""The regularizers of the lecture notes."""
+"""Norms, their mixtures, and the constraint w ≥ 0."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from scipy.optimize import brentq
 
 from certifit._types import Array
 from certifit.regularizers._base import Regularizer
+from certifit.regularizers._registry import register, regularizer_spec
 
 
+@register
 @dataclass(frozen=True)
 class Zero(Regularizer):
     """No penalty: R(w) = 0.
@@ -24,7 +26,6 @@ class Zero(Regularizer):
 
     name: ClassVar[str] = "none"
     smooth: ClassVar[bool] = True
-    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def value(self, w: Any) -> Any:
         return 0.0
@@ -45,6 +46,7 @@ class Zero(Regularizer):
         return -1.0 * (v * w).sum()
 
 
+@register
 @dataclass(frozen=True)
 class SquaredL2(Regularizer):
     r"""Ridge penalty :math:`c\,\lVert w - w_0\rVert^2`, around a prior guess or around zero.
@@ -75,8 +77,7 @@ class SquaredL2(Regularizer):
             object.__setattr__(self, "prior", tuple(float(p) for p in np.ravel(self.prior)))
 
     @property
-    def convexity(self) -> float:  # type: ignore[override]
-        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
+    def convexity(self) -> float:
         return 2.0 * self.factor
 
     def _centre(self) -> Array:
@@ -106,6 +107,7 @@ class SquaredL2(Regularizer):
         return {"factor": self.factor, "prior": None if self.prior is None else list(self.prior)}
 
 
+@register
 @dataclass(frozen=True)
 class L1(Regularizer):
     r"""Lasso penalty :math:`\lVert w\rVert_1`.
@@ -117,8 +119,6 @@ class L1(Regularizer):
     """
 
     name: ClassVar[str] = "l1"
-    smooth: ClassVar[bool] = False
-    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def value(self, w: Any) -> Any:
         return np.abs(w).sum()
@@ -133,6 +133,7 @@ class L1(Regularizer):
         return np.abs(v).max()
 
 
+@register
 @dataclass(frozen=True)
 class PNorm(Regularizer):
     r"""p-norm :math:`\lVert w\rVert_p` for 1 < p < ∞ (p = 2 is the plain, not the squared, norm).
@@ -150,8 +151,6 @@ class PNorm(Regularizer):
     p: float = 2.0
 
     name: ClassVar[str] = "p_norm"
-    smooth: ClassVar[bool] = False
-    convexity: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         if not 1.0 < self.p < np.inf:
@@ -181,9 +180,6 @@ class PNorm(Regularizer):
 
     def gauge(self, v: Any) -> Any:
         return self._norm(v, self.dual_p)
-
-    def params(self) -> dict[str, Any]:
-        return {"p": self.p}
 
 
 def _upper(x: Any) -> Array:
@@ -236,6 +232,7 @@ def _project_ball(w: Array, q: float, radius: float) -> Array:
     return np.sign(w) * x
 
 
+@register
 @dataclass(frozen=True)
 class ElasticMix(Regularizer):
     r"""Elastic net penalty :math:`\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2`.
@@ -254,7 +251,6 @@ class ElasticMix(Regularizer):
     l1_ratio: float = 0.5
 
     name: ClassVar[str] = "elastic"
-    smooth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.l1_ratio < 1.0:
@@ -263,8 +259,7 @@ class ElasticMix(Regularizer):
             )
 
     @property
-    def convexity(self) -> float:  # type: ignore[override]
-        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
+    def convexity(self) -> float:
         return 1.0 - self.l1_ratio
 
     def value(self, w: Any) -> Any:
@@ -281,10 +276,8 @@ class ElasticMix(Regularizer):
     def gauge(self, v: Any) -> Any:
         return 0.0
 
-    def params(self) -> dict[str, Any]:
-        return {"l1_ratio": self.l1_ratio}
 
-
+@register
 @dataclass(frozen=True)
 class NonNegative(Regularizer):
     """A coordinatewise even penalty together with the constraint w ≥ 0.
@@ -293,7 +286,7 @@ class NonNegative(Regularizer):
 
     Parameters
     ----------
-    base : Zero, SquaredL2 without prior, L1 or ElasticMix
+    base : Zero, SquaredL2 without prior, L1 or ElasticMix, default=Zero()
 
     Examples
     --------
@@ -301,10 +294,9 @@ class NonNegative(Regularizer):
     array([2., 0.])
     """
 
-    base: Regularizer
+    base: Regularizer = Zero()
 
     name: ClassVar[str] = "non_negative"
-    smooth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         even = isinstance(self.base, (Zero, L1, ElasticMix)) or (
@@ -314,8 +306,7 @@ class NonNegative(Regularizer):
             raise ValueError(f"w ≥ 0 goes with none, l2 without a prior, l1 or elastic, not with {self.base}.")
 
     @property
-    def convexity(self) -> float:  # type: ignore[override]
-        """The μ of strong convexity: R(w) − (μ/2)‖w‖² is still convex."""
+    def convexity(self) -> float:
         return self.base.convexity
 
     def value(self, w: Any) -> Any:
@@ -334,4 +325,4 @@ class NonNegative(Regularizer):
         return self.base.gauge(positive)
 
     def params(self) -> dict[str, Any]:
-        return {"base": {"name": self.base.name, "params": self.base.params()}}
+        return {"base": regularizer_spec(self.base)}

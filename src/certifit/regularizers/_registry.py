@@ -4,13 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
+from certifit._registry import Class, Registry
 from certifit.regularizers._base import Regularizer
-from certifit.regularizers._joint import ColumnNorms
-from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
 
-_REGULARIZERS: dict[str, type[Regularizer]] = {
-    cls.name: cls for cls in (Zero, SquaredL2, L1, PNorm, ElasticMix, NonNegative, ColumnNorms)
-}
+REGULARIZERS: Registry[Regularizer] = Registry(
+    "regularizer", Regularizer, "it is convex and that its value, prox and conjugate are those of one function"
+)
+
+
+def register(cls: Class) -> Class:
+    """Class decorator: make a regularizer known by its ``name``, to estimators and to certificates.
+
+    The class is a frozen dataclass (its fields are its parameters) or has no parameters. A certificate that uses a
+    regularizer which is not certifit's own says so in ``assumes``.
+
+    Parameters
+    ----------
+    cls : subclass of Regularizer
+        With a ``name`` that no other regularizer has.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @register
+    ... class Largest(Regularizer):                     # R(w) = max |wⱼ|, whose dual norm is the 1-norm
+    ...     name = "doc_largest"
+    ...     def value(self, w): return np.abs(w).max()
+    ...     def conjugate(self, v): return 0.0
+    ...     def gauge(self, v): return np.abs(v).sum()
+    ...     def prox(self, w, step):
+    ...         size = np.sort(np.abs(w))[::-1]
+    ...         if size.sum() <= step: return np.zeros_like(w)
+    ...         cuts = (np.cumsum(size) - step) / np.arange(1, len(w) + 1)
+    ...         return np.clip(w, -cuts.max(), cuts.max())
+    >>> get_regularizer("doc_largest").prox(np.array([3.0, 1.0]), 1.0)
+    array([2., 1.])
+    """
+    return REGULARIZERS.register(cls)
 
 
 def regularizer_names() -> list[str]:
@@ -21,7 +56,7 @@ def regularizer_names() -> list[str]:
     >>> "l1" in regularizer_names()
     True
     """
-    return sorted(_REGULARIZERS)
+    return REGULARIZERS.names()
 
 
 def get_regularizer(spec: str | Regularizer | dict[str, Any] | None) -> Regularizer:
@@ -39,18 +74,14 @@ def get_regularizer(spec: str | Regularizer | dict[str, Any] | None) -> Regulari
     """
     if isinstance(spec, Regularizer):
         return spec
-    if spec is None:
-        return Zero()
-    name, params = (spec, {}) if isinstance(spec, str) else (spec["name"], dict(spec.get("params", {})))
-    if name not in _REGULARIZERS:
-        raise ValueError(f"Unknown regularizer {name!r}; choose one of {', '.join(regularizer_names())}.")
-    if name == NonNegative.name:
-        params["base"] = get_regularizer(params.get("base", "none"))
-    return _REGULARIZERS[name](**params)
+    record: dict[str, Any] = spec if isinstance(spec, dict) else {"name": spec or "none"}
+    # A parameter that is itself a regularizer (of a constraint around it) is stored by name and parameters.
+    params = {k: get_regularizer(v) if k == "base" else v for k, v in record.get("params", {}).items()}
+    return REGULARIZERS.find(record["name"])(**params)
 
 
 def regularizer_spec(regularizer: Regularizer) -> dict[str, Any]:
-    """Name and parameters, as JSON can hold them.
+    """Name and parameters, as JSON can hold them; refused for a regularizer that is not registered.
 
     Parameters
     ----------
@@ -62,4 +93,4 @@ def regularizer_spec(regularizer: Regularizer) -> dict[str, Any]:
     >>> regularizer_spec(L1())["name"]
     'l1'
     """
-    return {"name": regularizer.name, "params": regularizer.params()}
+    return {"name": REGULARIZERS.name_of(regularizer), "params": regularizer.params()}

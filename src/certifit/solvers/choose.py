@@ -24,7 +24,7 @@ from certifit.solvers.interior_point import solve_kinked
 from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.newton import newton
 from certifit.solvers.proximal import proximal_descent
-from certifit.solvers.sgd import CODES, sgd
+from certifit.solvers.sgd import sgd
 from certifit.solvers.splitting import split_descent
 
 
@@ -186,7 +186,7 @@ METHODS = (
     Method(
         "sgd",
         "a loss of LinearModel's list, a penalty that splits into coordinates without w ≥ 0, and rows without weights",
-        lambda loss: loss.name in CODES,
+        lambda loss: loss.sgd_code is not None,
         lambda r: separable(r) is not None and not isinstance(r, NonNegative),
         _sgd,
         weights=False,

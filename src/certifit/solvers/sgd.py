@@ -13,10 +13,6 @@ from certifit.solvers._driver import drive
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
 
-# The numbers by which `certifit.loops.sgd` knows the losses.
-_LOSSES = ("squared", "absolute", "hinge", "squared_hinge", "logistic", "exponential", "perceptron")
-CODES = {name: code for code, name in enumerate(_LOSSES)}
-
 
 @dataclass(frozen=True)
 class _State:
@@ -92,7 +88,7 @@ def sgd(
         eta *= max(float(np.mean(np.abs(y - np.median(y)))) * np.sqrt(length), 1e-300)
     decay = 0.5 * float(l2.min()) if d and problem.loss.smooth else 0.0
     rng = np.random.default_rng(random_state)
-    code = CODES[problem.loss.name]
+    code = problem.loss.sgd_code
 
     def raw(w: Array, b: float) -> tuple[Array, float]:
         full = w / scale

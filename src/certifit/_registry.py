@@ -1,0 +1,133 @@
+"""Classes that are known by a name: certifit's own, and those that users add.
+
+Losses, regularizers, kernels and kinds of certificates are each kept in one `Registry`. A class is made known by a
+decorator on the class itself; `discover` imports every file of a folder, so that a new class is a new file and
+nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+Class = TypeVar("Class", bound=type)
+_OWN = "certifit."
+
+
+class Registry(Generic[T]):
+    """Classes by the name that each carries as ``name``.
+
+    Those defined in certifit are *built in*. A user's class may take any name that is free; a claim that uses it
+    states as an assumption (`assumptions`) what nobody but its author has checked.
+
+    Parameters
+    ----------
+    what : str
+        What such a class is called in messages, such as "loss".
+    base : type
+        The interface that it implements.
+    trust : str
+        What is taken for granted of a class that is not built in.
+
+    Examples
+    --------
+    >>> class Shape: name = ""
+    >>> shapes: Registry[Shape] = Registry("shape", Shape, "it has the area it states")
+    >>> @shapes.register
+    ... class Square(Shape): name = "square"
+    >>> shapes.names(), shapes.find("square") is Square
+    (['square'], True)
+    """
+
+    def __init__(self, what: str, base: type, trust: str) -> None:
+        self.what, self.base, self.trust = what, base, trust
+        self._classes: dict[str, Any] = {}
+
+    def register(self, cls: Class) -> Class:
+        """Make a class known under its ``name``; a name that another class has is refused."""
+        if not (isinstance(cls, type) and issubclass(cls, self.base)):
+            raise TypeError(f"A {self.what} is a class derived from {self.base.__name__}, not {cls!r:.80}.")
+        if inspect.isabstract(cls):
+            raise TypeError(
+                f"{cls.__name__} does not define {', '.join(sorted(getattr(cls, '__abstractmethods__', ())))}."
+            )
+        name = getattr(cls, "name", None)
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{cls.__name__} needs a name, such as  name = {cls.__name__.lower()!r}.")
+        if "__init__" in vars(cls) and "__dataclass_fields__" not in vars(cls):
+            # Its parameters could not be written down, and a certificate would speak of another formula.
+            raise TypeError(f"{cls.__name__} takes parameters: make it a dataclass, so that they can be stored.")
+        known = self._classes.get(name)
+        if known is not None and _home(known) != _home(cls):  # the same class may be defined again, as in a notebook
+            raise ValueError(f"There is a {self.what} {name!r} already ({_home(known)}): choose another name.")
+        self._classes[name] = cls
+        return cls
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._classes)
+
+    def classes(self) -> list[type[T]]:
+        """All classes, in the order in which they were made known."""
+        return list(self._classes.values())
+
+    def find(self, name: str) -> type[T]:
+        """The class of that name."""
+        if name not in self._classes:
+            raise ValueError(
+                f"Unknown {self.what} {name!r}; choose one of {', '.join(self.names())}, or make your own class "
+                "known with register."
+            )
+        return self._classes[name]
+
+    def built_in(self, name: str) -> bool:
+        """Whether the class of that name is certifit's own."""
+        return self.find(name).__module__.startswith(_OWN)
+
+    def knows(self, thing: T) -> bool:
+        """Whether ``thing`` can be rebuilt from its name: its very class is registered under it."""
+        return self._classes.get(getattr(thing, "name", "")) is type(thing)
+
+    def name_of(self, thing: T) -> str:
+        """The name from which ``thing`` can be rebuilt; refused when another class, or none, has it."""
+        if not self.knows(thing):
+            raise ValueError(
+                f"{type(thing).__name__} is not a registered {self.what}: put @register above the class, so that a "
+                "certificate can name it."
+            )
+        return str(getattr(thing, "name", ""))
+
+    def assumptions(self, names: Iterable[str]) -> tuple[str, ...]:
+        """What a claim that uses these assumes: a sentence for each that is known, and not built in."""
+        strange = [n for n in dict.fromkeys(names) if n in self._classes and not self.built_in(n)]
+        return tuple(
+            f"the {self.what} {n!r} ({_home(self.find(n))}) is not certifit's own: taken on trust that {self.trust}"
+            for n in strange
+        )
+
+
+def fields_of(thing: object) -> dict[str, Any]:
+    """Parameters of a dataclass by name, in order; none for a class without parameters."""
+    if not dataclasses.is_dataclass(thing):
+        return {}
+    return {f.name: _plain(getattr(thing, f.name)) for f in dataclasses.fields(thing)}
+
+
+def discover(package: str, path: Iterable[str]) -> None:
+    """Import every module of a package, so that the classes in them are known."""
+    for module in pkgutil.iter_modules(path):
+        importlib.import_module(f"{package}.{module.name}")
+
+
+def _home(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    return value.item() if hasattr(value, "item") and not getattr(value, "shape", True) else value
