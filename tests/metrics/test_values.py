@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,9 +14,6 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
 from certifit import metrics as ours
-
-BINARY = ["accuracy_score", "zero_one_loss", "balanced_accuracy_score", "precision_score", "recall_score", "f1_score"]
-MANY = ["accuracy_score", "balanced_accuracy_score", "cohen_kappa_score", "matthews_corrcoef"]
 
 
 def _labels(seed, k, n=40):
@@ -28,25 +27,39 @@ def _labels(seed, k, n=40):
 def test_binary_figures_are_scikit_learns(seed, weighted):
     y, p, w = _labels(seed, 2)
     w = w if weighted else None
-    for name in BINARY:
-        assert getattr(ours, name)(y, p, sample_weight=w) == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
-    assert ours.fbeta_score(y, p, beta=2.5, sample_weight=w) == pytest.approx(
-        sk.fbeta_score(y, p, beta=2.5, sample_weight=w)
-    )
+    c = ours.confusion(y, p, sample_weight=w)
+    for figure, name in (
+        (c.accuracy, "accuracy_score"),
+        (c.error_rate, "zero_one_loss"),
+        (c.balanced_accuracy, "balanced_accuracy_score"),
+        (c.precision, "precision_score"),
+        (c.recall, "recall_score"),
+        (c.f1, "f1_score"),
+    ):
+        assert figure == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
+    assert c.f(2.5) == pytest.approx(sk.fbeta_score(y, p, beta=2.5, sample_weight=w))
 
 
 @given(st.integers(0, 10**6), st.booleans())
 def test_many_classes_are_scikit_learns(seed, weighted):
     y, p, w = _labels(seed, 4)
     w = w if weighted else None
-    for name in MANY:
-        assert getattr(ours, name)(y, p, sample_weight=w) == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
-    for name in ("precision_score", "recall_score", "f1_score"):
-        for average in ("macro", "micro", "weighted", None):
-            a = getattr(ours, name)(y, p, average=average, sample_weight=w)
-            b = getattr(sk, name)(y, p, average=average, sample_weight=w, zero_division=0)
-            assert a == pytest.approx(b)
-    assert np.array_equal(ours.confusion_matrix(y, p), sk.confusion_matrix(y, p))
+    c = ours.confusion(y, p, sample_weight=w)
+    assert c.matrix == pytest.approx(sk.confusion_matrix(y, p, sample_weight=w))
+    for figure, name in (
+        (c.accuracy, "accuracy_score"),
+        (c.balanced_accuracy, "balanced_accuracy_score"),
+        (c.kappa, "cohen_kappa_score"),
+        (c.matthews, "matthews_corrcoef"),
+    ):
+        assert figure == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
+    for name, theirs in (("precision", "precision_score"), ("recall", "recall_score"), ("f", "f1_score")):
+        for average in ("macro", "micro", "weighted"):
+            expected = getattr(sk, theirs)(y, p, average=average, sample_weight=w, zero_division=0)
+            assert c.average(name, average) == pytest.approx(expected)
+        each = [float(c.of(k).f() if name == "f" else c.of(k).figure(name)) for k in range(4)]
+        expected = getattr(sk, theirs)(y, p, average=None, sample_weight=w, zero_division=np.nan)
+        assert each == pytest.approx(expected, nan_ok=True)
 
 
 @given(st.integers(0, 10**6), st.booleans())
@@ -55,17 +68,14 @@ def test_curves_are_scikit_learns(seed, weighted):
     y = np.concatenate([[0, 1], rng.integers(2, size=40)])
     s = np.round(y + rng.normal(size=42), 1)  # rounded: with ties
     w = rng.integers(1, 4, size=42).astype(float) if weighted else None
-    assert ours.roc_auc_score(y, s, sample_weight=w) == pytest.approx(sk.roc_auc_score(y, s, sample_weight=w))
-    assert ours.average_precision_score(y, s, sample_weight=w) == pytest.approx(
-        sk.average_precision_score(y, s, sample_weight=w)
-    )
-    for a, b in zip(
-        ours.roc_curve(y, s, sample_weight=w), sk.roc_curve(y, s, sample_weight=w, drop_intermediate=False)
-    ):
+    curve, trade = ours.roc(y, s, sample_weight=w), ours.precision_recall(y, s, sample_weight=w)
+    assert curve.auc == ours.roc_auc(y, s, sample_weight=w) == pytest.approx(sk.roc_auc_score(y, s, sample_weight=w))
+    assert trade.average_precision == pytest.approx(sk.average_precision_score(y, s, sample_weight=w))
+    expected = sk.roc_curve(y, s, sample_weight=w, drop_intermediate=False)
+    for a, b in zip((curve.fpr, curve.tpr, curve.thresholds), expected):
         assert a == pytest.approx(b)
-    for a, b in zip(
-        ours.precision_recall_curve(y, s, sample_weight=w), sk.precision_recall_curve(y, s, sample_weight=w)
-    ):
+    expected = sk.precision_recall_curve(y, s, sample_weight=w)
+    for a, b in zip((trade.precision, trade.recall, trade.thresholds), expected):
         assert a == pytest.approx(b)
 
 
@@ -74,13 +84,19 @@ def test_numbers_and_probabilities_are_scikit_learns(seed, weighted):
     rng = np.random.default_rng(seed)
     y, p, w = rng.normal(size=30), rng.normal(size=30), rng.integers(1, 4, size=30).astype(float)
     w = w if weighted else None
-    for name in ("mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "r2_score"):
-        assert getattr(ours, name)(y, p, sample_weight=w) == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
+    e = ours.errors(y, p, sample_weight=w)
+    for figure, name in (
+        (e.mse, "mean_squared_error"),
+        (e.rmse, "root_mean_squared_error"),
+        (e.mae, "mean_absolute_error"),
+        (e.r2, "r2_score"),
+    ):
+        assert figure == pytest.approx(getattr(sk, name)(y, p, sample_weight=w))
     labels, q = np.concatenate([[0, 1], rng.integers(2, size=28)]), rng.random(30)
-    assert ours.brier_score_loss(labels, q, sample_weight=w) == pytest.approx(
+    assert ours.brier_score(labels, q, sample_weight=w) == pytest.approx(
         sk.brier_score_loss(labels, q, sample_weight=w)
     )
-    assert ours.log_loss(labels, q, sample_weight=w) == pytest.approx(sk.log_loss(labels, q, sample_weight=w))
+    assert ours.log_score(labels, q, sample_weight=w) == pytest.approx(sk.log_loss(labels, q, sample_weight=w))
     for strategy in ("uniform", "quantile"):
         c = ours.calibration(labels, q, bins=5, strategy=strategy)
         observed, predicted = calibration_curve(labels, q, n_bins=5, strategy=strategy)
@@ -92,9 +108,30 @@ def test_multiclass_auc_is_scikit_learns():
     rng = np.random.default_rng(0)
     y, p = np.arange(90) % 3, rng.dirichlet(np.ones(3), size=90)
     for average in ("macro", "weighted"):
-        found = ours.roc_auc_score(y, p, average=average)
+        found = ours.roc_auc(y, p, average)
         assert found == pytest.approx(sk.roc_auc_score(y, p, multi_class="ovr", average=average))
         assert found in found.interval()
+    assert ours.roc_auc(y == 1, p[:, :2]) == ours.roc_auc(y == 1, p[:, 1])
+
+
+def test_every_name_of_scikit_learn_is_passed_on():
+    """The very same objects, with all their parameters; and every name that this module ever had."""
+    for name in sk.__all__:
+        assert getattr(ours, name) is getattr(sk, name), name
+        assert name in dir(ours)
+    assert set(ours.__all__) <= set(dir(ours))
+    assert not set(ours.__all__) & set(sk.__all__)
+    from certifit.metrics import accuracy_score, log_loss, pairwise, r2_score, roc_auc_score  # noqa: F401
+
+    assert accuracy_score([0, 1, 1], [0, 1, 0], normalize=False) == 2
+    with pytest.raises(AttributeError, match=r"'certifit.metrics' has no attribute 'nothing'"):
+        _ = ours.nothing
+
+
+def test_the_figures_do_not_load_scikit_learn():
+    code = "import sys, certifit.metrics as m; m.confusion([0, 1], [0, 1]).recall; print('sklearn' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "False"
 
 
 @given(st.integers(0, 10**6))
@@ -159,8 +196,9 @@ def test_delong_is_the_textbooks():
 def test_kappa_of_the_published_table(reference):
     record, _ = reference("metrics/cohen_kappa_50_proposals")
     y1, y2 = [1] * 25 + [0] * 25, [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
-    assert ours.cohen_kappa_score(y1, y2) == pytest.approx(record["expected"]["kappa"], abs=1e-12)
-    low, high = ours.cohen_kappa_score(y1, y2).interval(0.95)
+    kappa = ours.confusion(y1, y2).kappa
+    assert kappa == pytest.approx(record["expected"]["kappa"], abs=1e-12)
+    low, high = kappa.interval(0.95)
     assert low < 0.4 < high
 
 
@@ -201,7 +239,7 @@ def test_the_band_holds_the_curve_and_shrinks():
 
 
 def test_figures_are_floats():
-    f = ours.accuracy_score([0, 1], [0, 1])
+    f = ours.confusion([0, 1], [0, 1]).accuracy
     assert isinstance(f, float)
     assert pickle.loads(pickle.dumps(f)) == 1.0
     interval = f.interval(0.9)
@@ -226,13 +264,11 @@ def test_figures_are_floats():
         (lambda: ours.calibration([0, 1], [0.5, 1.5]), "between 0 and 1"),
         (lambda: ours.errors(["a"], ["b"]), "must be numbers"),
         (lambda: ours.confusion([0, 1], [0, 1]).interval("luck"), "no figure 'luck'"),
-        (lambda: ours.log_loss([0, 1, 2], [0.1, 0.2, 0.3]), "3 classes but 2 columns"),
+        (lambda: ours.log_score([0, 1, 2], [0.1, 0.2, 0.3]), "3 classes but 2 columns"),
+        (lambda: ours.roc_auc([0, 1, 2], np.eye(3), "micro"), "'macro' or 'weighted'"),
+        (lambda: ours.roc_auc([0, 1, 1], np.eye(3)), "2 classes but 3 columns"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(call, words):
     with pytest.raises(ValueError, match=words):
         call()
-
-
-def test_public_names_exist():
-    assert all(hasattr(ours, name) for name in ours.__all__)

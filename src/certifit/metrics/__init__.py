@@ -18,35 +18,15 @@ cost, Brier, log loss)
 R²                           delta method
 ===========================  =============================================================================
 
-scikit-learn's names (``accuracy_score``, ``roc_auc_score``, ...) give the same numbers as there, with
-intervals.
+Everything that `sklearn.metrics` offers can be imported from here too (``accuracy_score``, ``make_scorer``, ...): those
+are scikit-learn's own, loaded when they are asked for.
 """
 
+from certifit._passing import pass_on
 from certifit.metrics._confusion import Confusion, confusion
 from certifit.metrics._interval import Figure, Interval, mean_figure, share
-from certifit.metrics._names import (
-    accuracy_score,
-    average_precision_score,
-    balanced_accuracy_score,
-    brier_score_loss,
-    cohen_kappa_score,
-    confusion_matrix,
-    f1_score,
-    fbeta_score,
-    matthews_corrcoef,
-    mean_absolute_error,
-    mean_squared_error,
-    precision_recall_curve,
-    precision_score,
-    r2_score,
-    recall_score,
-    roc_auc_score,
-    roc_curve,
-    root_mean_squared_error,
-    zero_one_loss,
-)
-from certifit.metrics._probability import Calibration, brier_score, calibration, cost, log_loss
-from certifit.metrics._ranking import PrecisionRecall, Roc, precision_recall, roc
+from certifit.metrics._probability import Calibration, brier_score, calibration, cost, log_score
+from certifit.metrics._ranking import PrecisionRecall, Roc, precision_recall, roc, roc_auc
 from certifit.metrics._regression import Errors, errors
 
 __all__ = [
@@ -57,33 +37,17 @@ __all__ = [
     "Interval",
     "PrecisionRecall",
     "Roc",
-    "accuracy_score",
-    "average_precision_score",
-    "balanced_accuracy_score",
     "brier_score",
-    "brier_score_loss",
     "calibration",
-    "cohen_kappa_score",
     "confusion",
-    "confusion_matrix",
     "cost",
     "errors",
-    "f1_score",
-    "fbeta_score",
-    "log_loss",
-    "matthews_corrcoef",
-    "mean_absolute_error",
+    "log_score",
     "mean_figure",
-    "mean_squared_error",
     "precision_recall",
-    "precision_recall_curve",
-    "precision_score",
-    "r2_score",
-    "recall_score",
     "roc",
-    "roc_auc_score",
-    "roc_curve",
-    "root_mean_squared_error",
+    "roc_auc",
     "share",
-    "zero_one_loss",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.metrics")

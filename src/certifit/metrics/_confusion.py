@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Label, VectorLike, Weights
 from certifit.metrics._interval import (
     Figure,
     Interval,
@@ -71,7 +71,7 @@ class Confusion:
 
     matrix: Array
     labels: Array
-    positive: Any = None
+    positive: Label | None = None
 
     # -- the four counts ----------------------------------------------------------------------------
     def _counts(self) -> tuple[float, float, float, float]:
@@ -103,7 +103,7 @@ class Confusion:
         """False negatives: predicted negative, truly positive."""
         return _whole(self._counts()[3])
 
-    def of(self, label: Any) -> Confusion:
+    def of(self, label: Label) -> Confusion:
         """The same counts with another class as the positive one.
 
         Parameters
@@ -346,7 +346,13 @@ def _matthews(m: Array) -> Any:
     return (np.trace(m) * n - (true * said).sum()) / np.sqrt(square) if abs(square) > 0 else np.complex128(0.0)
 
 
-def confusion(y: Any, yhat: Any, positive: Any = None, labels: Any = None, sample_weight: Any = None) -> Confusion:
+def confusion(
+    y: VectorLike,
+    yhat: VectorLike,
+    positive: Label | None = None,
+    labels: VectorLike | None = None,
+    sample_weight: Weights = None,
+) -> Confusion:
     """Count true against predicted classes.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from certifit._types import Array
+from certifit._types import Array, Label, VectorLike, Weights
 from certifit.certificates.evaluation import binomial_limits
 
 
@@ -203,7 +203,9 @@ def multinomial_variance(function: Callable[[Array], Any], counts: Array) -> flo
     return max(variance, 0.0)
 
 
-def labels_and_weights(y: Any, other: Any, sample_weight: Any, what: str) -> tuple[Array, Array, Array]:
+def labels_and_weights(
+    y: VectorLike, other: VectorLike, sample_weight: Weights, what: str
+) -> tuple[Array, Array, Array]:
     """Two equally long vectors and their weights, or one clear sentence about what is wrong."""
     a, b = np.asarray(y), np.asarray(other)
     a = a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a
@@ -223,7 +225,7 @@ def labels_and_weights(y: Any, other: Any, sample_weight: Any, what: str) -> tup
     return a, b, w
 
 
-def positive_label(classes: Array, positive: Any) -> Any:
+def positive_label(classes: Array, positive: Label | None) -> Any:
     """The label counted as positive: the one asked for, or the last of two in sorted order."""
     if positive is None:
         if len(classes) > 2:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Label, VectorLike, Weights
 from certifit.losses import Asymmetric
 from certifit.metrics._interval import (
     Figure,
@@ -68,7 +67,9 @@ class Calibration:
         return [share_interval(k, n, level, method) for k, n in zip(self.positives, self.counts)]
 
 
-def _probabilities(y: Any, prob: Any, positive: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+def _probabilities(
+    y: VectorLike, prob: VectorLike, positive: Label | None, sample_weight: Weights
+) -> tuple[Array, Array, Array]:
     a, p, w = labels_and_weights(y, prob, sample_weight, "probabilities")
     if p.dtype.kind not in "biuf" or np.any((p < 0) | (p > 1)):
         raise ValueError("Probabilities must be numbers between 0 and 1.")
@@ -79,12 +80,12 @@ def _probabilities(y: Any, prob: Any, positive: Any, sample_weight: Any) -> tupl
 
 
 def calibration(
-    y: Any,
-    prob: Any,
+    y: VectorLike,
+    prob: VectorLike,
     bins: int = 10,
     strategy: str = "uniform",
-    positive: Any = None,
-    sample_weight: Any = None,
+    positive: Label | None = None,
+    sample_weight: Weights = None,
 ) -> Calibration:
     """Calibration curve: of the rows given probability about p, how many were positive?
 
@@ -127,7 +128,9 @@ def calibration(
     return Calibration(predicted, positives / counts[seen], counts[seen], positives, edges, brier)
 
 
-def brier_score(y: Any, prob: Any, positive: Any = None, sample_weight: Any = None) -> Figure:
+def brier_score(
+    y: VectorLike, prob: VectorLike, positive: Label | None = None, sample_weight: Weights = None
+) -> Figure:
     """Mean squared distance of the predicted probability from what happened (0 or 1).
 
     Σ sᵢ (pᵢ − tᵢ)² / Σ sᵢ, with tᵢ = 1 for the positive class and 0 for the other.
@@ -152,26 +155,32 @@ def brier_score(y: Any, prob: Any, positive: Any = None, sample_weight: Any = No
     return mean_figure(np.square(p - truth), w)
 
 
-def log_loss(y_true: Any, y_proba: Any, labels: Any = None, sample_weight: Any = None) -> Figure:
-    """Mean negative log probability of what happened (probabilities are kept at least 2⁻⁵² from 0 and 1).
+def log_score(
+    y: VectorLike, prob: VectorLike, labels: VectorLike | None = None, sample_weight: Weights = None
+) -> Figure:
+    """Mean negative log probability of what happened (log loss), with an interval.
+
+    −Σ sᵢ log pᵢ / Σ sᵢ, with pᵢ the probability of the class that occurred (kept at least 2⁻⁵² from 0 and 1).
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-    y_proba : array-like of shape (n,) or (n, n_classes)
+    y : array-like of shape (n,)
+        True labels.
+    prob : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of each class in sorted order.
     labels : array-like, default=None
-        All classes, when not all occur in ``y_true``.
+        All classes, when not all occur in ``y``.
     sample_weight : array-like of shape (n,), default=None
+        Weight k counts as k rows.
 
     Examples
     --------
-    >>> round(log_loss(["spam", "ham", "ham", "spam"], [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]), 4)
+    >>> round(log_score(["spam", "ham", "ham", "spam"], [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]), 4)
     0.2162
     """
-    p = np.asarray(y_proba, dtype=float)
+    p = np.asarray(prob, dtype=float)
     p = np.column_stack([1 - p, p]) if p.ndim == 1 else p
-    a, _, w = labels_and_weights(y_true, p[:, 0], sample_weight, "probabilities")
+    a, _, w = labels_and_weights(y, p[:, 0], sample_weight, "probabilities")
     classes = np.unique(np.asarray(labels)) if labels is not None else find_classes(a)
     if len(classes) != p.shape[1]:
         raise ValueError(f"There are {len(classes)} classes but {p.shape[1]} columns: pass labels= with all classes.")
@@ -183,12 +192,12 @@ def log_loss(y_true: Any, y_proba: Any, labels: Any = None, sample_weight: Any =
 
 
 def cost(
-    y: Any,
-    yhat: Any,
+    y: VectorLike,
+    yhat: VectorLike,
     false_positive: float = 1.0,
     false_negative: float = 1.0,
-    positive: Any = None,
-    sample_weight: Any = None,
+    positive: Label | None = None,
+    sample_weight: Weights = None,
 ) -> Figure:
     """Mean cost per row when the two kinds of mistakes cost unlike amounts.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Label, VectorLike, Weights
 from certifit.metrics._interval import (
     Figure,
     Interval,
@@ -128,7 +128,7 @@ def _step(x: Array, y: Array, at: Array, side: Any) -> Array:
     return y[np.clip(index, 0, len(y) - 1)]
 
 
-def roc(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> Roc:
+def roc(y: VectorLike, score: VectorLike, positive: Label | None = None, sample_weight: Weights = None) -> Roc:
     """ROC curve of a score.
 
     A row is called positive where its score is ≥ t; TPR = TP / (TP + FN) against FPR = FP / (FP + TN) as t falls.
@@ -168,12 +168,56 @@ def roc(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> 
     return Roc(fpr, tpr, np.concatenate([[np.inf], levels[::-1]]), positives, negatives, variance)
 
 
+def roc_auc(y: VectorLike, score: VectorLike, average: str = "macro", sample_weight: Weights = None) -> Figure:
+    """Area under the ROC curve, also of more than two classes (one against the rest), with an interval.
+
+    AUC = P(score of a positive > score of a negative) + ½ P(equal).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    score : array-like of shape (n,) or (n, n_classes)
+        Larger for the positive class; for more than two classes a column for each, in sorted order.
+    average : {"macro", "weighted"}, default="macro"
+        Plain mean over the classes, or weighted by their counts.
+    sample_weight : array-like of shape (n,), default=None
+        Weight k counts as k rows.
+
+    Examples
+    --------
+    >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    labels, s = np.asarray(y), np.asarray(score)
+    if s.ndim == 1 or s.shape[1] <= 2:
+        return roc(labels, s if s.ndim == 1 else s[:, -1], sample_weight=sample_weight).auc
+    classes = np.unique(labels)
+    if len(classes) != s.shape[1]:
+        raise ValueError(f"There are {len(classes)} classes but {s.shape[1]} columns of scores.")
+    if average not in ("macro", "weighted"):
+        raise ValueError(f"average must be 'macro' or 'weighted'; got {average!r}.")
+    curves = [roc(labels == c, s[:, j], True, sample_weight) for j, c in enumerate(classes)]
+    part = np.array([r.n_positive for r in curves]) if average == "weighted" else np.ones(len(curves))
+    part = part / part.sum()
+    value = float(part @ [r.auc for r in curves])
+
+    def limits(level: float) -> Interval:
+        # The classes' areas share rows; their covariances are at most the product of the spreads, hence the sum.
+        half = float(part @ [r.interval(level).width / 2 for r in curves])
+        return Interval(max(value - half, 0.0), min(value + half, 1.0), level, "DeLong, one against the rest")
+
+    return Figure(value, limits)
+
+
 def _spread(values: Array, weights: Array, n: float) -> float:
     mean = float(weights @ values / n)
     return float(weights @ np.square(values - mean)) / max(n - 1.0, 1.0) / n
 
 
-def _ranked(y: Any, score: Any, positive: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+def _ranked(
+    y: VectorLike, score: VectorLike, positive: Label | None, sample_weight: Weights
+) -> tuple[Array, Array, Array]:
     a, s, w = labels_and_weights(y, score, sample_weight, "scores")
     if s.dtype.kind not in "biuf":
         raise ValueError("Scores must be numbers: pass probabilities or decision values.")
@@ -227,7 +271,9 @@ class PrecisionRecall:
         return logit_interval(value, value * (1 - value) / self.n_positive, level, "binomial, log-odds")
 
 
-def precision_recall(y: Any, score: Any, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
+def precision_recall(
+    y: VectorLike, score: VectorLike, positive: Label | None = None, sample_weight: Weights = None
+) -> PrecisionRecall:
     """Precision-recall curve of a score (parameters as in `roc`).
 
     TP / (TP + FP) against TP / (TP + FN) as the threshold t of score ≥ t falls.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, VectorLike, Weights
 from certifit.metrics._interval import (
     Figure,
     Interval,
@@ -101,7 +100,7 @@ class Errors:
         return figure.interval(check_level(level))
 
 
-def errors(y: Any, yhat: Any, sample_weight: Any = None) -> Errors:
+def errors(y: VectorLike, yhat: VectorLike, sample_weight: Weights = None) -> Errors:
     """Errors of predicted numbers.
 
     Parameters

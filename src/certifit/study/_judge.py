@@ -69,10 +69,8 @@ def score(measure: Measure, y: Array, said: Answers) -> float:
     if measure is AUC or measure.name == "AUC":
         if said.scores is None:
             return float("nan")
-        return float(metrics.roc_auc_score(y, said.scores))
-    function = {
-        "accuracy": metrics.accuracy_score,
-        "balanced accuracy": metrics.balanced_accuracy_score,
-        "R²": metrics.r2_score,
-    }[measure.name]
-    return float(function(y, said.labels))
+        return float(metrics.roc(y, said.scores).auc)
+    if measure.name == "R²":
+        return float(metrics.errors(y, said.labels).r2)
+    counts = metrics.confusion(y, said.labels)
+    return float(counts.accuracy if measure.name == "accuracy" else counts.balanced_accuracy)
