@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from certifit.neighbors import _brute, _integers
 from certifit.neighbors._metrics import Metric
-from certifit.neighbors._search import Index, choose, outside_folds
+from certifit.neighbors._search import Index, choose_method, outside_folds
 from certifit.neighbors._votes import for_every_k
 
 DATA = {
@@ -148,7 +148,7 @@ def test_double_precision_takes_over_where_single_cannot_tell():
     X = rng.integers(0, 2, size=(2000, 1)) * 1e5 + rng.normal(size=(2000, 20)) * 1e-2
     index = Index(X, Metric(), "brute")
     _, rows = index.query(X[:400], 3)
-    assert {"single", "double"} <= set(index._brute)
+    assert {"single", "double"} <= set(vars(index._brute))
     np.testing.assert_array_equal(rows, cKDTree(X).query(X[:400], k=3)[1])
 
 
@@ -242,9 +242,9 @@ def test_folds_larger_than_what_is_left():
 
 
 def test_choice_by_size(arithmetic):
-    assert choose("auto", Metric(), 100_000, 3) == "kd_tree"
-    assert choose("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "whole numbers" else "kd_tree")
-    assert choose("auto", Metric(), 20_000, 64) == "brute"
-    assert choose("auto", Metric("manhattan"), 1000, 10) == "kd_tree"
+    assert choose_method("auto", Metric(), 100_000, 3) == "kd_tree"
+    assert choose_method("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "whole numbers" else "kd_tree")
+    assert choose_method("auto", Metric(), 20_000, 64) == "brute"
+    assert choose_method("auto", Metric("manhattan"), 1000, 10) == "kd_tree"
     with pytest.raises(ValueError, match="kd_tree"):
-        choose("kd_tree", Metric("cosine"), 10, 2)
+        choose_method("kd_tree", Metric("cosine"), 10, 2)

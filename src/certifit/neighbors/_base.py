@@ -201,14 +201,9 @@ class Searcher(Certified, BaseEstimator):
                     "Pass the queries: training rows are certified without themselves only by coordinates."
                 )
             return issue("neighbors-given-distances", data, {"distances": D, "indices": rows})
-        evidence = {
-            "queries": np.asarray(Q, dtype=float),
-            "indices": rows,
-            "metric": metric.name,
-            "p": metric.p,
-        }
         own = np.arange(len(Q)) if X is None else None
-        return issue("neighbors", data, {**evidence, "weights": metric.weights, "own": own})
+        evidence = {"queries": np.asarray(Q, dtype=float), "indices": rows, "own": own}
+        return issue("neighbors", data, evidence | metric.evidence)
 
     def _voting(self, X: Any) -> Any:
         """(queries, rows, weights) for each block: the nearest k, or every row when n_neighbors is None."""

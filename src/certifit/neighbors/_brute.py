@@ -17,9 +17,9 @@ scale s brings the largest number to about 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -78,8 +78,9 @@ class Brute:
             return np.zeros(len(Q), dtype=bool)  # one pass over the data says so nearly always
         return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) > reach
 
-    def query(self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int) -> tuple[Array, Array, int]:
+    def query(self, asked: Queries) -> tuple[Array, Array, int]:
         """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""
+        Q, k, group_q, group_x = asked.Q, asked.k, asked.group_q, asked.group_x
         real = self.hat.dtype
         u = float(np.finfo(real).eps) / 2
         shift, e_q = np.empty(len(Q)), np.empty(len(Q), real)
@@ -116,87 +117,82 @@ class Brute:
             return int(left) + int(spent.sum())
 
         with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
-            settled = sum(each(block, range(0, len(Q), _BLOCK_Q), n_threads))
+            settled = sum(each(block, range(0, len(Q), _BLOCK_Q), asked.n_threads))
         return values, found, settled
 
 
-def query(
-    X: Array,
-    w: Array,
-    Q: Array,
-    k: int,
-    group_q: Array,
-    group_x: Array,
-    n_threads: int,
-    ready: dict[str, Any],
-) -> tuple[Array, Array]:
-    """Nearest k in whole numbers where these tell enough rows apart (a pilot says), the rest in floats."""
-    if not _integers.AVAILABLE or _FEW * k > len(X):
-        return _in_floats(X, w, Q, k, group_q, group_x, n_threads, ready)
-    if "whole" not in ready:
-        ready["whole"] = Integers.prepare(X, w)
-    if len(Q) > 4 * _PILOT:
-        pilot, own = _some(Q, group_q)
-        if np.mean(ready["whole"].query(pilot, k, own, group_x, n_threads)[2]) > 1 / 8:
-            return _in_floats(X, w, Q, k, group_q, group_x, n_threads, ready)
-    values, found, open_ = ready["whole"].query(Q, k, group_q, group_x, n_threads)
-    if np.any(open_):
-        own = group_q[open_] if len(group_q) else group_q
-        values[open_], found[open_] = _in_floats(X, w, Q[open_], k, own, group_x, n_threads, ready)
-    return values, found
+@dataclass(frozen=True)
+class Queries:
+    """What is searched for: the nearest k rows of each query, those of its own group left out."""
+
+    Q: Array
+    k: int
+    group_q: Array
+    group_x: Array
+    n_threads: int
+
+    def __len__(self) -> int:
+        return len(self.Q)
+
+    def those(self, which: Array | slice) -> Queries:
+        """Some of the queries."""
+        own = self.group_q[which].copy() if len(self.group_q) else self.group_q
+        return replace(self, Q=np.ascontiguousarray(self.Q[which]), group_q=own)
+
+    @property
+    def pilot(self) -> Queries:
+        """About `_PILOT` of them, to try a cheap arithmetic on."""
+        return self.those(slice(None, None, max(1, len(self) // _PILOT)))
 
 
-def _in_floats(
-    X: Array,
-    w: Array,
-    Q: Array,
-    k: int,
-    group_q: Array,
-    group_x: Array,
-    n_threads: int,
-    ready: dict[str, Any],
-) -> tuple[Array, Array]:
-    """Nearest k in single precision where that tells enough rows apart (a pilot says), else in double."""
-    if "single" not in ready:
-        ready["single"] = Brute.prepare(X, w, np.float32)
-    far = ready["single"].far(Q)
-    if np.any(far):
-        return _apart(far, X, w, Q, k, group_q, group_x, n_threads, ready)
-    if len(Q) > 4 * _PILOT or "double" in ready:
-        pilot, own = _some(Q, group_q)
-        _, _, settled = ready["single"].query(pilot, k, own, group_x, n_threads)
-        if settled > 4 * len(pilot) * (k + 8):
-            if "double" not in ready:
-                ready["double"] = Brute.prepare(X, w, np.float64)
-            return ready["double"].query(Q, k, group_q, group_x, n_threads)[:2]
-    return ready["single"].query(Q, k, group_q, group_x, n_threads)[:2]
+class BruteForce:
+    """All rows looked at, in the cheapest arithmetic that tells enough of them apart; a pilot says which."""
 
+    def __init__(self, X: Array, w: Array) -> None:
+        self.X, self.w = X, w
 
-def _some(Q: Array, group_q: Array) -> tuple[Array, Array]:
-    """About `_PILOT` of the queries, and their groups if they have any."""
-    step = max(1, len(Q) // _PILOT)
-    return np.ascontiguousarray(Q[::step]), group_q[::step].copy() if len(group_q) else group_q
+    @cached_property
+    def whole(self) -> Integers:
+        return Integers.prepare(self.X, self.w)
 
+    @cached_property
+    def single(self) -> Brute:
+        return Brute.prepare(self.X, self.w, np.float32)
 
-def _apart(
-    far: Array,
-    X: Array,
-    w: Array,
-    Q: Array,
-    k: int,
-    group_q: Array,
-    group_x: Array,
-    n_threads: int,
-    ready: dict[str, Any],
-) -> tuple[Array, Array]:
-    """Far queries by direct differences with every row, the others as usual."""
-    if "rows" not in ready:
-        ready["rows"] = Tree.list(X, 64)
-    values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
-    for part, search in (
-        (far, lambda q, own: ready["rows"].query(q, k, w, 0, 2.0, own, group_x, n_threads)),
-        (~far, lambda q, own: _in_floats(X, w, q, k, own, group_x, n_threads, ready)),
-    ):
-        if np.any(part):
-            values[part], found[part] = search(Q[part], group_q[part] if len(group_q) else group_q)
-    return values, found
+    @cached_property
+    def double(self) -> Brute:
+        return Brute.prepare(self.X, self.w, np.float64)
+
+    @cached_property
+    def rows(self) -> Tree:
+        return Tree.list(self.X, 64)
+
+    def query(self, asked: Queries) -> tuple[Array, Array]:
+        """Reduced distances and row numbers: whole numbers where these tell enough, the rest in floats."""
+        if not _integers.AVAILABLE or _FEW * asked.k > len(self.X):
+            return self._in_floats(asked)
+        if len(asked) > 4 * _PILOT and np.mean(self.whole.query(asked.pilot)[2]) > 1 / 8:
+            return self._in_floats(asked)
+        values, found, open_ = self.whole.query(asked)
+        if np.any(open_):
+            values[open_], found[open_] = self._in_floats(asked.those(open_))
+        return values, found
+
+    def _in_floats(self, asked: Queries) -> tuple[Array, Array]:
+        """Single precision where that tells enough rows apart, else double; far queries by direct differences."""
+        far = self.single.far(asked.Q)
+        if np.any(far):
+            values = np.empty((len(asked), asked.k))
+            found = np.empty((len(asked), asked.k), np.int64)
+            for part, search in ((far, self._by_differences), (~far, self._in_floats)):
+                if np.any(part):
+                    values[part], found[part] = search(asked.those(part))
+            return values, found
+        if len(asked) > 4 * _PILOT or "double" in self.__dict__:
+            settled = self.single.query(asked.pilot)[2]
+            if settled > 4 * len(asked.pilot) * (asked.k + 8):
+                return self.double.query(asked)[:2]
+        return self.single.query(asked)[:2]
+
+    def _by_differences(self, asked: Queries) -> tuple[Array, Array]:
+        return self.rows.query(asked.Q, asked.k, self.w, 0, 2.0, asked.group_q, asked.group_x, asked.n_threads)

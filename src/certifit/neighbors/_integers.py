@@ -17,6 +17,7 @@ queries, and those farther out than 2¹⁵, are left *open*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from certifit._types import Array
 from certifit.loops import neighbors_brute as candidates
 from certifit.loops import neighbors_integers as loops
 from certifit.neighbors._threads import each
+
+if TYPE_CHECKING:
+    from certifit.neighbors._brute import Queries
 
 AVAILABLE: bool = loops.AVAILABLE
 _LONGEST, _FAR = 2.0**14, 2.0**15 - 1.0
@@ -69,8 +73,9 @@ class Integers:
         panels = np.ascontiguousarray(pairs.transpose(0, 2, 1)).reshape(len(pairs), -1)
         return cls(X, w, centre, root * scale, panels, starts, float(error.max()))
 
-    def query(self, Q: Array, k: int, group_q: Array, group_x: Array, n_threads: int) -> tuple[Array, Array, Array]:
+    def query(self, asked: Queries) -> tuple[Array, Array, Array]:
         """Reduced distances and row numbers of the nearest k, and which queries are left open."""
+        Q, k, group_q, group_x, n_threads = asked.Q, asked.k, asked.group_q, asked.group_x, asked.n_threads
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
         open_ = np.zeros(len(Q), dtype=bool)
         if len(group_x):

@@ -45,6 +45,11 @@ class Metric:
         """Number of the reduced distance in the loops."""
         return CODES[self.name]
 
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """What a proof about distances needs to know of it."""
+        return {"metric": self.name, "p": self.p, "weights": self.weights}
+
     def rooted(self, reduced: Array) -> Array:
         """Distances from reduced distances."""
         if self.name == "euclidean":

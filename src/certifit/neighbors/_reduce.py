@@ -6,14 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._types import Array
-from certifit.certificates import Certificate, Data, issue
+from certifit._types import Array, MatrixLike, VectorLike
+from certifit.certificates import Data, issue
 from certifit.loops import neighbors_tree
 from certifit.neighbors._metrics import NAMES, Metric, resolve
 from certifit.neighbors._search import Index, owned
@@ -79,6 +80,7 @@ def condense(X: Array, codes: Array, metric: Metric, n_jobs: int | None = None) 
 class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
     """1-NN on a part of the training rows."""
 
+    _proof_kind: ClassVar[str]  # the kind of certificate that a leaf's choice of rows has
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "metric": [StrOptions(_VECTOR_METRICS)],
         "p": [Interval(Real, 0, None, closed="right"), None],
@@ -86,21 +88,36 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def _labelled(self, X: Any, y: Any) -> tuple[Array, Array, Array, Array, Metric]:
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=(np.float64, np.float32), order="C")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        metric = resolve(self.metric, self.p, None, self.feature_weights, X.shape[1])
-        return np.asarray(X, dtype=float), y, classes, codes, metric
+    def __init__(
+        self,
+        *,
+        metric: str = "minkowski",
+        p: float | None = 2,
+        feature_weights: npt.ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.p = p
+        self.feature_weights = feature_weights
+        self.n_jobs = n_jobs
 
-    def _keep(self, X: Array, codes: Array, classes: Array, rows: Array, metric: Metric) -> None:
+    def _labelled(self, X: MatrixLike, y: VectorLike) -> tuple[Array, Array, Array, Array, Metric]:
+        self._validate_params()
+        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), order="C")
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        metric = resolve(self.metric, self.p, None, self.feature_weights, rows.shape[1])
+        return np.asarray(rows, dtype=float), labels, classes, codes, metric
+
+    def _keep(self, rows: Array, labelled: tuple[Array, Array, Array, Array, Metric], proof: dict[str, Any]) -> None:
+        """Answer from these rows, and promise the proof that they are the right ones."""
+        X, y, self.classes_, codes, metric = labelled
         self._index = Index(X[rows], metric, n_jobs=self.n_jobs)
         self._codes = codes[rows]
-        self.classes_ = classes
         self.prototype_indices_ = rows
+        self._promise_certificates(lambda: (issue(self._proof_kind, Data.of(X, y), proof | metric.evidence),))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The label of the nearest prototype (ties: the lower row number).
 
         Parameters
@@ -112,17 +129,13 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         array of shape (n_queries,)
         """
         check_is_fitted(self, "prototype_indices_")
-        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), order="C")
-        _, rows = self._index.query(X, 1)
+        Q = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), order="C")
+        _, rows = self._index.query(Q, 1)
         return self.classes_[self._codes[rows[:, 0]]]
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """One for the predicted class, zero for the others."""
         return (self.predict(X)[:, None] == self.classes_).astype(float)
-
-
-def _evidence(metric: Metric) -> dict[str, Any]:
-    return {"metric": metric.name, "p": metric.p, "weights": metric.weights}
 
 
 class EditedNeighbors(_Prototypes):
@@ -159,6 +172,7 @@ class EditedNeighbors(_Prototypes):
     [0, 1, 3, 4, 5, 6]
     """
 
+    _proof_kind = "edited-neighbors"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Prototypes._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -170,16 +184,13 @@ class EditedNeighbors(_Prototypes):
         *,
         metric: str = "minkowski",
         p: float | None = 2,
-        feature_weights: Any = None,
+        feature_weights: npt.ArrayLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(metric=metric, p=p, feature_weights=feature_weights, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.p = p
-        self.feature_weights = feature_weights
-        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> EditedNeighbors:
+    def fit(self, X: MatrixLike, y: VectorLike) -> EditedNeighbors:
         """Edit the training rows.
 
         Parameters
@@ -191,22 +202,17 @@ class EditedNeighbors(_Prototypes):
         -------
         self
         """
-        X, y, classes, codes, metric = self._labelled(X, y)
-        if len(X) < 2:
+        labelled = self._labelled(X, y)
+        table, _, classes, codes, metric = labelled
+        if len(table) < 2:
             raise ValueError("Editing asks each row's neighbours, and there is only 1 sample: give at least two.")
-        rows, lists = edit(X, codes, len(classes), min(self.n_neighbors, len(X) - 1), metric, self.n_jobs)
+        rows, lists = edit(table, codes, len(classes), min(self.n_neighbors, len(table) - 1), metric, self.n_jobs)
         if len(rows) == 0:
             raise ValueError(
                 f"Editing with n_neighbors={self.n_neighbors} leaves no row: neighbours outvote every one. "
                 "The labels look unrelated to the features; use KNeighborsClassifier, or another n_neighbors."
             )
-        self._keep(X, codes, classes, rows, metric)
-
-        def make() -> tuple[Certificate, ...]:
-            evidence = {"kept": rows, "neighbors": lists, **_evidence(metric)}
-            return (issue("edited-neighbors", Data.of(X, y), evidence),)
-
-        self._promise_certificates(make)
+        self._keep(rows, labelled, {"kept": rows, "neighbors": lists})
         return self
 
 
@@ -241,20 +247,9 @@ class CondensedNeighbors(_Prototypes):
     [0, 3]
     """
 
-    def __init__(
-        self,
-        *,
-        metric: str = "minkowski",
-        p: float | None = 2,
-        feature_weights: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.p = p
-        self.feature_weights = feature_weights
-        self.n_jobs = n_jobs
+    _proof_kind = "condensed-neighbors"
 
-    def fit(self, X: Any, y: Any) -> CondensedNeighbors:
+    def fit(self, X: MatrixLike, y: VectorLike) -> CondensedNeighbors:
         """Condense the training rows.
 
         Parameters
@@ -266,12 +261,8 @@ class CondensedNeighbors(_Prototypes):
         -------
         self
         """
-        X, y, classes, codes, metric = self._labelled(X, y)
-        rows = condense(X, codes, metric, self.n_jobs)
-        self._keep(X, codes, classes, rows, metric)
-
-        def make() -> tuple[Certificate, ...]:
-            return (issue("condensed-neighbors", Data.of(X, y), {"prototypes": rows, **_evidence(metric)}),)
-
-        self._promise_certificates(make)
+        labelled = self._labelled(X, y)
+        table, _, _, codes, metric = labelled
+        rows = condense(table, codes, metric, self.n_jobs)
+        self._keep(rows, labelled, {"prototypes": rows})
         return self

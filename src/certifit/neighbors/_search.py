@@ -13,7 +13,8 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
-from certifit.neighbors import _brute, _integers
+from certifit.neighbors import _integers
+from certifit.neighbors._brute import BruteForce, Queries
 from certifit.neighbors._metrics import Metric, function_block
 from certifit.neighbors._threads import each, shares, threads
 from certifit.neighbors._tree import Tree
@@ -58,12 +59,12 @@ class Index:
         }
         self.metric = metric
         self.n_jobs = n_jobs
-        self.method = choose(algorithm, metric, *self.X.shape)
+        self.method = choose_method(algorithm, metric, *self.X.shape)
         self._scale = _tame(self.X) if scale is None else scale
         self._points, self._plain = self._prepared()
         self._weights = np.ones(self._points.shape[1]) if self._plain.weights is None else owned(self._plain.weights)
         self._tree: Tree | None = None
-        self._brute: dict[str, Any] = {}
+        self._brute = BruteForce(self._points, self._weights)
         self._columns: Array | None = None
         if self.method == "kd_tree":
             self._tree = Tree.build(self._points, leaf_size, threads(n_jobs))
@@ -169,7 +170,7 @@ class Index:
         if self._tree is not None:
             m = self._plain
             return self._tree.query(Q, k, self._weights, m.code, m.p, group_q, group_x, count)
-        return _brute.query(self._points, self._weights, Q, k, group_q, group_x, count, self._brute)
+        return self._brute.query(Queries(Q, k, group_q, group_x, count))
 
     def _from_blocks(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Distances that are given, or made by the user's function, one block of queries at a time."""
@@ -240,7 +241,7 @@ def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
     return np.hstack([X, extra])
 
 
-def choose(algorithm: str, metric: Metric, n: int, d: int) -> str:
+def choose_method(algorithm: str, metric: Metric, n: int, d: int) -> str:
     """The search that ``algorithm="auto"`` stands for; sizes measured on two cores (see benchmarks knn-low,
     knn-high).
 
