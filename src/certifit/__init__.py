@@ -40,6 +40,7 @@ _FAMILIES = (
 
 _NAMES = {
     "Certificate": "certifit.certificates",
+    "Trace": "certifit._trace",
     "certify": "certifit.judge",
     "separability": "certifit.separability",
     "margins": "certifit.margins",

@@ -35,6 +35,7 @@ _FAMILIES = (
 )
 # Records inside fitted estimators that no family exports.
 _PARTS = {
+    "certifit._trace.Trace",
     "certifit.certificates._record.Certificate",
     "certifit.certificates.local.Neighbourhood",
     "certifit.certificates.softmax.SoftmaxStability",
@@ -44,7 +45,6 @@ _PARTS = {
     "certifit.naive_bayes._statistics.MixedStatistics",
     "certifit.neighbors._metrics.Metric",
     "certifit.neighbors._search.Index",
-    "certifit.solvers._solution.TraceRow",
     "certifit.solvers.least_squares.Factor",
     "certifit.study._baseline.ConstantClassifier",
     "certifit.study._baseline.ConstantRegressor",

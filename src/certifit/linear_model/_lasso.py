@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
@@ -81,7 +82,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]
         if self.trace:
-            self.trace_ = parts[0].trace if single else [p.trace for p in parts]
+            self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
         _warn_if_short(self, parts)
         scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
         self._promise_certificates(partial(self._prove, X, y, _scalar_is_none(sample_weight), scales))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,35 +16,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.separability import separability
-from certifit.solvers.perceptron import OnPass, Plan, Run, run_perceptron
+from certifit.solvers._status import worst
+from certifit.solvers.perceptron import Learned, OnPass, Plan, run_perceptron
 from certifit.solvers.separation import evidence as as_evidence
 from certifit.solvers.separation import search, widest
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-
-
-class Mistake(NamedTuple):
-    """One step of a perceptron: where it was wrong, and its weights before and after."""
-
-    target: Any
-    sweep: int
-    row: int
-    label: int
-    score: float
-    before: Array
-    after: Array
-    intercept_before: float
-    intercept_after: float
-
-    def __str__(self) -> str:
-        return (
-            f"pass {self.sweep}, row {self.row} ({'+' if self.label > 0 else '-'}): score {self.score:g}; "
-            f"w = {np.array2string(self.after, precision=6)}, b = {self.intercept_after:g}"
-        )
 
 
 class LinearScores(ClassifierMixin, BaseEstimator):
@@ -73,7 +55,7 @@ class LinearScores(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class Problem(NamedTuple):
+class ClassAgainstRest(NamedTuple):
     """One class against the others: signs, steps, start and seed."""
 
     signs: Array
@@ -100,6 +82,7 @@ class PerceptronBase(Certified, LinearScores):
     fit_intercept: bool
     eta0: float
     max_iter: int
+    trace: bool
 
     def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
@@ -143,7 +126,9 @@ class PerceptronBase(Certified, LinearScores):
         }
         return Plan(**{**chosen, **changes})
 
-    def _problems(self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any) -> list[Problem]:
+    def _problems(
+        self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any
+    ) -> list[ClassAgainstRest]:
         """One problem for two classes, else one per class."""
         k = len(self.classes_)
         targets = [1] if k == 2 else range(k)
@@ -152,23 +137,35 @@ class PerceptronBase(Certified, LinearScores):
         for at, (c, seed) in enumerate(zip(targets, seeds)):
             pair = weights[[0, 1]] if k == 2 else np.array([1.0, weights[c]])
             signs = np.where(index == c, 1.0, -1.0)
-            out.append(Problem(signs, self._plan(seed, pair, **changes), start[0][at], start[1][at], pair))
+            out.append(ClassAgainstRest(signs, self._plan(seed, pair, **changes), start[0][at], start[1][at], pair))
         return out
 
     def _learn(
-        self, X: Any, y: Array, problems: list[Problem], listen: Callable[[int, Problem], OnPass | None]
-    ) -> list[Run]:
+        self,
+        X: Any,
+        y: Array,
+        problems: list[ClassAgainstRest],
+        listeners: Sequence[OnPass | None] | None = None,
+    ) -> list[Learned]:
         """Run every problem, name what all perceptrons have in common, promise the certificate."""
-        runs = [run_perceptron(X, p.signs, p.w, p.b, p.plan, listen(c, p)) for c, p in enumerate(problems)]
-        self.n_iter_ = max(r.passes for r in runs)
+        found = [
+            run_perceptron(X, p.signs, p.w, p.b, p.plan, on_pass, self.trace)
+            for p, on_pass in zip(problems, listeners or [None] * len(problems))
+        ]
+        runs = [f.value for f in found]
+        self.n_iter_ = max(f.stats["n_iter"] for f in found)
         self.mistakes_ = sum(r.mistakes for r in runs)
         self.cycle_ = max(r.period for r in runs)
-        self.status_ = runs[0].status if len({r.status for r in runs}) == 1 else "mixed"
+        self.status_ = worst(f.status for f in found)
+        names = [self.classes_[1]] if len(problems) == 1 else self.classes_
+        self.trace_ = joined([f.trace for f in found], "target", names)
         self._promise_certificates(lambda: certificates(X, y, self.classes_, problems, runs))
         return runs
 
 
-def certificates(X: Any, y: Array, classes: Array, problems: list[Problem], runs: list[Run]) -> tuple[Certificate, ...]:
+def certificates(
+    X: Any, y: Array, classes: Array, problems: list[ClassAgainstRest], runs: list[Learned]
+) -> tuple[Certificate, ...]:
     """The mistake bound of a run, or the proof that it never ends; with a penalty, the verdict on the data."""
     plan = problems[0].plan
     dense = X.toarray() if scipy.sparse.issparse(X) else X
@@ -192,7 +189,7 @@ def certificates(X: Any, y: Array, classes: Array, problems: list[Problem], runs
     return (issue("perceptron", Data.of(X, y), evidence),)
 
 
-def _witness(X: Array, whole: Array, problem: Problem) -> dict[str, Any]:
+def _witness(X: Array, whole: Array, problem: ClassAgainstRest) -> dict[str, Any]:
     """A separator of large margin in the padded space, or a mixture that vanishes."""
     y = (problem.signs > 0).astype(int)
     offset = problem.plan.fit_intercept
@@ -243,7 +240,7 @@ class Perceptron(PerceptronBase):
     warm_start : bool, default=False
         Start from the weights of the last fit.
     trace : bool, default=False
-        Keep ``trace_``: every mistake with its row and the weights before and after.
+        Keep every mistake, with its row and the weights before and after, in ``trace_``.
     time_budget : float > 0 or None, default=None
         Seconds after which no further pass is begun.
 
@@ -256,11 +253,12 @@ class Perceptron(PerceptronBase):
     cycle_ : int
         Passes after which the weights were seen to repeat (rows in order only); 0 when not.
     status_ : str
-        Why it stopped.
+        Why it stopped: "converged" (a pass without mistakes), "no improvement", "max_iter", "time_budget" or "cycle".
     certificate_ : Certificate
         ``value`` mistakes made, ``bound`` the most possible (infinite when not separable).
-    trace_ : list of Mistake
-        With ``trace=True``.
+    trace_ : Trace
+        With ``trace=True``, a row per mistake: pass (``sweep``), ``row``, ``label`` ±1, ``score``, weights ``before``
+        and ``after``, ``intercept_before``, ``intercept_after``, ``target``; ``objective`` is the mean loss of a pass.
 
     Notes
     -----
@@ -394,15 +392,11 @@ class Perceptron(PerceptronBase):
         self.t_ = getattr(self, "t_", 1.0)
         return self._name(X, y, self._problems(np.searchsorted(known, y), start, weights, max_iter=1))
 
-    def _name(self, X: Any, y: Array, problems: list[Problem]) -> Perceptron:
-        notes: list[Mistake] = []
-        names = [self.classes_[1]] if len(problems) == 1 else list(self.classes_)
-        runs = self._learn(X, y, problems, lambda c, p: _note(notes, names[c], X, p) if self.trace else None)
+    def _name(self, X: Any, y: Array, problems: list[ClassAgainstRest]) -> Perceptron:
+        runs = self._learn(X, y, problems)
         self.coef_ = np.array([r.w for r in runs])
         self.intercept_ = np.array([r.b for r in runs])
         self.t_ += float(self.n_iter_ * X.shape[0])
-        if self.trace:
-            self.trace_ = notes
         return self
 
     def _keep_aside(self, index: Array) -> Array:
@@ -423,21 +417,3 @@ def _start(n_classes: int, d: int, coef: Any, intercept: Any) -> tuple[Array, Ar
     if not (np.all(np.isfinite(w)) and np.all(np.isfinite(b))):
         raise ValueError("coef_init and intercept_init must be finite numbers.")
     return w.reshape(rows, d), b
-
-
-def _note(notes: list[Mistake], target: Any, X: Any, problem: Problem) -> OnPass:
-    """Write down every mistake by walking the logged ones again."""
-    w, b = np.array(problem.w, dtype=float), float(problem.b)
-    plan = problem.plan
-
-    def on_pass(sweep: int, order: Array, positions: Array) -> None:
-        nonlocal w, b
-        for i in order[positions]:
-            x = X[[i]].toarray()[0] if scipy.sparse.issparse(X) else X[i]
-            step = plan.up if problem.signs[i] > 0 else -plan.down
-            after, offset = w + step * x, b + step * plan.fit_intercept
-            score = float(x @ w + b)
-            notes.append(Mistake(target, sweep, int(i), int(problem.signs[i]), score, w, after, b, offset))
-            w, b = after, offset
-
-    return on_pass

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from certifit._certified import Certified
+from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
@@ -20,6 +21,7 @@ from certifit.losses import Squared, loss_spec
 from certifit.problem import Problem
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
 from certifit.solvers import Solution, solve_least_squares
+from certifit.solvers._status import worst
 from certifit.solvers.gradient_descent import descend
 
 _SOLVERS = {
@@ -185,9 +187,10 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         ]
         parts = [descend(p, self.tol, self.max_iter or 100_000, self.time_budget, self.trace) for p in problems]
         value = np.array([s.value[0] for s in parts]), np.array([s.value[1] for s in parts])
-        worst = next((s.status for s in parts if not s.converged), "converged")
         stats = parts[0].stats | {"n_iter": np.array([s.stats["n_iter"] for s in parts])}
-        return Solution(value, worst, stats)
+        if len(parts) > 1:
+            stats["trace"] = joined([s.trace for s in parts], "target")
+        return Solution(value, worst(s.status for s in parts), stats)
 
     def _prove(self, X: Any, y: Any, sample_weight: Any, alpha: Array, prior: Array | None) -> tuple[Certificate, ...]:
         data, fitted = Data.of(X, y, sample_weight), as_evidence(self)

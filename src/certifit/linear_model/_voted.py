@@ -9,8 +9,8 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array
-from certifit.linear_model._perceptron import PerceptronBase, Problem, _start
-from certifit.solvers.perceptron import OnPass
+from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
+from certifit.solvers.perceptron import OnPass, Pass
 
 _BLOCK = 1 << 22  # numbers in a block of votes
 
@@ -43,7 +43,7 @@ class _Remembering(PerceptronBase):
         self.trace = trace
         self.time_budget = time_budget
 
-    def _prepare(self, X: Any, y: Any) -> tuple[Any, Array, list[Problem]]:
+    def _prepare(self, X: Any, y: Any) -> tuple[Any, Array, list[ClassAgainstRest]]:
         self._validate_params()
         X, y = self._read(X, y)
         classes, index = self._encode(y)
@@ -70,7 +70,7 @@ class AveragedPerceptron(_Remembering):
     random_state : int, RandomState or None, default=0
     n_iter_no_change : int ≥ 1, default=5
     trace : bool, default=False
-        Keep ``trace_``: (mistakes, mean loss) of each pass and class.
+        Keep every mistake in ``trace_``, as `Perceptron` does.
     time_budget : float > 0 or None, default=None
 
     Attributes
@@ -97,28 +97,30 @@ class AveragedPerceptron(_Remembering):
         """Make the passes and average."""
         X, y, problems = self._prepare(X, y)
         lags = [np.zeros(X.shape[1] + 1) for _ in problems]
-        runs = self._learn(X, y, problems, lambda c, p: _lag(lags[c], X, p))
+        runs = self._learn(X, y, problems, [_lag(lag, X, p) for lag, p in zip(lags, problems)])
         n = X.shape[0]
         # Σₜ wₜ = N·w_last − Σ (visits before the step)·step: only mistakes cost anything.
         last = [np.append(r.w, r.b) - lag / (r.passes * n) for r, lag in zip(runs, lags)]
         self.coef_ = np.array([v[:-1] for v in last])
         self.intercept_ = np.array([v[-1] for v in last])
-        if self.trace:
-            self.trace_ = [r.records for r in runs]
         return self
 
 
-def _lag(total: Array, X: Any, problem: Problem) -> OnPass:
+def _lag(total: Array, X: Any, problem: ClassAgainstRest) -> OnPass:
     """Sum of the steps, each times the visits before it."""
 
-    def on_pass(sweep: int, order: Array, positions: Array) -> None:
-        rows = order[positions]
-        s = problem.signs[rows]
-        steps = np.where(s > 0, problem.plan.up, -problem.plan.down) * ((sweep - 1) * len(order) + positions)
+    def on_pass(at: Pass) -> None:
+        rows = at.mistaken
+        steps = np.where(problem.signs[rows] > 0, problem.plan.up, -problem.plan.down) * _visits(at)
         total[:-1] += X[rows].T @ steps
         total[-1] += steps.sum() * problem.plan.fit_intercept
 
     return on_pass
+
+
+def _visits(at: Pass) -> Array:
+    """The visits before each mistake of a pass, from the first pass on."""
+    return (at.number - 1) * len(at.order) + at.positions
 
 
 class Ballot(NamedTuple):
@@ -158,7 +160,7 @@ class VotedPerceptron(_Remembering):
     random_state : int, RandomState or None, default=0
     n_iter_no_change : int ≥ 1, default=5
     trace : bool, default=False
-        Keep ``trace_``: (mistakes, mean loss) of each pass and class.
+        Keep every mistake in ``trace_``, as `Perceptron` does.
     time_budget : float > 0 or None, default=None
 
     Attributes
@@ -188,18 +190,13 @@ class VotedPerceptron(_Remembering):
         X, y, problems = self._prepare(X, y)
         logs: list[list[tuple[Array, Array]]] = [[] for _ in problems]
 
-        def listen(c: int, problem: Problem) -> OnPass:
-            def on_pass(sweep: int, order: Array, positions: Array) -> None:
-                logs[c].append((order[positions], (sweep - 1) * len(order) + positions))
+        def keep(log: list[tuple[Array, Array]]) -> OnPass:
+            return lambda at: log.append((at.mistaken, _visits(at)))
 
-            return on_pass
-
-        runs = self._learn(X, y, problems, listen)
-        self.ballots_ = [_ballot(X, p, log, r.passes * X.shape[0]) for p, log, r in zip(problems, logs, runs)]
+        runs = self._learn(X, y, problems, [keep(log) for log in logs])
+        self.ballots_ = [_ballot(X, p, log) for p, log in zip(problems, logs)]
         self.coef_ = np.array([r.w for r in runs])
         self.intercept_ = np.array([r.b for r in runs])
-        if self.trace:
-            self.trace_ = [r.records for r in runs]
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -211,11 +208,11 @@ class VotedPerceptron(_Remembering):
         return votes[:, 0] if votes.shape[1] == 1 else votes
 
 
-def _ballot(X: Any, problem: Problem, log: list[tuple[Array, Array]], visits: int) -> Ballot:
+def _ballot(X: Any, problem: ClassAgainstRest, log: list[tuple[Array, Array]]) -> Ballot:
     rows = np.concatenate([r for r, _ in log])
     when = np.concatenate([t for _, t in log])
     kept, which = np.unique(rows, return_inverse=True)
     steps = np.where(problem.signs[rows] > 0, problem.plan.up, -problem.plan.down)
-    ends = np.concatenate([[0], when, [visits]])
+    ends = np.concatenate([[0], when, [len(log) * X.shape[0]]])
     chosen = X[kept].toarray() if scipy.sparse.issparse(X) else X[kept]
     return Ballot(np.asarray(chosen, dtype=float), which.ravel(), steps, np.diff(ends).astype(float))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._trace import Trace
 from certifit.plot._style import drawing, figure, palette
 
 
@@ -263,11 +264,12 @@ def residuals(model: Any, X: Any, y: Any, ax: Any = None, offset: Any = None) ->
 
 @drawing
 def trace(model: Any, ax: Any = None, label: str | None = None) -> Any:
-    """The proved gap of each iteration, falling: a fit with ``trace=True``.
+    """The iterations of a fit with ``trace=True``: the proved gap on a logarithmic axis, or the objective without one.
 
     Parameters
     ----------
-    model : fitted estimator with ``trace_``, or that list of records
+    model : fitted estimator with ``trace_``, or a `certifit.Trace`
+        Where several machines or targets were fitted, each has a line of its own.
     ax : matplotlib Axes, default=None
     label : str, default=None
 
@@ -282,12 +284,27 @@ def trace(model: Any, ax: Any = None, label: str | None = None) -> Any:
     >>> trace(LogisticRegression(trace=True).fit(X, y)).get_yscale()
     'log'
     """
-    rows = getattr(model, "trace_", model)
-    if not isinstance(rows, (list, tuple)) or not rows or not hasattr(rows[0], "gap"):
-        raise ValueError("There is no trace of gaps: fit an estimator that iterates with trace=True.")
+    table = getattr(model, "trace_", model)
+    if not isinstance(table, Trace) or not len(table):
+        raise ValueError("There is no trace to draw: fit an estimator that iterates with trace=True.")
     _, ax = figure(ax)
-    ax.plot([r.iteration for r in rows], [max(float(r.gap), 1e-300) for r in rows], "o-", label=label)
-    ax.set(yscale="log", xlabel="iteration", ylabel="gap to the optimum")
-    if label:
+    what, name = _drawn(table)
+    several = next((c for c in ("machine", "target") if len({str(v) for v in table.to_dict().get(c, [])}) > 1), None)
+    for which in dict.fromkeys(table[several]) if several else [None]:
+        rows = [r for r in table if several is None or r[several] == which]
+        values = [max(float(r[what]), 1e-300) if what == "gap" else float(r[what]) for r in rows]
+        said = " ".join(str(part) for part in (label, several, which) if part is not None)
+        ax.plot([r.iteration for r in rows], values, "o-", markersize=3 if len(rows) > 40 else None, label=said or None)
+    ax.set(yscale="log" if what == "gap" else "linear", xlabel="iteration", ylabel=name)
+    if label or several:
         ax.legend()
     return ax
+
+
+def _drawn(table: Trace) -> tuple[str, str]:
+    """The column worth drawing: the gap if it is known, else the objective, else the score of each mistake."""
+    for column, name in (("gap", "gap to the optimum"), ("objective", "objective"), ("score", "score of the mistake")):
+        values = [v for v in table.to_dict().get(column, []) if v is not None]
+        if any(np.isfinite(v) for v in values):
+            return column, name
+    raise ValueError("This trace has neither a gap nor an objective to draw.")

@@ -1,13 +1,24 @@
 """Algorithms: one per file, one shared driver, answers as `Solution` objects.
 
-A solver takes plain arrays (through `design` and `problem`) and returns `Solution(value, status, stats,
-certificate)`; it prints nothing and edits nothing.
+A solver takes plain arrays (through `design` and `problem`) and returns `Solution(value, status, stats)`; it prints
+nothing and edits nothing. `STATUS` lists the reasons to stop.
 """
 
+from certifit._trace import Trace, TraceRow
 from certifit.solvers._driver import drive
-from certifit.solvers._solution import Solution, TraceRow
+from certifit.solvers._solution import Solution
+from certifit.solvers._status import STATUS
 from certifit.solvers.coordinate import solve_coordinate
 from certifit.solvers.gradient_descent import gradient_descent
 from certifit.solvers.least_squares import solve_least_squares
 
-__all__ = ["Solution", "TraceRow", "drive", "gradient_descent", "solve_coordinate", "solve_least_squares"]
+__all__ = [
+    "STATUS",
+    "Solution",
+    "Trace",
+    "TraceRow",
+    "drive",
+    "gradient_descent",
+    "solve_coordinate",
+    "solve_least_squares",
+]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from certifit.solvers._solution import TraceRow
+from certifit._trace import Trace, TraceRow
 
 
 class State(Protocol):
@@ -23,6 +23,8 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
+Events = Callable[[S], Iterable[Mapping[str, Any]]]
+"""The algorithm's own columns of the rows that an iteration adds to the trace."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Run:
     status: str
     n_iter: int
     seconds: float
-    trace: list[TraceRow]
+    trace: Trace
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -44,10 +46,13 @@ class Run:
 def drive(
     state: S,
     advance: Callable[[S], S],
-    finished: Callable[[S, S], bool],
-    max_iter: int,
+    finished: Callable[[S, S], bool | str],
+    max_iter: float,
     time_budget: float | None = None,
     trace: bool = False,
+    *,
+    events: Events[S] | None = None,
+    check_start: bool = False,
 ) -> Run:
     """Advance a state until ``finished(before, after)``, ``max_iter`` steps, or the time is over.
 
@@ -56,19 +61,27 @@ def drive(
     state : State
         Where to start; has ``objective``, ``gap`` and ``step``.
     advance : callable
-        One iteration: state in, next state out.
+        One iteration: state in, next state out. Where the inner iteration is compiled, one call of that loop.
     finished : callable
-        Whether to stop, given the states before and after an iteration.
-    max_iter : int
+        Whether to stop, given the states before and after an iteration: a bool, or the status (a word of
+        `certifit.solvers.STATUS`; "" goes on).
+    max_iter : float
+        math.inf is no limit.
     time_budget : float, default=None
-        Seconds; None is no limit.
+        Seconds; None is no limit. One iteration is always made.
     trace : bool, default=False
         Record a `TraceRow` per iteration.
+    events : callable, default=None
+        ``events(state)`` gives the rows that this state adds to the trace, each as a mapping of the algorithm's own
+        columns (or of common ones that differ); None adds one row without any.
+    check_start : bool, default=False
+        Whether the start may be the answer: ``finished(state, state)`` is asked first.
 
     Returns
     -------
     Run
-        With status "converged", "max_iter", "time_budget" or "diverged" (the last finite state is kept).
+        With status "converged", "max_iter", "time_budget" or "diverged" (the last finite state is kept), or the word
+        that ``finished`` gave.
 
     Examples
     --------
@@ -83,15 +96,24 @@ def drive(
     ('converged', 0.0625)
     """
     start = time.perf_counter()
-    rows: list[TraceRow] = []
+    rows = Trace()
 
     def note(i: int, s: S) -> None:
         if trace:
-            rows.append(TraceRow(i, s.objective, s.gap, s.step, time.perf_counter() - start))
+            base = TraceRow(i, s.objective, s.gap, s.step, time.perf_counter() - start)
+            for own in ({},) if events is None else events(s):
+                rows.append(base._replace(**own))
+
+    def verdict(before: S, after: S) -> str:
+        said = finished(before, after)
+        return said if isinstance(said, str) else "converged" if said else ""
 
     note(0, state)
-    status, i = "max_iter", 0
-    while i < max_iter:
+    status, i = verdict(state, state) if check_start else "", 0
+    while not status:
+        if i >= max_iter:
+            status = "max_iter"
+            break
         after = advance(state)
         i += 1
         if not math.isfinite(after.objective):
@@ -99,10 +121,7 @@ def drive(
             break
         note(i, after)
         before, state = state, after
-        if finished(before, after):
-            status = "converged"
-            break
-        if time_budget is not None and time.perf_counter() - start >= time_budget:
+        status = verdict(before, after)
+        if not status and time_budget is not None and time.perf_counter() - start >= time_budget:
             status = "time_budget"
-            break
     return Run(state, status, i, time.perf_counter() - start, rows)

@@ -3,32 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from certifit.certificates import Certificate
-
-
-class TraceRow(NamedTuple):
-    """One iteration: number, objective, bound on the distance to the optimum (nan: unknown), step, seconds.
-
-    Attributes
-    ----------
-    iteration : int
-    objective, gap, step, seconds : float
-
-    Examples
-    --------
-    >>> from certifit.linear_model import LogisticRegression
-    >>> row = LogisticRegression(trace=True).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).trace_[-1]
-    >>> row.iteration >= 1, row.gap < 1e-6
-    (True, True)
-    """
-
-    iteration: int
-    objective: float
-    gap: float
-    step: float
-    seconds: float
+from certifit._trace import Trace
+from certifit.solvers._status import STATUS
 
 
 @dataclass(frozen=True)
@@ -38,13 +16,11 @@ class Solution:
     Attributes
     ----------
     value : Any
-        The point found (an array, or coefficients and offset).
+        The point found (an array, coefficients and offset, or a record of them).
     status : str
-        "converged", "closed form", "max_iter", "time_budget" or "diverged".
+        Why it stopped, a word of `certifit.solvers.STATUS`: "converged", "closed form", "max_iter", ...
     stats : dict
         ``n_iter``, ``seconds``, ``method``, ``trace`` and whatever else the solver measured.
-    certificate : Certificate or None
-        Present when the solver itself proves something.
 
     Examples
     --------
@@ -57,7 +33,9 @@ class Solution:
     value: Any
     status: str
     stats: dict[str, Any] = field(default_factory=dict)
-    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        assert self.status in STATUS, self.status
 
     @property
     def converged(self) -> bool:
@@ -65,6 +43,7 @@ class Solution:
         return self.status in ("converged", "closed form")
 
     @property
-    def trace(self) -> list[TraceRow]:
-        """One `TraceRow` per iteration, when asked for."""
-        return self.stats.get("trace", [])
+    def trace(self) -> Trace:
+        """One row per iteration, when asked for."""
+        rows = self.stats.get("trace", ())
+        return rows if isinstance(rows, Trace) else Trace(rows)

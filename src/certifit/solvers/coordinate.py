@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from certifit._trace import Trace
 from certifit._types import Array
 from certifit.design import Columns, Design, one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
-from certifit.solvers._solution import Solution, TraceRow
+from certifit.solvers._solution import Solution
 from certifit.solvers._working_set import FullSet, WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
@@ -62,7 +63,7 @@ class Path:
     rounds: Array
     status: str
     null: float
-    trace: list[TraceRow] = field(default_factory=list)
+    trace: Trace = field(default_factory=Trace)
 
 
 def solve_coordinate(
@@ -210,7 +211,7 @@ class _Task:
             for i, at in enumerate(block):
                 path.coef[:, at] = self.set.raw(done.states[i].w)
             path.gaps[block], path.scales[block], path.rounds[block] = done.gaps, done.scales, run.n_iter
-            path.trace.extend(run.trace)
+            path.trace = path.trace + run.trace
             if run.status != "converged":
                 path.status = run.status
             if self._exhausted(done):

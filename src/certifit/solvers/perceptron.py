@@ -7,19 +7,17 @@ ever: the period is noticed and reported.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from certifit._errors import DivergenceError
-from certifit._types import Array
-
-OnPass = Callable[[int, Array, Array], None]
-"""Called after each pass with its number, the order of its rows, and the positions of its mistakes."""
+from certifit._types import Array, Matrix
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
 
 
 @dataclass(frozen=True)
@@ -39,18 +37,47 @@ class Plan:
     time_budget: float | None = None
     validation: Array | None = None  # mask of rows kept aside
 
+    @property
+    def shrink(self) -> float:
+        """What a row's visit multiplies the weights by."""
+        return max(0.0, 1.0 - self.eta0 * self.alpha)
 
-@dataclass
-class Run:
-    """Outcome: weights, offset, passes made, mistakes per row, and why it ended."""
+
+@dataclass(frozen=True)
+class Pass:
+    """The perceptron after a pass: weights, loss (its mean is the objective), order of rows, positions of mistakes.
+
+    ``order`` and ``positions`` are overwritten by the next pass.
+    """
+
+    w: Array
+    b: float
+    loss: float
+    objective: float
+    step: float
+    number: int
+    order: Array
+    positions: Array
+    gap: float = np.nan
+
+    @property
+    def mistaken(self) -> Array:
+        """The rows that were wrong, in the order of the visits."""
+        return self.order[self.positions]
+
+
+OnPass = Callable[[Pass], None]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Weights, offset, times each row was wrong, passes made, and the period after which it repeats (0: none seen)."""
 
     w: Array
     b: float
     times: Array
-    passes: int = 0
-    status: str = "passes used up"
-    period: int = 0  # passes after which the state repeats; 0 when it was not seen to
-    records: list[tuple[int, float]] = field(default_factory=list)  # mistakes and mean loss of each pass
+    passes: int
+    period: int = 0
 
     @property
     def mistakes(self) -> int:
@@ -95,67 +122,110 @@ class _Returning:
         return 0
 
 
-def run_perceptron(X: Any, s: Array, w: Array, b: float, plan: Plan, on_pass: OnPass | None = None) -> Run:
+def run_perceptron(
+    X: Matrix, s: Array, w: Array, b: float, plan: Plan, on_pass: OnPass | None = None, trace: bool = False
+) -> Solution:
     """Make passes over (X, s) from the start (w, b) until one of the reasons in `Plan` to stop.
+
+    Returns
+    -------
+    Solution
+        ``value`` is `Learned`; status "converged" (a pass without mistakes), "no improvement", "max_iter",
+        "time_budget" or "cycle". A trace has one row per mistake.
 
     Examples
     --------
     >>> X, s = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]]), np.array([1.0, -1.0, -1.0])
     >>> r = run_perceptron(X, s, np.zeros(2), 0.0, Plan(shuffle=False))
-    >>> r.w.tolist(), r.mistakes, r.status
-    ([-1.0, 3.0], 2, 'a pass without mistakes')
+    >>> r.value.w.tolist(), r.value.mistakes, r.status
+    ([-1.0, 3.0], 2, 'converged')
     """
-    from certifit.loops import perceptron as loops  # compiled code loads on first use
+    walk = _Walk(X, s, plan, on_pass)
+    none = np.zeros(0, dtype=np.int64)
+    first = Pass(np.array(w, dtype=float), float(b), 0.0, 0.0, plan.eta0, 0, none, none)
+    events = _mistakes(X, s, plan, first)
+    run = drive(first, walk.advance, walk.finished, plan.max_iter, plan.time_budget, trace, events=events)
+    if run.status == "diverged":
+        raise DivergenceError("The perceptron's weights left the finite numbers: scale the columns of X or lower eta0.")
+    learned = Learned(run.state.w, run.state.b, walk.times, run.n_iter, walk.period)
+    return Solution(learned, "cycle" if walk.period else run.status, run.stats | {"method": "perceptron"})
 
-    n = X.shape[0]
-    run = Run(np.array(w, dtype=float), float(b), np.zeros(n, dtype=np.int64))
-    order, log = np.arange(n), np.empty(n, dtype=np.int64)
-    train = n if plan.validation is None else int(np.sum(~plan.validation))
-    stop, returning = _Stop(plan, train), _Returning()
-    begun = time.perf_counter()
-    for _ in range(plan.max_iter):
+
+class _Walk:
+    """Passes over the rows, and what ends them."""
+
+    def __init__(self, X: Matrix, s: Array, plan: Plan, on_pass: OnPass | None) -> None:
+        self.X, self.s, self.plan, self.on_pass = X, s, plan, on_pass
+        n = X.shape[0]
+        self.order, self.log, self.times = np.arange(n), np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self.train = n if plan.validation is None else int(np.sum(~plan.validation))
+        self.stop, self.returning, self.period = _Stop(plan, self.train), _Returning(), 0
+
+    def advance(self, at: Pass) -> Pass:
+        from certifit.loops import perceptron as loops  # compiled code loads on first use
+
+        plan, w = self.plan, at.w.copy()
         if plan.shuffle:
-            loops.shuffle(order, plan.seed)
-        todo = order if plan.validation is None else order[~plan.validation[order]]
-        mistakes, run.b, loss = _one_pass(X, s, todo, run, plan, log)
-        if not (np.isfinite(run.b) and np.all(np.isfinite(run.w))):
-            raise DivergenceError(
-                "The perceptron's weights left the finite numbers: scale the columns of X or lower eta0."
-            )
-        rows = todo[log[:mistakes]]
-        run.times[rows] += 1
-        run.passes += 1
-        run.records.append((int(mistakes), float(loss) / max(train, 1)))
-        if on_pass is not None:
-            on_pass(run.passes, todo, log[:mistakes].copy())
-        if mistakes == 0 and plan.alpha == 0.0:
-            run.status = "a pass without mistakes"
-            break
-        if stop(loss, None if plan.validation is None else _score(X, s, run, plan.validation)):
-            run.status = "no improvement"
-            break
-        if plan.time_budget is not None and time.perf_counter() - begun > plan.time_budget:
-            run.status = "time used up"
-            break
-        if not plan.shuffle and not run.period:
-            run.period = returning.period(run.w, run.b)
-    if run.period:
-        run.status = "it repeats itself"
-    return run
+            loops.shuffle(self.order, plan.seed)
+        todo = self.order if plan.validation is None else self.order[~plan.validation[self.order]]
+        mistakes, b, loss = _one_pass(self.X, self.s, todo, w, at.b, plan, self.log)
+        if not (np.isfinite(b) and np.all(np.isfinite(w))):
+            loss = np.inf
+        mean = loss / max(self.train, 1)
+        after = Pass(w, float(b), loss, mean, plan.eta0, at.number + 1, todo, self.log[:mistakes])
+        self.times[after.mistaken] += 1
+        if self.on_pass is not None:
+            self.on_pass(after)
+        return after
+
+    def finished(self, before: Pass, after: Pass) -> str:
+        if len(after.positions) == 0 and self.plan.alpha == 0.0:
+            return "converged"
+        kept = self.plan.validation
+        score = None if kept is None else _accuracy(self.X[kept], self.s[kept], after)
+        if self.stop(after.loss, score):
+            return "no improvement"
+        if not self.plan.shuffle and not self.period:
+            self.period = self.returning.period(after.w, after.b)
+        return ""
 
 
-def _one_pass(X: Any, s: Array, order: Array, run: Run, plan: Plan, log: Array) -> tuple[int, float, float]:
+def _one_pass(
+    X: Matrix, s: Array, order: Array, w: Array, b: float, plan: Plan, log: Array
+) -> tuple[int, float, float]:
     from certifit.loops import perceptron as loops
 
     steps = (plan.up, plan.down, plan.fit_intercept, log)
-    shrink = max(0.0, 1.0 - plan.eta0 * plan.alpha)
     if scipy.sparse.issparse(X):
-        return loops.sparse_pass(X.data, X.indices, X.indptr, s, order, run.w, run.b, *steps, shrink, plan.alpha)
+        return loops.sparse_pass(X.data, X.indices, X.indptr, s, order, w, b, *steps, plan.shrink, plan.alpha)
     if plan.alpha > 0.0:
-        return loops.shrinking_pass(X, s, order, run.w, run.b, *steps, shrink, plan.alpha)
-    return loops.dense_pass(X, s, order, run.w, run.b, *steps)
+        return loops.shrinking_pass(X, s, order, w, b, *steps, plan.shrink, plan.alpha)
+    return loops.dense_pass(X, s, order, w, b, *steps)
 
 
-def _score(X: Any, s: Array, run: Run, rows: Array) -> float:
-    """Accuracy on the rows kept aside."""
-    return float(np.mean(np.where(X[rows] @ run.w + run.b > 0, 1.0, -1.0) == s[rows]))
+def _accuracy(X: Matrix, s: Array, at: Pass) -> float:
+    return float(np.mean(np.where(X @ at.w + at.b > 0, 1.0, -1.0) == s))
+
+
+def _mistakes(X: Matrix, s: Array, plan: Plan, first: Pass) -> Callable[[Pass], Iterator[dict[str, Any]]]:
+    """The mistakes of each pass with the weights before and after, by walking the logged ones again."""
+    begin, count = first, 0
+
+    def rows(at: Pass) -> Iterator[dict[str, Any]]:
+        nonlocal begin, count
+        w, b, visited = begin.w, begin.b, 0
+        for position, i in zip(at.positions, at.mistaken):
+            x = X[[i]].toarray()[0] if scipy.sparse.issparse(X) else X[i]
+            step = plan.up if s[i] > 0 else -plan.down
+            w = w * plan.shrink ** float(position - visited)
+            after, offset = plan.shrink * w + step * x, b + step * plan.fit_intercept
+            count += 1
+            yield {
+                "iteration": count, "step": abs(step), "sweep": at.number, "row": int(i), "label": int(s[i]),
+                "score": float(x @ w + b), "before": w, "after": after, "intercept_before": b,
+                "intercept_after": offset,
+            }  # fmt: skip
+            w, b, visited = after, offset, int(position) + 1
+        begin = at
+
+    return rows

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._trace import continued
 from certifit._types import Array
 from certifit.design import Coordinates, PseudoInverse, cholesky, one_thread, pseudo_inverse, sum_over_rows
 from certifit.losses import Loss, Softmax
@@ -238,9 +239,7 @@ def _minimise(
             trace,
         )
         state, status, n_iter = second.state, second.status, n_iter + second.n_iter
-        rows = rows + [
-            r._replace(iteration=r.iteration + run.n_iter, seconds=r.seconds + run.seconds) for r in second.trace[1:]
-        ]
+        rows = continued(rows, second.trace[1:])
     state = _last(objective, state)
     stats = {"n_iter": max(1, n_iter), "seconds": run.seconds, "trace": rows, "gap": state.gap, "scores": state.Z}
     stats |= {"method": ON_A_SHARE if sampled else "newton", "stalled": state.stalled}
