@@ -81,7 +81,7 @@ def test_threads_change_no_choice(monkeypatch):
     y = rng.integers(0, 4, 9000)
     trees = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr("certifit.tree._growing.workers", lambda threads=threads: threads)
+        monkeypatch.setattr("certifit.tree._growing.threads", lambda threads=threads: threads)
         grown = grow(sort_columns(X, np.zeros(6, int)), Target(y, 4, None, None), Settings("entropy"))
         trees.append(grown.tree)
     for other in trees[1:]:

@@ -208,6 +208,6 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
     X, y = _classes(9000, 5)
     grid = {"C": [0.01, 1.0, 100.0]}
     many = Search(LogisticRegression(), grid, cv=3, scoring="neg_log_loss").fit(X, y)
-    monkeypatch.setattr("certifit.design._rows.threads", lambda: 1)
+    monkeypatch.setattr("certifit.parallel.threads", lambda n_jobs=None: 1)
     one = Search(LogisticRegression(), grid, cv=3, scoring="neg_log_loss").fit(X, y)
     assert one.cv_results_["mean_test_score"].tolist() == many.cv_results_["mean_test_score"].tolist()

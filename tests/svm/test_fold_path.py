@@ -106,7 +106,7 @@ def test_threads_do_not_change_anything(monkeypatch):
     X, y = _data(150, classes=3)
     path = SVC()._fold_path(X, y, list(KFold(5).split(X)), [{"C": c} for c in (0.1, 1.0)], ("decision_function",))
     many = [d["decision_function"] for d in path]
-    monkeypatch.setattr(_fold_path, "_side_by_side", lambda work, tasks: [work(t) for t in tasks])
+    monkeypatch.setattr(_fold_path, "side_by_side", lambda work, tasks: [work(t) for t in tasks])
     path = SVC()._fold_path(X, y, list(KFold(5).split(X)), [{"C": c} for c in (0.1, 1.0)], ("decision_function",))
     for a, b in zip(many, path):
         np.testing.assert_array_equal(a, b["decision_function"])

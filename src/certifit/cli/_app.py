@@ -86,10 +86,10 @@ def study(
         Processes; as many as there are processors when not given.
     """
     from certifit.cli import _commands
+    from certifit.parallel import cores
 
-    count = (
-        workers if workers is not None else max(2, min(os.cpu_count() or 1, 8))
-    )  # two at least: only work elsewhere can be ended in time
+    # Two at least: only work elsewhere can be ended in time.
+    count = workers if workers is not None else max(2, min(cores(), 8))
     return _commands.study(
         data,
         target,

@@ -1,4 +1,4 @@
-"""X as solvers see it: dense or sparse, weighted, centred and scaled, behind one face.
+"""X as solvers see it: dense or sparse, weighted, centred and scaled, behind one face; and Gram matrices by blocks.
 
 No other folder asks how X is stored.
 """
@@ -7,11 +7,12 @@ from certifit.design._columns import Block, Columns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
-from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, one_thread, pseudo_inverse
-from certifit.design._rows import side_by_side, sum_over_rows
+from certifit.design._gram_blocks import Blocks, blocks
+from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, pseudo_inverse
 
 __all__ = [
     "Block",
+    "Blocks",
     "Cholesky",
     "Columns",
     "Coordinates",
@@ -20,11 +21,9 @@ __all__ = [
     "PseudoInverse",
     "add_to_pair",
     "as_design",
+    "blocks",
     "cholesky",
     "compensated_product",
     "compensated_product_t",
-    "one_thread",
     "pseudo_inverse",
-    "side_by_side",
-    "sum_over_rows",
 ]

@@ -14,7 +14,7 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.design._design import Design
-from certifit.design._rows import transposed_product
+from certifit.design._products import transposed_product
 
 _DENSE = 40_000_000  # entries up to which gathered sparse columns are made dense
 _GATHERED = 2_000  # columns that a working set is expected to hold

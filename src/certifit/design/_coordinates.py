@@ -9,7 +9,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.design._design import Design
 from certifit.design._linalg import cholesky
-from certifit.design._rows import sum_over_rows
+from certifit.parallel import sum_over_rows
 
 _BLOCK = 2048  # rows per block of a weighted Gram matrix
 _SOME = 4096  # rows that are enough to find a centre and a scale

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.design._rows import product, sum_over_rows, transposed_product
+from certifit.design._products import product, transposed_product
+from certifit.parallel import sum_over_rows
 
 _ROWS = 4096  # rows handled at a time
 

@@ -7,25 +7,13 @@ while) slow the other down tenfold. Large products go through NumPy; what is sma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import dpocon, dpotrf
-from threadpoolctl import ThreadpoolController
 
 from certifit._types import Array
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_thread() -> Any:
-    """Context in which BLAS uses one thread."""
-    return _controller().limit(limits=1, user_api="blas")
+from certifit.parallel import one_thread
 
 
 @dataclass(frozen=True)

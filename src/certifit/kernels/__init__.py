@@ -24,7 +24,6 @@ from certifit.kernels._base import (
     register,
     rows,
 )
-from certifit.kernels._blocks import Blocks, blocks
 from certifit.kernels._choice import NAMES, choose, scale_gamma
 from certifit.kernels._kernels import (
     RBF,
@@ -71,9 +70,12 @@ globals().update(_own)
 __all__ += sorted(set(_own) - set(__all__))
 
 
+# Public names that stand on kernels and live on a higher floor: the question "is this Mercer?" is answered with a
+# certificate, and blocks of Gram matrices are computed by the engine.
+_ELSEWHERE = {"mercer": "certifit.certificates", "Blocks": "certifit.design", "blocks": "certifit.design"}
+
+
 def __getattr__(name: str) -> Any:
-    # The question "is this Mercer?" is answered with a certificate, and certificates stand on kernels: the public
-    # name lives here, the answer there.
-    if name == "mercer":
-        return importlib.import_module("certifit.certificates").mercer
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     raise AttributeError(f"module 'certifit.kernels' has no attribute {name!r}")

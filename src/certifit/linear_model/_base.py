@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
 
 from certifit._types import Array, Matrix
-from certifit.design import sum_over_rows
+from certifit.parallel import sum_over_rows
 
 
 def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:

@@ -10,8 +10,8 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from certifit._types import Array
-from certifit.design import side_by_side
 from certifit.linear_model._base import read_weights
+from certifit.parallel import side_by_side
 from certifit.resampling import Fold
 from certifit.solvers.coordinate import is_tall
 from certifit.solvers.lasso_folds import LassoFolds

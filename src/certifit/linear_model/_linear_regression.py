@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._certified import Certified
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import Design, as_design, one_thread
+from certifit.design import Design, as_design
 from certifit.inference import Summary, least_squares_summary
 from certifit.linear_model._base import (
     as_evidence,
@@ -23,6 +23,7 @@ from certifit.linear_model._base import (
     read_regression,
 )
 from certifit.linear_model._fold_path import penalties, ridge_fold_path
+from certifit.parallel import one_thread
 from certifit.solvers import Solution, solve_least_squares
 
 

@@ -22,14 +22,13 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute as loops
 from certifit.neighbors import _integers
 from certifit.neighbors._integers import Integers
-from certifit.neighbors._threads import each
 from certifit.neighbors._tree import Tree
+from certifit.parallel import side_by_side
 
 _TINY = 1e-36
 _BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
@@ -116,8 +115,7 @@ class Brute:
             loops.settle(Q, first, self.X, self.w, rows, counts, values, found)
             return int(left) + int(spent.sum())
 
-        with threadpool_limits(1, "blas"):  # one product per thread, not threads per product
-            settled = sum(each(block, range(0, len(Q), _BLOCK_Q), asked.n_threads))
+        settled = sum(side_by_side(block, range(0, len(Q), _BLOCK_Q), asked.n_threads))
         return values, found, settled
 
 

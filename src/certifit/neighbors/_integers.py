@@ -24,7 +24,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.loops import neighbors_brute as candidates
 from certifit.loops import neighbors_integers as loops
-from certifit.neighbors._threads import each
+from certifit.parallel import side_by_side
 
 if TYPE_CHECKING:
     from certifit.neighbors._brute import Queries
@@ -89,7 +89,7 @@ class Integers:
             candidates.settle(Q, first, self.X, self.w, rows, counts, values, found)
             open_[part] = counts < 0
 
-        each(block, range(0, len(Q), step), n_threads)
+        side_by_side(block, range(0, len(Q), step), n_threads)
         return values, found, open_
 
     def _scan(self, Q: Array, first: int, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:

@@ -16,8 +16,8 @@ from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
 from certifit.neighbors import _integers
 from certifit.neighbors._brute import BruteForce, Queries
 from certifit.neighbors._metrics import Metric, function_block
-from certifit.neighbors._threads import each, shares, threads
 from certifit.neighbors._tree import Tree
+from certifit.parallel import ranges, side_by_side, threads
 
 _NONE = np.empty(0, np.int64)
 _ENTRIES = 1 << 22  # distances held at a time where whole rows of them are needed
@@ -162,7 +162,7 @@ class Index:
                 Q[s], self._points, self._weights, self._plain.code, band, values[s], found[s], parts
             )
 
-        each(work, shares(len(Q), 4 * threads(self.n_jobs)), threads(self.n_jobs))
+        side_by_side(work, ranges(len(Q), 4 * threads(self.n_jobs)), threads(self.n_jobs))
 
     def _raw(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Nearest k in the order of double precision."""
@@ -203,9 +203,9 @@ class Index:
         out = np.empty((len(Q), len(self.X)))
         m = self._plain
         Q = Q if s == 1.0 else Q * s
-        each(
+        side_by_side(
             lambda i: neighbors_tree.distances(Q[slice(*i)], columns, self._weights, m.code, m.p, out[slice(*i)]),
-            shares(len(Q), 2 * threads(self.n_jobs)),
+            ranges(len(Q), 2 * threads(self.n_jobs)),
             threads(self.n_jobs),
         )
         return out / 2.0 if cosine else m.rooted(out) / s

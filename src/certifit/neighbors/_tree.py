@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import neighbors_tree as loops
-from certifit.neighbors._threads import each, shares
+from certifit.parallel import ranges, side_by_side
 
 _LANES = 16  # rows of a leaf are padded to a multiple of this: whole vector registers, no remainder loop
 
@@ -36,7 +36,7 @@ class Tree:
         top = min(levels, int(np.ceil(np.log2(2 * n_threads))) if n > 2000 else 0)
         loops.grow(P, rows, box, axis, cut, 0, 0, n, 2**top - 1)
         parts = _halved(n, top)
-        each(
+        side_by_side(
             lambda i: loops.grow(P, rows, box, axis, cut, 2**top - 1 + i, parts[i], parts[i + 1], inner),
             range(2**top),
             n_threads,
@@ -68,20 +68,20 @@ class Tree:
         """
         values, found = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
         if self.flat:
-            each(
+            side_by_side(
                 lambda s: loops.scan(
                     Q, *s, self.leaves, self.rows, self.starts, w, code, p, group_q, group_x, values, found
                 ),
-                shares(len(Q), 8 * n_threads),
+                ranges(len(Q), 8 * n_threads),
                 n_threads,
             )
             return values, found
         # Rounding is monotone except in the power function, which is granted 4 ulp on either side.
         trust = 1.0 - 1e-13 if code == 3 else 1.0
         order, cuts, homes, width = self._groups(Q, k, n_threads)
-        each(
+        side_by_side(
             lambda s: loops.search( Q, order, cuts, homes, width, *s, self.leaves, self.rows, self.starts,
-            self.box, w, code, p, trust, group_q, group_x, values, found, ), shares(len(homes), 8 *
+            self.box, w, code, p, trust, group_q, group_x, values, found, ), ranges(len(homes), 8 *
             n_threads), n_threads,
         )  # fmt: skip
         return values, found
@@ -91,7 +91,7 @@ class Tree:
         rows.
         """
         leaf_of = np.empty(len(Q), np.int64)
-        each(lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), shares(len(Q), n_threads), n_threads)
+        side_by_side(lambda s: loops.locate(Q, self.axis, self.cut, leaf_of, *s), ranges(len(Q), n_threads), n_threads)
         n_leaves = len(self.starts) - 1
         # NumPy sorts two-byte integers by counting.
         order = np.argsort(leaf_of.astype(np.uint16) if n_leaves <= 1 << 16 else leaf_of, kind="stable")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import side_by_side
 from certifit.losses import Binomial, Logistic, Loss
+from certifit.parallel import side_by_side
 
 _BLOCK = 131_072  # numbers per block of scores: what stays in cache
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from certifit._types import Array
-from certifit.design import cholesky, one_thread
+from certifit.design import cholesky
+from certifit.parallel import one_thread
 
 _ROUNDS = 500
 _COLD_SWEEPS = 8

@@ -18,7 +18,8 @@ import numpy as np
 
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.design import Columns, Design, one_thread
+from certifit.design import Columns, Design
+from certifit.parallel import one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual

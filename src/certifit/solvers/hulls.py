@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from certifit._types import Array
-from certifit.kernels import Blocks
+from certifit.design import Blocks
 from certifit.loops import hulls as loops
 from certifit.solvers.balance import balance
 

@@ -18,8 +18,9 @@ import numpy as np
 import scipy.linalg
 
 from certifit._types import Array
-from certifit.design import Cholesky, Design, cholesky, one_thread
+from certifit.design import Cholesky, Design, cholesky
 from certifit.losses import Loss
+from certifit.parallel import one_thread
 from certifit.regularizers import Regularizer
 from certifit.solvers._driver import drive
 from certifit.solvers._separable import separable

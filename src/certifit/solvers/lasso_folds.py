@@ -13,7 +13,8 @@ from functools import reduce
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import as_design, side_by_side
+from certifit.design import as_design
+from certifit.parallel import side_by_side
 from certifit.solvers._gram_descent import Penalty
 from certifit.solvers._gram_path import descend_path
 from certifit.solvers.coordinate import solve_coordinate

@@ -25,16 +25,8 @@ import scipy.sparse.linalg
 from scipy.linalg.lapack import dtrcon
 
 from certifit._types import Array
-from certifit.design import (
-    Cholesky,
-    Design,
-    Moments,
-    add_to_pair,
-    cholesky,
-    compensated_product,
-    compensated_product_t,
-    one_thread,
-)
+from certifit.design import Cholesky, Design, Moments, add_to_pair, cholesky, compensated_product, compensated_product_t
+from certifit.parallel import one_thread
 from certifit.solvers._solution import Solution
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import one_thread
-from certifit.kernels import Blocks
+from certifit.design import Blocks
 from certifit.loops import smo as loops
+from certifit.parallel import one_thread
 from certifit.solvers.balance import balance
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096

@@ -22,8 +22,9 @@ import numpy as np
 
 from certifit._trace import continued
 from certifit._types import Array
-from certifit.design import Coordinates, PseudoInverse, cholesky, one_thread, pseudo_inverse, sum_over_rows
+from certifit.design import Coordinates, PseudoInverse, cholesky, pseudo_inverse
 from certifit.losses import Loss, Softmax
+from certifit.parallel import one_thread, sum_over_rows
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 

@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import cholesky, one_thread
+from certifit.design import cholesky
 from certifit.losses import Loss
+from certifit.parallel import one_thread
 from certifit.solvers._fold_cells import Anchor, Cells, Rows, evaluate, longest, look, values
 
 _REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one

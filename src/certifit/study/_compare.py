@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from certifit._types import Array
 from certifit.files import Schema
 from certifit.model_selection import Search
+from certifit.parallel import processes
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, Measure, answers_of, score
 from certifit.study._models import Candidate
@@ -201,10 +202,7 @@ _HELD: dict[str, Work] = {}
 
 
 def _hold(work: Work) -> None:
-    """Called once in every worker process: keep the data, use one thread."""
-    import threadpoolctl
-
-    threadpoolctl.threadpool_limits(1)
+    """Called once in every worker process: keep the data."""
     _HELD["work"] = work
 
 
@@ -216,11 +214,8 @@ def _elsewhere(results: list[Result], work: Work, deadline: float, workers: int)
     """The same in worker processes, which are ended when the time is up."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    from joblib.externals.loky import ProcessPoolExecutor
-
     folds = len(work.folds)
-    alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    executor = ProcessPoolExecutor(workers, initializer=_hold, initargs=(work,), env=alone)
+    executor = processes(workers, _hold, (work,))
     queue = _order(results, folds, deadline)
     running: dict[Any, tuple[int, int]] = {}
     try:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Real
 from typing import Any
 
@@ -14,8 +12,9 @@ from sklearn.utils import check_array
 
 from certifit._types import Array, Matrix
 from certifit.certificates.svm import pairs_of
-from certifit.design import one_thread
-from certifit.kernels import Kernel, Precomputed, blocks, choose
+from certifit.design import blocks
+from certifit.kernels import Kernel, Precomputed, choose
+from certifit.parallel import one_thread, side_by_side
 from certifit.resampling import CannotShare, Fold
 from certifit.solvers.svc_folds import FoldMachine, machine_path
 from certifit.svm._labels import Labelled, labelled
@@ -120,7 +119,7 @@ def _paths(
         with one_thread():
             grams[key] = _gram(next(task.kernel for task in tasks if task.key == key), X)
             for stage in ([f for f in mine if f < _LEADERS], [f for f in mine if f >= _LEADERS]):
-                done.update(zip(stage, _side_by_side(solve, stage)))
+                done.update(zip(stage, side_by_side(solve, stage)))
     back = np.argsort(rising)
     return [(task.lab, [[path[c] for path in done[f]] for c in back]) for f, task in enumerate(tasks)]
 
@@ -163,12 +162,3 @@ def _gram(kernel: Kernel, X: Matrix) -> Array:
         return np.asarray(X)
     every = np.arange(X.shape[0])
     return blocks(kernel, X, memory=np.inf).block(every, every)
-
-
-def _side_by_side(work: Any, tasks: Sequence[int]) -> list[Any]:
-    """The loops let go of Python's lock; no answer depends on how many threads there are."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if min(cores, len(tasks)) <= 1:
-        return [work(t) for t in tasks]
-    with ThreadPoolExecutor(min(cores, len(tasks))) as pool:
-        return list(pool.map(work, tasks))

@@ -17,7 +17,8 @@ from certifit._errors import ConvergenceWarning, NotSeparableError, ThinMarginEr
 from certifit._types import Array, Matrix
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
-from certifit.kernels import NAMES, Kernel, Linear, Precomputed, blocks, choose
+from certifit.design import blocks
+from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
 from certifit.separability import separability
 from certifit.solvers.hulls import Hulls, nearest_hulls
 from certifit.svm._evidence import machine_evidence, read_diagonal

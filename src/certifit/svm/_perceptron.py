@@ -16,7 +16,8 @@ from certifit._certified import Certified
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import machine_labels
-from certifit.kernels import NAMES, Blocks, Precomputed, blocks, choose
+from certifit.design import Blocks, blocks
+from certifit.kernels import NAMES, Precomputed, choose
 from certifit.svm._labels import labelled
 
 

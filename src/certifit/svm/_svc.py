@@ -19,7 +19,8 @@ from certifit._errors import ConvergenceWarning
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
-from certifit.kernels import NAMES, RBF, Blocks, Kernel, Linear, Precomputed, blocks, choose
+from certifit.design import Blocks, blocks
+from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import Machine, smo
 from certifit.svm import _fold_path

@@ -8,9 +8,8 @@ questions of equal gain the first column and the lowest threshold win. Rows of w
 from __future__ import annotations
 
 import heapq
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import ceil
 from numbers import Integral
 from queue import SimpleQueue
@@ -21,7 +20,8 @@ import numpy as np
 from certifit._types import Array
 from certifit.loops import tree_growing as loops
 from certifit.loops import tree_sample
-from certifit.tree._structure import Tree, workers
+from certifit.parallel import ranges, side_by_side, threads
+from certifit.tree._structure import Tree
 from certifit.tree._target import CRITERIA, Scaled, Target, fill, fixed_point
 
 _WORTH_THREADS = 40_000  # rows × columns below which one thread is as fast
@@ -85,21 +85,18 @@ class Sorted:
         place = np.full(self.words.shape[1], -1, dtype=np.int64)
         place[keep] = np.arange(len(keep))
         out = np.empty((len(self.words), len(keep)), dtype=np.int64)
-        ends = np.linspace(0, len(out), workers() + 1).astype(int)
 
         def part(a: int, b: int) -> None:
             tree_sample.keep_rows(self.words[a:b], place, out[a:b])
 
-        _spread(part, ends, out.size)
+        _by_columns(part, len(out), out.size)
         return replace(self, words=out)
 
 
-def _spread(work: Any, ends: Array, size: int) -> list[Any]:
-    """work(first, last) for neighbouring ends, in threads when the size is worth it."""
-    if size < _WORTH_THREADS or len(ends) <= 2:
-        return [work(a, b) for a, b in pairwise(ends)]
-    with ThreadPoolExecutor(len(ends) - 1) as pool:
-        return list(pool.map(work, ends[:-1], ends[1:]))
+def _by_columns(work: Callable[[int, int], None], d: int, size: int) -> None:
+    """work(first, last) for ranges of the columns, in threads when the size is worth it."""
+    count = threads() if size >= _WORTH_THREADS else 1
+    side_by_side(lambda part: work(*part), ranges(d, count), count)
 
 
 def sort_columns(X: Array, sizes: Array) -> Sorted:
@@ -118,7 +115,7 @@ def sort_columns(X: Array, sizes: Array) -> Sorted:
                 codes = np.where(np.isnan(column), tree_sample.MISSING, column)[order].astype(np.int64)
                 words[f] = codes << 32 | order
 
-    _spread(part, np.linspace(0, d, workers() + 1).astype(int), n * d)
+    _by_columns(part, d, n * d)
     return Sorted(words, values, np.asarray(sizes, dtype=np.int64))
 
 
@@ -207,51 +204,48 @@ class _Work:
 
     def depth_first(self) -> None:
         """Large nodes with the threads sharing columns, then small subtrees shared among them."""
-        threads = workers() if self.n * self.d >= _WORTH_THREADS else 1
+        count = threads() if self.n * self.d >= _WORTH_THREADS else 1
         # Float sums of the absolute error decide near-ties by the order of columns: one thread, one order.
-        if threads == 1 or self.rules.criterion == loops.ABSOLUTE or self.rules.max_features < self.d:
+        if count == 1 or self.rules.criterion == loops.ABSOLUTE or self.rules.max_features < self.d:
             loops.grow(self.sample, self.rules, self.room(), self.nodes, 0, 0, self.n, 0)
             return
-        rooms = [self.room() for _ in range(threads)]
-        small = max(_SMALL_NODE, self.n // (8 * threads))
+        rooms = [self.room() for _ in range(count)]
+        small = max(_SMALL_NODE, self.n // (8 * count))
         tasks, stack = [], [(0, 0, self.n, 0)]
-        with ThreadPoolExecutor(threads) as pool:
-            while stack:
-                slot, start, end, depth = stack.pop()
-                if end - start <= small:
-                    tasks.append((slot, start, end, depth))
-                    continue
-                n_left = self._one_node(slot, start, end, depth, rooms, pool)
-                if n_left:
-                    stack.append((slot + 2 * n_left, start + n_left, end, depth + 1))
-                    stack.append((slot + 1, start, start + n_left, depth + 1))
-            free: SimpleQueue[tree_sample.Scratch] = SimpleQueue()
-            for x in rooms:
-                free.put(x)
+        while stack:
+            slot, start, end, depth = stack.pop()
+            if end - start <= small:
+                tasks.append((slot, start, end, depth))
+                continue
+            n_left = self._one_node(slot, start, end, depth, rooms)
+            if n_left:
+                stack.append((slot + 2 * n_left, start + n_left, end, depth + 1))
+                stack.append((slot + 1, start, start + n_left, depth + 1))
+        free: SimpleQueue[tree_sample.Scratch] = SimpleQueue()
+        for x in rooms:
+            free.put(x)
 
-            def run(task: tuple[int, int, int, int]) -> None:
-                x = free.get()
-                loops.grow(self.sample, self.rules, x, self.nodes, *task)
-                free.put(x)
+        def run(task: tuple[int, int, int, int]) -> None:
+            x = free.get()
+            loops.grow(self.sample, self.rules, x, self.nodes, *task)
+            free.put(x)
 
-            list(pool.map(run, sorted(tasks, key=lambda t: t[1] - t[2])))
+        side_by_side(run, sorted(tasks, key=lambda t: t[1] - t[2]), count)
 
-    def _one_node(self, slot: int, start: int, end: int, depth: int, rooms: Any, pool: Any) -> int:
+    def _one_node(self, slot: int, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> int:
         """Search and divide one node; returns how many rows go left (0: a leaf)."""
         s, r, x, t = self.sample, self.rules, rooms[0], self.nodes
         t.n_rows[slot] = end - start
-        found = self._question(slot, start, end, depth, rooms, pool)
+        found = self._question(slot, start, end, depth, rooms)
         if found.feature < 0 or found.score < r.min_gain:
             loops.set_leaf(s, t, slot, start, end)
             return 0
         n_left = int(loops.record(s, x, t, slot, start, end, found))
-        ends = np.linspace(0, len(s.words), len(rooms) + 1).astype(int)
-        jobs = [pool.submit(loops.divide, s, y, start, end, a, b) for y, a, b in zip(rooms, ends[:-1], ends[1:])]
-        for job in jobs:
-            job.result()
+        parts = list(zip(rooms, ranges(len(s.words), len(rooms))))
+        side_by_side(lambda part: loops.divide(s, part[0], start, end, *part[1]), parts, len(rooms))
         return n_left
 
-    def _question(self, slot: int, start: int, end: int, depth: int, rooms: Any, pool: Any) -> loops.Found:
+    def _question(self, slot: int, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> loops.Found:
         """The best question of a node; its grouping, if categorical, ends up in the first room."""
         s, r, x = self.sample, self.rules, rooms[0]
         pure = loops.take_stock(s, r, x, start, end)
@@ -261,19 +255,17 @@ class _Work:
         drawn = self.nodes.drawn[slot if some else 0]
         if some or len(rooms) == 1:
             return loops.Found(*loops.search(s, r, x, start, end, 0, self.d, seed, drawn))
-        ends = np.linspace(0, self.d, len(rooms) + 1).astype(int)
         for y in rooms[1:]:
             y.total[:] = x.total
             y.local[:] = x.local
-        jobs = [
-            pool.submit(loops.search, s, r, y, start, end, a, b, seed, drawn)
-            for y, a, b in zip(rooms, ends[:-1], ends[1:])
-        ]
+        parts = list(zip(rooms, ranges(self.d, len(rooms))))
+        found = side_by_side(
+            lambda part: loops.search(s, r, part[0], start, end, *part[1], seed, drawn), parts, len(rooms)
+        )
         best = loops.NOTHING
-        for y, job in zip(rooms, jobs):
-            found = loops.Found(*job.result())
-            if found.score > best.score:
-                best = found
+        for y, answer in zip(rooms, found):
+            if answer[0] > best.score:
+                best = loops.Found(*answer)
                 x.chosen[:] = y.chosen
         return best
 
@@ -283,29 +275,28 @@ class _Work:
         ids: list[tuple[int, int, int]] = [(0, self.n, 0)]  # start, end, depth of each node made so far
         children: dict[int, int] = {}
         heap: list[tuple[float, int, Any, Array]] = []
-        with ThreadPoolExecutor(1) as pool:
-            rooms = [self.room()]
+        rooms = [self.room()]
 
-            def consider(node: int) -> None:
-                start, end, depth = ids[node]
-                t.n_rows[node] = end - start
-                loops.set_leaf(self.sample, t, node, start, end)
-                found = self._question(node, start, end, depth, rooms, pool)
-                if found.feature >= 0 and found.score >= self.rules.min_gain:
-                    heapq.heappush(heap, (-found.score, node, found, rooms[0].chosen.copy()))
+        def consider(node: int) -> None:
+            start, end, depth = ids[node]
+            t.n_rows[node] = end - start
+            loops.set_leaf(self.sample, t, node, start, end)
+            found = self._question(node, start, end, depth, rooms)
+            if found.feature >= 0 and found.score >= self.rules.min_gain:
+                heapq.heappush(heap, (-found.score, node, found, rooms[0].chosen.copy()))
 
-            consider(0)
-            while heap and len(children) < self.settings.max_leaf_nodes - 1:
-                _, node, found, chosen = heapq.heappop(heap)
-                start, end, depth = ids[node]
-                rooms[0].chosen[:] = chosen
-                n_left = int(loops.record(self.sample, rooms[0], t, node, start, end, found))
-                loops.divide(self.sample, rooms[0], start, end, 0, len(self.sample.words))
-                children[node] = len(ids)
-                ids += [(start, start + n_left, depth + 1), (start + n_left, end, depth + 1)]
-                for child in (len(ids) - 2, len(ids) - 1):
-                    t.seed[child] = loops.mix(int(t.seed[node]) + child)
-                    consider(child)
+        consider(0)
+        while heap and len(children) < self.settings.max_leaf_nodes - 1:
+            _, node, found, chosen = heapq.heappop(heap)
+            start, end, depth = ids[node]
+            rooms[0].chosen[:] = chosen
+            n_left = int(loops.record(self.sample, rooms[0], t, node, start, end, found))
+            loops.divide(self.sample, rooms[0], start, end, 0, len(self.sample.words))
+            children[node] = len(ids)
+            ids += [(start, start + n_left, depth + 1), (start + n_left, end, depth + 1)]
+            for child in (len(ids) - 2, len(ids) - 1):
+                t.seed[child] = loops.mix(int(t.seed[node]) + child)
+                consider(child)
         self.order = children
 
     order: dict[int, int] | None = None

@@ -14,8 +14,9 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
+from certifit.parallel import by_ranges
 from certifit.tree._growing import Grown, Settings, Sorted, grow, sort_columns
-from certifit.tree._structure import Tree, by_rows
+from certifit.tree._structure import ROWS_PER_THREAD, Tree
 from certifit.tree._target import Target
 
 
@@ -52,7 +53,7 @@ class PruningSequence:
         rising = alphas[order]
         out = np.empty((len(X), len(alphas)), dtype=np.int64)
         q, collapse = self.tree.questions, self.collapse
-        by_rows(lambda a, b: apply_many(X[a:b], q, collapse, rising, out[a:b]), len(X))
+        by_ranges(lambda a, b: apply_many(X[a:b], q, collapse, rising, out[a:b]), len(X), ROWS_PER_THREAD)
         back = np.empty_like(out)
         back[:, order] = out
         return back

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,27 +10,9 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.loops.tree_walking import Questions, add_up, apply, paths
+from certifit.parallel import by_ranges
 
-_ROWS_PER_THREAD = 50_000  # fewer rows than this are not worth a second thread
-
-
-def workers() -> int:
-    """How many threads to use: the cores this process may use, or NUMBA_NUM_THREADS."""
-    from numba import config
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(int(vars(config)["NUMBA_NUM_THREADS"]), cores))  # asking Numba itself starts its threads
-
-
-def by_rows(work: Callable[[int, int], None], n: int) -> None:
-    """Call work(first, last) on pieces of n rows, in threads when that pays (loops hold no lock)."""
-    threads = min(workers(), max(1, n // _ROWS_PER_THREAD))
-    if threads == 1:
-        work(0, n)
-        return
-    ends = np.linspace(0, n, threads + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, ends[:-1], ends[1:]))
+ROWS_PER_THREAD = 50_000  # fewer rows than this are not worth a second thread
 
 
 @dataclass(frozen=True)
@@ -132,7 +111,7 @@ class Tree:
         """The leaf of each row."""
         out = np.empty(len(X), dtype=np.int64)
         q = self.questions
-        by_rows(lambda a, b: apply(X[a:b], q, out[a:b]), len(X))
+        by_ranges(lambda a, b: apply(X[a:b], q, out[a:b]), len(X), ROWS_PER_THREAD)
         return out
 
     def predict(self, X: Array) -> Array:

@@ -10,35 +10,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.kernels._base import Kernel, rows
-from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
+from certifit.kernels import RBF, Function, Kernel, Linear, Polynomial, Precomputed, Sigmoid, rows
+from certifit.parallel import side_by_side
 
 _CHUNK = 1 << 21  # entries of one buffer: 8 MB in single precision
-_pool: list[ThreadPoolExecutor] = []
 
 
-def _halves(work: Any, rows: int, entries: int) -> list[Any]:
+def _halves(work: Callable[[int, int], Any], rows: int, entries: int) -> list[Any]:
     """``work(start, stop)`` for both halves of the rows, side by side where it pays.
 
-    The halves are the same whether or not they run side by side, so values do not depend on it. Two of our own threads
-    share the cores better with other processes than the threads of one matrix product, which wait for each other
-    spinning: callers hold BLAS to one thread.
+    The halves are the same whether or not they run side by side, so values do not depend on it.
     """
-    middle = rows // 2
-    if entries < 1 << 18 or middle == 0:
-        return [work(0, middle), work(middle, rows)]
-    if not _pool:
-        _pool.append(ThreadPoolExecutor(1))
-    other = _pool[0].submit(work, 0, middle)
-    last = work(middle, rows)
-    return [other.result(), last]
+    halves = [(0, rows // 2), (rows // 2, rows)]
+    if entries < 1 << 18 or rows < 2:
+        return [work(*half) for half in halves]
+    return side_by_side(lambda half: work(*half), halves)
 
 
 class Blocks(ABC):
@@ -46,7 +39,7 @@ class Blocks(ABC):
 
     Examples
     --------
-    >>> from certifit.kernels import Linear, blocks
+    >>> from certifit.kernels import Linear
     >>> X = np.array([[1.0], [2.0]])
     >>> isinstance(blocks(Linear(), X), Blocks)
     True

@@ -1,0 +1,324 @@
+"""Work side by side: threads for what lets go of Python's lock, processes for everything else.
+
+How many threads? As many as there are cores for this process (`joblib.cpu_count` knows about affinity and containers),
+or fewer where ``OMP_NUM_THREADS``, the environment of the BLAS library or `threadpoolctl.threadpool_limits` say so. An
+explicit ``n_jobs`` counts as scikit-learn's does: 3 means three threads, −1 all of them, −2 all but one; None is −1.
+
+Each thread works with a BLAS of one thread: on few cores that beats a BLAS that brings threads of its own, and nothing
+spins while others work. All callers share the helpers, so that work inside work, or several fits at once, do not start
+more threads than there are cores. What is computed never depends on the number of threads: tasks are cut by the data
+alone, or in a way that no result can see, and put together in their order.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import cache
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+_STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
+_SMALL = 1 << 20  # numbers below which threads do not pay
+_ENVIRONMENT = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class _Shared:
+    """What all threads of this process share: the helpers, how many are busy, and the limit we put on BLAS."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pool = ThreadPoolExecutor(max_workers=1 << 16, thread_name_prefix="certifit")  # started when first needed
+        self.busy = 0
+        self.alone = 0  # how many `one_thread` contexts are open
+        self.before: list[int] = []  # threads of each BLAS outside of them
+
+
+_shared = _Shared()
+
+
+def _fresh() -> None:
+    """A child process has none of its parent's threads (and maybe a lock that nobody will open)."""
+    global _shared
+    fresh = _Shared()
+    fresh.alone, fresh.before = _shared.alone, _shared.before
+    _shared = fresh
+
+
+os.register_at_fork(after_in_child=_fresh)
+
+
+@cache
+def cores() -> int:
+    """How many cores this process may use.
+
+    Examples
+    --------
+    >>> cores() >= 1
+    True
+    """
+    return int(joblib.cpu_count())
+
+
+@cache
+def _blas() -> list[Any]:
+    """The controllers of every BLAS library that is loaded: NumPy and SciPy bring one each."""
+    import scipy.linalg  # noqa: F401  # so that its library is loaded, too
+
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [b for b in found if getattr(b, "threading_layer", None) != "disabled"]
+
+
+def threads(n_jobs: int | None = None) -> int:
+    """How many threads to use (see the top of this module).
+
+    Parameters
+    ----------
+    n_jobs : int or None
+
+    Examples
+    --------
+    >>> threads(3), threads(-1) == threads(), threads(-1000)
+    (3, True, 1)
+    """
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    limits = [int(asked)] if asked.isdigit() and int(asked) > 0 else []
+    with _shared.lock:
+        limits += _shared.before if _shared.alone else _counts()
+    most = min([cores(), *limits])
+    return max(1, most + 1 + n_jobs) if n_jobs else most
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Context in which BLAS uses one thread; contexts of several threads may overlap.
+
+    NumPy and SciPy each bring a BLAS with threads of its own, and on few cores the idle threads of the one (they spin
+    for a while) slow the other down tenfold.
+
+    Examples
+    --------
+    >>> with one_thread():
+    ...     float(np.ones((2, 2)).sum())
+    4.0
+    """
+    mine = [(b, b.num_threads) for b in _blas() if _per_thread(b)]
+    for b, _ in mine:
+        b.set_num_threads(1)
+    with _shared.lock:
+        if _shared.alone == 0:
+            _shared.before = _counts()
+            _limit([1] * len(_shared.before))
+        _shared.alone += 1
+    try:
+        yield
+    finally:
+        with _shared.lock:
+            _shared.alone -= 1
+            if _shared.alone == 0:
+                _limit(_shared.before)
+        for b, before in mine:
+            b.set_num_threads(before)
+
+
+def _per_thread(library: Any) -> bool:
+    """Whether each thread has a limit of its own (OpenMP), instead of one for the whole process."""
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+def _counts() -> list[int]:
+    return [b.num_threads or 1 for b in _blas()]
+
+
+def _limit(counts: list[int]) -> None:
+    """So many threads for every BLAS with one limit for the whole process."""
+    for b, count in zip(_blas(), counts):
+        if not _per_thread(b) and b.num_threads != count:
+            # threadpoolctl lets only the thread that began set the limit of OpenBLAS; the last to leave may be another.
+            release = getattr(b, "clear_controlling_thread", lambda force: None)
+            release(force=True)
+            b.set_num_threads(count)
+            release(force=True)
+
+
+def ranges(n: int, parts: int) -> list[tuple[int, int]]:
+    """0..n in consecutive ranges of nearly equal length, none of them empty (one, if n is 0).
+
+    Examples
+    --------
+    >>> ranges(7, 3)
+    [(0, 2), (2, 4), (4, 7)]
+    """
+    parts = max(1, min(n, parts))
+    return [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
+
+
+def side_by_side(work: Callable[[Task], Answer], tasks: Sequence[Task], n_jobs: int | None = None) -> list[Answer]:
+    """``[work(t) for t in tasks]``, each on one core; what a task gives does not depend on how many cores there are.
+
+    Parameters
+    ----------
+    work : callable
+        Lets go of Python's lock for most of its time: compiled loops, NumPy and SciPy do.
+    tasks : sequence
+    n_jobs : int or None, default=None
+        See `threads`.
+
+    Examples
+    --------
+    >>> side_by_side(lambda k: k * k, range(4))
+    [0, 1, 4, 9]
+    """
+    if len(tasks) == 1:
+        with one_thread():
+            return [work(tasks[0])]
+    most = threads(n_jobs)
+    helpers = _borrow(min(most, len(tasks)) - 1, most - 1)
+    done: list[Any] = [None] * len(tasks)
+    left = iter(range(len(tasks)))  # next() on it is atomic
+
+    def loop() -> None:
+        for k in left:
+            done[k] = work(tasks[k])
+
+    def help_out() -> None:
+        try:
+            with one_thread():
+                loop()
+        finally:
+            _give_back(1)
+
+    with one_thread():
+        # In a copy of the context NumPy's errstate holds in the other threads too.
+        others = [_shared.pool.submit(copy_context().run, help_out) for _ in range(helpers)]
+        try:
+            loop()
+        finally:
+            deque(left, maxlen=0)  # after an error nothing more is begun
+            _give_back(sum(other.cancel() for other in others))
+            wait(others)
+    for other in others:
+        if not other.cancelled():
+            other.result()
+    return done
+
+
+def _borrow(wanted: int, most: int) -> int:
+    """So many helpers, or fewer when more than ``most`` would be busy with them."""
+    if wanted < 1:
+        return 0
+    with _shared.lock:
+        granted = max(0, min(wanted, most - _shared.busy))
+        _shared.busy += granted
+    return granted
+
+
+def _give_back(count: int) -> None:
+    if count:
+        with _shared.lock:
+            _shared.busy -= count
+
+
+def by_ranges(work: Callable[[int, int], Any], n: int, least: int, n_jobs: int | None = None) -> None:
+    """``work(first, last)`` on ranges of 0..n of at least ``least`` each: for work that fills arrays in place.
+
+    Parameters
+    ----------
+    work : callable
+        What it writes at a place must not depend on where the ranges are cut.
+    n : int
+    least : int
+        Below this length a range is not worth a thread.
+    n_jobs : int or None, default=None
+
+    Examples
+    --------
+    >>> out = np.zeros(5)
+    >>> by_ranges(lambda a, b: out[a:b].fill(1.0), 5, least=2)
+    >>> out
+    array([1., 1., 1., 1., 1.])
+    """
+    parts = min(threads(n_jobs), max(1, n // least))
+    side_by_side(lambda part: work(*part), ranges(n, parts), n_jobs)
+
+
+def sum_over_rows(
+    work: Callable[[slice], tuple[Any, ...]], shape: tuple[int, int], block: int | None = None
+) -> tuple[Any, ...]:
+    """The sums of what ``work(rows)`` returns over blocks of the rows of a matrix of this shape.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a slice of rows, returns numbers and fresh arrays.
+    shape : (n, d)
+    block : int or None, default=None
+        Rows of one call; None chooses by d.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> sum_over_rows(lambda rows: (float(X[rows].sum()), len(X[rows])), X.shape)
+    (15.0, 3)
+    """
+    n, d = shape
+    if n * d <= _SMALL:
+        with one_thread():
+            return work(slice(0, n))
+    size = block or max(1024, 1_500_000 // max(d, 1))
+    edges = np.linspace(0, n, _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> tuple[Any, ...]:
+        total: tuple[Any, ...] = ()
+        for i in range(edges[k], edges[k + 1], size):
+            total = _add(total, work(slice(i, min(i + size, edges[k + 1]))))
+        return total
+
+    total: tuple[Any, ...] = ()
+    for part in side_by_side(stripe, range(_STRIPES)):
+        total = _add(total, part)
+    return total
+
+
+def _add(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Term by term; the arrays of ``total`` are overwritten."""
+    if not (total and part):
+        return total or part
+    return tuple(np.add(a, b, out=a) if isinstance(a, np.ndarray) else a + b for a, b in zip(total, part))
+
+
+def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]) -> Any:
+    """An executor (as in `concurrent.futures`) of worker processes that use one thread each.
+
+    Parameters
+    ----------
+    count : int
+    start : callable
+        Called in every process once, with ``arguments``: it may keep data that all tasks need.
+    arguments : tuple
+    """
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(
+        count, initializer=_begin, initargs=(start, arguments), env=dict.fromkeys(_ENVIRONMENT, "1")
+    )
+
+
+def _begin(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+    start(*arguments)
