@@ -106,12 +106,42 @@ def _example(name: str, source: str) -> str:
     )  # fmt: skip
 
 
+def top_of(page: Path) -> dict[str, str]:
+    """What a page says at its top about itself: group in the index, short title, what it is about."""
+    head = re.match(r"---\n(.*?)\n---\n", page.read_text(), re.S)
+    lines = head.group(1).split("\n") if head else []
+    return {key: value.strip().strip('"') for key, value in (line.split(":", 1) for line in lines)}
+
+
+def index() -> str:
+    """The first page with its two lists of family pages, which follow the table of families."""
+    from certifit.families import FAMILIES
+
+    files = [page for family in FAMILIES for page in family.pages]
+    tops = {file: top_of(DOCS / "families" / f"{file}.md") for file in files}
+    listed: list[str] = []
+    for group in dict.fromkeys(top["group"] for top in tops.values()):
+        listed += [f"**{group}**", ""]
+        listed += [f"- [{t['short']}](families/{f}.md): {t['about']}" for f, t in tops.items() if t["group"] == group]
+        listed.append("")
+    groups = list(dict.fromkeys(top["group"] for top in tops.values()))
+    ordered = sorted(files, key=lambda f: groups.index(tops[f]["group"]))
+    contents = ["```{toctree}", ":hidden:", ":caption: Families", "", *(f"families/{f}" for f in ordered), "```"]
+    text = (DOCS / "index.md").read_text()
+    text = text.replace("<!-- families: list -->\n", "\n".join(listed))
+    return text.replace("<!-- families: contents -->", "\n".join(contents))
+
+
+def _fill(app: Any, name: str, source: list[str]) -> None:
+    if name == "index":
+        source[0] = index()
+
+
 def reference() -> None:
     """One page per family: a table of its names, then each of them in full."""
     import certifit
 
-    last = ["solvers", "separability", "margins", "inference", "report", "examples"]
-    families = [*(f for f in certifit._FAMILIES if f not in last), *last]
+    families = list(certifit._FAMILIES)
     for family in families:
         _write(REFERENCE / f"{family}.rst", _family(importlib.import_module(f"certifit.{family}")))
     top = ["certifit", "========", "", ".. currentmodule:: certifit", ""]
@@ -243,6 +273,7 @@ def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for sources."""
     app.connect("autodoc-process-docstring", _process, priority=900)  # after numpydoc
     app.connect("autodoc-skip-member", _skip)
+    app.connect("source-read", _fill)
     gallery()
     reference()
     measurements()

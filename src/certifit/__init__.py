@@ -9,34 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from certifit.families import FAMILIES
+
 __version__ = "0.1.0"
 
-_FAMILIES = (
-    "losses",
-    "regularizers",
-    "certificates",
-    "solvers",
-    "glm",
-    "preprocessing",
-    "linear_model",
-    "metrics",
-    "model_selection",
-    "resampling",
-    "files",
-    "datasets",
-    "multiclass",
-    "tree",
-    "naive_bayes",
-    "bayes",
-    "decomposition",
-    "neighbors",
-    "kernels",
-    "svm",
-    "kernel_ridge",
-    "bounds",
-    "study",
-    "plot",
-)
+_FAMILIES = tuple(family.folder for family in FAMILIES)
 
 _NAMES = {
     "Certificate": "certifit.certificates",
@@ -50,7 +27,7 @@ _NAMES = {
     "to_onnx": "certifit.files",
 }
 
-__all__ = ["__version__", *_FAMILIES, *_NAMES]
+__all__ = list(dict.fromkeys(["__version__", *_FAMILIES, *_NAMES]))
 
 
 def __getattr__(name: str) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+from certifit.families import FAMILIES, model_of
 from certifit.files import certificates_of, from_bytes, to_bytes
-from certifit.files._allowed import _FAMILIES, _PARTS
+from certifit.files._allowed import allowed
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -24,12 +25,9 @@ TARGETS = {
 
 
 def estimators():
-    for family in _FAMILIES:
-        try:
-            module = importlib.import_module(f"certifit.{family}")
-        except ModuleNotFoundError:
-            continue
-        for name in getattr(module, "__all__", ()):
+    for family in FAMILIES:
+        module = importlib.import_module(f"certifit.{family.folder}")
+        for name in module.__all__ if family.stored else ():
             thing = getattr(module, name)
             if name == "OneVsRest":  # needs a model to repeat: below
                 continue
@@ -106,9 +104,23 @@ def test_round_trip(cls):
             assert [c.to_dict() for c in certificates_of(again)] == [c.to_dict() for c in certificates_of(model)]
 
 
-def test_the_list_names_what_exists():
-    for path in _PARTS:
-        module, name = path.rsplit(".", 1)
-        family = module.split(".")[1]
-        if importlib.util.find_spec(f"certifit.{family}") is not None:
+def test_the_table_names_what_exists():
+    for family in FAMILIES:
+        for part in family.parts:
+            module, name = f"certifit.{family.folder}.{part}".rsplit(".", 1)
             assert inspect.isclass(getattr(importlib.import_module(module), name))
+        for model in family.models:
+            home = importlib.import_module(f"certifit.{family.folder}")
+            cls = getattr(home, model.name, None) or next(
+                getattr(importlib.import_module(f"certifit.{family.folder}.{p.rsplit('.', 1)[0]}"), model.name)
+                for p in family.parts
+                if p.endswith(f".{model.name}")
+            )
+            assert model_of(cls.__module__, cls.__name__) == model
+            assert f"{cls.__module__}.{cls.__qualname__}" in allowed()
+            assert (model.role == "step") == (hasattr(cls, "transform") and not hasattr(cls, "predict"))
+
+
+def test_every_estimator_is_in_the_table():
+    named = {m.name for family in FAMILIES for m in family.models}
+    assert {p.id for p in estimators()} | {"OneVsRest"} <= named

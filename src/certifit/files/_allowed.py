@@ -1,7 +1,8 @@
 """What a model file may hold: a fixed list, checked before anything in the file is turned into an object.
 
-The list is made of names in this file and of the estimators that certifit's families export; nothing in a
-model file can add to it. Node types that call functions or constructors by name are not allowed at all.
+The list is made of the names in this file and of what the table of families says; a user who registers a loss,
+regularizer or kernel adds that class, and nothing in a model file can add to it. Node types that call functions or
+constructors by name are not allowed at all.
 """
 
 from __future__ import annotations
@@ -14,108 +15,44 @@ import zipfile
 from functools import cache
 from typing import Any
 
+from certifit.families import FAMILIES
 from certifit.files._container import refuse_bombs
 from certifit.files._errors import ModelFileError
+from certifit.kernels._base import KERNELS
+from certifit.losses._registry import LOSSES
+from certifit.regularizers._registry import REGULARIZERS
 
-_FAMILIES = (
-    "linear_model",
-    "svm",
-    "kernel_ridge",
-    "glm",
-    "multiclass",
-    "tree",
-    "neighbors",
-    "naive_bayes",
-    "bayes",
-    "decomposition",
-    "preprocessing",
-    "kernels",
-    "losses",
-    "regularizers",
-)
-# Records inside fitted estimators that no family exports.
-_PARTS = {
-    "certifit._trace.Trace",
-    "certifit.certificates._record.Certificate",
-    "certifit.certificates.local.Neighbourhood",
-    "certifit.certificates.softmax.SoftmaxStability",
-    "certifit.linear_model._voted.Ballot",
-    "certifit.naive_bayes._statistics.ClassCounts",
-    "certifit.naive_bayes._statistics.ClassMoments",
-    "certifit.naive_bayes._statistics.MixedStatistics",
-    "certifit.neighbors._metrics.Metric",
-    "certifit.neighbors._search.Index",
-    "certifit.solvers.least_squares.Factor",
-    "certifit.study._baseline.ConstantClassifier",
-    "certifit.study._baseline.ConstantRegressor",
-    "certifit.study._encoder.TableEncoder",
-    "certifit.svm._pegasos._Walk",
-    "certifit.tree._columns.Columns",
-    "certifit.tree._structure.Tree",
-}
-_OTHERS = {
-    "sklearn.pipeline.Pipeline",
-}
+_OTHERS = {"certifit._trace.Trace", "sklearn.pipeline.Pipeline"}
+_BUILTINS = ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")
+_KINDS = ("bool", "bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "intp", "str_")
 _PLAIN = {
-    *(f"builtins.{t}" for t in ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")),
-    *(
-        f"numpy.{t}"
-        for t in (
-            "ndarray",
-            "dtype",
-            "bool",
-            "bool_",
-            "float16",
-            "float32",
-            "float64",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "intp",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "str_",
-        )
-    ),
-    "scipy.sparse._csr.csr_matrix",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csc.csc_matrix",
-    "scipy.sparse._csc.csc_array",
+    *(f"builtins.{t}" for t in _BUILTINS),
+    *(f"numpy.{t}" for t in ("ndarray", "dtype", *_KINDS, "uint8", "uint16", "uint32", "uint64")),
+    *(f"scipy.sparse._{t}.{t}_{kind}" for t in ("csr", "csc") for kind in ("matrix", "array")),
 }
-_NODES = {
-    "DictNode",
-    "DTypeNode",
-    "JsonNode",
-    "ListNode",
-    "NdArrayNode",
-    "ObjectNode",
-    "SetNode",
-    "SliceNode",
-    "SparseMatrixNode",
-    "TupleNode",
-    "TypeNode",
-}
+_JSON = ("Dict", "Json", "List", "Set", "Slice", "Tuple")
+_NODES = {f"{t}Node" for t in (*_JSON, "DType", "NdArray", "Object", "SparseMatrix", "Type")}
 
 
 @cache
+def _own() -> frozenset[str]:
+    """Classes that the families export, and the parts that fitted models of theirs are made of."""
+    found = {f"certifit.{family.folder}.{part}" for family in FAMILIES for part in family.parts}
+    for family in FAMILIES:
+        module = importlib.import_module(f"certifit.{family.folder}") if family.stored else None
+        things = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        found |= {_full(t) for t in things if inspect.isclass(t) and t.__module__.startswith("certifit.")}
+    return frozenset(found | _OTHERS)
+
+
 def allowed() -> frozenset[str]:
-    """Full names of every class a model file may hold."""
-    ours: set[str] = set()
-    for family in _FAMILIES:
-        try:
-            module: Any = importlib.import_module(f"certifit.{family}")
-        except ModuleNotFoundError as error:
-            if error.name != f"certifit.{family}":
-                raise
-            continue
-        for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
-            if inspect.isclass(thing) and thing.__module__.startswith("certifit."):
-                ours.add(f"{thing.__module__}.{thing.__qualname__}")
-    return frozenset(ours | _PARTS | _OTHERS)
+    """Full names of every class a model file may hold: certifit's, and formulas that this process has registered."""
+    added = [*LOSSES.classes(), *REGULARIZERS.classes(), *KERNELS.classes()]
+    return _own() | {_full(cls) for cls in added}
+
+
+def _full(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def refuse_strangers(skops_file: bytes, where: str) -> None:

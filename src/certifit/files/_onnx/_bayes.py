@@ -28,7 +28,7 @@ def multinomial(g: Graph, model: Any, x: str) -> Answer:
 def bernoulli(g: Graph, model: Any, x: str) -> Answer:
     """On and off, with features that a class never leaves off."""
     if model.binarize is not None:
-        x = g("Cast", g("Greater", x, float(model.binarize)), to=DOUBLE)
+        x = g.numbers_of(g("Greater", x, float(model.binarize)))
     never_off = np.isneginf(model._log_off)
     off = np.where(never_off, 0.0, model._log_off)
     scores = g("Add", _weigh(g, x, model.feature_log_prob_ - off), off.sum(axis=1) + model.class_log_prior_)

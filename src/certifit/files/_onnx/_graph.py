@@ -53,6 +53,14 @@ class Graph:
         self.constants.append(numpy_helper.from_array(plain(value), name))
         return name
 
+    def joined(self, parts: Sequence[str]) -> str:
+        """Columns side by side."""
+        return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=1)
+
+    def numbers_of(self, truth: str) -> str:
+        """True and false as 1.0 and 0.0."""
+        return self("Cast", truth, to=DOUBLE)
+
     def named(self, name: str, value: str) -> None:
         """Give a value the name of an output."""
         self.nodes.append(helper.make_node("Identity", [value], [name]))

@@ -33,7 +33,7 @@ def of_schema(g: Graph, schema: Any, kind: str) -> tuple[Inputs, str]:
             parts.append(g("Where", g("Equal", code, -2.0), np.nan, code))
         else:
             parts.append(g("Cast", c.name, to=DOUBLE))
-    return _without_twins(inputs), _joined(g, parts)
+    return _without_twins(inputs), g.joined(parts)
 
 
 def has_words(columns: Any) -> bool:
@@ -54,8 +54,8 @@ def of_tree(g: Graph, columns: Any, kind: str) -> tuple[Inputs, str]:
             code = _codes(g, name, categories, [])
             parts.append(g("Where", g("Less", code, 0.0), np.nan, code))
         else:
-            parts.append(g("Cast", name, to=DOUBLE))
-    return _without_twins(inputs), _joined(g, parts)
+            parts.append(g.numbers_of(name))
+    return _without_twins(inputs), g.joined(parts)
 
 
 def _codes(g: Graph, name: str, categories: Sequence[str], gaps: Sequence[str]) -> str:
@@ -63,11 +63,7 @@ def _codes(g: Graph, name: str, categories: Sequence[str], gaps: Sequence[str]) 
     places = [*range(len(categories)), *[-2] * len(gaps)]
     attributes = {"keys_strings": [*categories, *gaps], "values_int64s": places, "default_int64": -1}
     found = g.several("LabelEncoder", 1, name, domain="ai.onnx.ml", **attributes)[0]
-    return g("Cast", found, to=DOUBLE)
-
-
-def _joined(g: Graph, parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+    return g.numbers_of(found)
 
 
 def _without_twins(inputs: Inputs) -> Inputs:

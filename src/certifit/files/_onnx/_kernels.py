@@ -11,7 +11,7 @@ import scipy.sparse
 from certifit._types import Array
 from certifit.files._errors import ExportError
 from certifit.files._onnx._answer import Answer, by_sign, largest, softmax, values
-from certifit.files._onnx._graph import DOUBLE, Graph
+from certifit.files._onnx._graph import Graph
 
 
 def svc(g: Graph, model: Any, x: str) -> Answer:
@@ -126,9 +126,9 @@ def _votes(g: Graph, pairs: str, k: int) -> tuple[str, str]:
     wins, losses = np.zeros((len(found), k)), np.zeros((len(found), k))
     for p, (i, j) in enumerate(found):
         wins[p, i] = losses[p, j] = 1.0
-    won = g("Cast", g("Greater", pairs, 0.0), to=DOUBLE)
+    won = g.numbers_of(g("Greater", pairs, 0.0))
     votes = g("Add", g("MatMul", won, wins), g("MatMul", g("Sub", 1.0, won), losses))
-    strict = g("Cast", g("Less", pairs, 0.0), to=DOUBLE)
+    strict = g.numbers_of(g("Less", pairs, 0.0))
     counted = g("Add", g("MatMul", strict, losses), g("MatMul", g("Sub", 1.0, strict), wins))
     sure = g("MatMul", pairs, wins - losses)
     share = g("Div", sure, g("Mul", 3.0, g("Add", g("Abs", sure), 1.0)))

@@ -88,4 +88,4 @@ def voted(g: Graph, model: Any, x: str) -> Answer:
         signs = g("Where", g("Greater", g("CumSum", steps, np.array(1)), 0.0), 1.0, -1.0)
         total = g("MatMul", signs, np.asarray(ballot.survived[1:], dtype=float)[:, None])
         votes.append(g("Sub", total, float(ballot.survived[0])))
-    return by_sign(g, votes[0] if len(votes) == 1 else g("Concat", *votes, axis=1), model.classes_)
+    return by_sign(g, g.joined(votes), model.classes_)

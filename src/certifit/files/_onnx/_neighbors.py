@@ -56,12 +56,12 @@ def _mean(g: Graph, model: Any, x: str, table: Array) -> str:
 def _weights(g: Graph, model: Any, distances: str, chosen: str) -> str:
     """The weights of `certifit.neighbors`, zero for candidates that are not chosen."""
     if model.weights is None or model.weights == "uniform":
-        return g("Cast", chosen, to=DOUBLE)
+        return g.numbers_of(chosen)
     nearest = g("ReduceMin", distances, [1], keepdims=1)
     if model.weights == "distance":
         at_zero = g("Equal", distances, 0.0)
         relative = g("Div", nearest, g("Where", at_zero, 1.0, distances))
-        w = g("Where", g("Equal", nearest, 0.0), g("Cast", at_zero, to=DOUBLE), relative)
+        w = g("Where", g("Equal", nearest, 0.0), g.numbers_of(at_zero), relative)
     else:
         h = float(model.bandwidth_)
         less, more = g("Div", g("Sub", distances, nearest), h), g("Div", g("Add", distances, nearest), h)

@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
-from certifit.files._onnx._graph import DOUBLE, Graph
+from certifit.files._onnx._graph import Graph
 
 
 def standard(g: Graph, step: Any, x: str) -> str:
@@ -94,14 +94,14 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
         filled = g("Where", g("IsNaN", numbers), step.fill_, numbers)
         parts.append(g("Div", g("Sub", filled, step.centre_), step.scale_))
     if len(step.marked_):
-        parts.append(_as_numbers(g, g("IsNaN", g("Gather", x, step.marked_, axis=1))))
+        parts.append(g.numbers_of(g("IsNaN", g("Gather", x, step.marked_, axis=1))))
     if len(step.level_column_):
         cells = g("Gather", x, step.level_column_, axis=1)
         known = np.array([len(step.categories[j]) for j in step.level_column_])
         gap: Array = step.level_ == known
         on = g("Or", g("And", g("IsNaN", cells), gap), g("And", g("Equal", cells, step.level_), ~gap))
-        parts.append(_as_numbers(g, on))
-    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+        parts.append(g.numbers_of(on))
+    return g.joined(parts)
 
 
 def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
@@ -112,18 +112,14 @@ def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
         cells = g("Gather", x, [j], axis=1)
         if kind == "category":
             levels = step.level_[step.level_column_ == j]
-            known = g("Cast", g("Equal", cells, levels[None] if len(levels) else np.array([[-2.0]])), to=DOUBLE)
+            known = g.numbers_of(g("Equal", cells, levels[None] if len(levels) else np.array([[-2.0]])))
             parts.append(g("Where", g("Greater", g("ReduceSum", known, [1], keepdims=1), 0.0), cells, np.nan))
         elif j in place:
             i = place[j]
             parts.append(g("Div", g("Sub", cells, float(step.centre_[i])), float(step.scale_[i])))
         else:
             parts.append(g("Where", g("IsNaN", cells), 0.0, g("Mul", cells, 0.0)))
-    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
-
-
-def _as_numbers(g: Graph, truth: str) -> str:
-    return g("Cast", truth, to=DOUBLE)
+    return g.joined(parts)
 
 
 _FUNCTIONS = {"sqrt": "Sqrt", "reciprocal": "Reciprocal", "abs": "Abs", "exp": "Exp", "log": "Log"}
@@ -144,4 +140,4 @@ def transforms(g: Graph, step: Any, x: str) -> str:
                 "log, sqrt, reciprocal, square, abs and exp can."
             )
         parts.append(part)
-    return g("Concat", *parts, axis=1)
+    return g.joined(parts)

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 
 from certifit._types import Array
 from certifit.files._onnx._answer import Answer
-from certifit.files._onnx._graph import DOUBLE, INT64, Graph
+from certifit.files._onnx._graph import INT64, Graph
 
 
 def classifier(g: Graph, model: Any, x: str) -> Answer:
@@ -45,10 +45,10 @@ def _coded(g: Graph, columns: Any, x: str) -> str:
         if categories is not None and not any(isinstance(v, str) for v in categories):
             same = g("Equal", part, np.array(categories, dtype=float)[None])
             seen = g("ReduceMax", g("Cast", same, to=INT64), [1], keepdims=1)
-            place = g("Cast", g("ArgMax", g("Cast", same, to=INT64), axis=1, keepdims=1), to=DOUBLE)
+            place = g.numbers_of(g("ArgMax", g("Cast", same, to=INT64), axis=1, keepdims=1))
             part = g("Where", g("Equal", seen, 1), place, np.nan)
         parts.append(part)
-    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+    return g.joined(parts)
 
 
 def _ensemble(g: Graph, tree: Any, x: str) -> str:

@@ -1,0 +1,229 @@
+"""The table of families: which folder holds what, what people call it, and who else has to know.
+
+One row a family. The package reads here what ``certifit.<name>`` may load; model files, which classes one may hold;
+the ONNX export, who converts what; the study and the command line, what a model is called; the documentation, its
+pages. A new family is its folder, its page and a row of this table. Only names stand here: nothing is imported.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Model(NamedTuple):
+    """One estimator of a family.
+
+    Attributes
+    ----------
+    name : str
+        Of the class, as the folder exports it.
+    words : str
+        What a report calls it.
+    onnx : str
+        ``module:function`` that converts it, ``module`` relative to ``certifit.files._onnx`` when it begins with an
+        underscore; empty when it has no counterpart in ONNX.
+    role : "predictor" or "step"
+        Whether it ends a pipeline or prepares columns.
+
+    Examples
+    --------
+    >>> Model("Ridge", "ridge", "_linear:regression").role
+    'predictor'
+    """
+
+    name: str
+    words: str
+    onnx: str = ""
+    role: str = "predictor"
+
+
+class Family(NamedTuple):
+    """A folder (or module) of public names.
+
+    Attributes
+    ----------
+    folder : str
+        ``certifit.<folder>``.
+    models : tuple of Model
+    pages : tuple of str
+        Files in ``docs/families``; each says at its top in which group of the index it stands and what it is about.
+    parts : tuple of str
+        Records inside fitted models that the folder does not export, ``module.Class`` below the folder. A model file
+        may hold them.
+    stored : bool
+        Whether a model file may hold every class that the folder exports.
+
+    Examples
+    --------
+    >>> Family("toys", (Model("Toy", "toy"),)).folder
+    'toys'
+    """
+
+    folder: str
+    models: tuple[Model, ...] = ()
+    pages: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    stored: bool = False
+
+
+def _step(name: str, words: str, onnx: str = "") -> Model:
+    return Model(name, words, onnx, "step")
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family("losses", pages=("losses",), stored=True),
+    Family("regularizers", stored=True),
+    Family("certificates", parts=("_record.Certificate", "local.Neighbourhood", "softmax.SoftmaxStability")),
+    Family("solvers", parts=("least_squares.Factor",)),
+    Family(
+        "linear_model",
+        (
+            Model("LinearRegression", "least squares", "_linear:regression"),
+            Model("Ridge", "ridge", "_linear:regression"),
+            Model("Lasso", "lasso", "_linear:regression"),
+            Model("ElasticNet", "elastic net", "_linear:regression"),
+            Model("LinearModel", "linear model", "_linear:any_loss"),
+            Model("LogisticRegression", "logistic regression", "_linear:logistic"),
+            Model("Perceptron", "perceptron", "_linear:classification"),
+            Model("AveragedPerceptron", "averaged perceptron", "_linear:classification"),
+            Model("VotedPerceptron", "voted perceptron", "_linear:voted"),
+            Model("RandomLinearClassifier", "random linear classifier", "_linear:classification"),
+        ),
+        ("least_squares", "lasso", "logistic", "perceptron"),
+        ("_voted.Ballot",),
+        stored=True,
+    ),
+    Family("glm", (Model("GLM", "generalized linear model", "_linear:glm"),), ("glm",), stored=True),
+    Family("multiclass", (Model("OneVsRest", "one against the rest", "_convert:one_vs_rest"),), stored=True),
+    Family("separability", pages=("separability",)),
+    Family("margins"),
+    Family("inference"),
+    Family(
+        "preprocessing",
+        (
+            _step("Standardizer", "standardised columns", "_steps:standard"),
+            _step("PolynomialBasis", "squares and products", "_steps:polynomial"),
+            _step("PadOnes", "a column of ones", "_steps:pad_ones"),
+            _step("ColumnTransforms", "functions of columns", "_steps:transforms"),
+            _step("CorrelationFilter", "columns chosen by correlation", "_steps:select"),
+            _step("OneHot", "one-hot encoding"),
+            _step("Factored", "factored encoding"),
+            _step("Thermometer", "thermometer encoding"),
+        ),
+        ("features",),
+        stored=True,
+    ),
+    Family(
+        "svm",
+        (
+            Model("SVC", "SVM", "_kernels:svc"),
+            Model("LinearSVC", "linear SVM", "_linear:classification"),
+            Model("HardMarginSVC", "hard-margin SVM", "_kernels:machine"),
+            Model("PegasosSVC", "SVM by Pegasos", "_linear:classification"),
+            Model("KernelPerceptron", "kernel perceptron", "_kernels:machine"),
+        ),
+        ("svm",),
+        ("_pegasos._Walk",),
+        stored=True,
+    ),
+    Family("kernels", pages=("kernels",), stored=True),
+    Family("kernel_ridge", (Model("KernelRidge", "kernel ridge", "_kernels:ridge"),), stored=True),
+    Family("bounds"),
+    Family(
+        "tree",
+        (
+            Model("DecisionTreeClassifier", "decision tree", "_trees:classifier"),
+            Model("DecisionTreeRegressor", "decision tree", "_trees:regressor"),
+        ),
+        ("trees",),
+        ("_columns.Columns", "_structure.Tree"),
+        stored=True,
+    ),
+    Family(
+        "neighbors",
+        (
+            Model("KNeighborsClassifier", "nearest neighbours", "_neighbors:classifier"),
+            Model("KNeighborsRegressor", "nearest neighbours", "_neighbors:regressor"),
+            Model("EditedNeighbors", "edited nearest neighbours"),
+            Model("CondensedNeighbors", "condensed nearest neighbours"),
+        ),
+        ("neighbors",),
+        ("_metrics.Metric", "_search.Index"),
+        stored=True,
+    ),
+    Family(
+        "bayes",
+        (Model("BayesianLinearRegression", "Bayesian linear regression", "_linear:bayesian"),),
+        ("bayes",),
+        stored=True,
+    ),
+    Family(
+        "naive_bayes",
+        (
+            Model("GaussianNB", "naive Bayes", "_bayes:gaussian"),
+            Model("BernoulliNB", "naive Bayes", "_bayes:bernoulli"),
+            Model("MultinomialNB", "naive Bayes", "_bayes:multinomial"),
+            Model("CategoricalNB", "naive Bayes", "_bayes:categorical"),
+            Model("MixedNB", "naive Bayes", "_bayes:mixed"),
+        ),
+        ("naive_bayes",),
+        ("_statistics.ClassCounts", "_statistics.ClassMoments", "_statistics.MixedStatistics"),
+        stored=True,
+    ),
+    Family("decomposition", (_step("PCA", "principal components", "_steps:components"),), ("pca",), stored=True),
+    Family("resampling"),
+    Family("metrics", pages=("evaluation",)),
+    Family("model_selection", pages=("model_selection",)),
+    Family("datasets"),
+    Family(
+        "study",
+        (
+            Model("ConstantClassifier", "baseline", "_bayes:constant_shares"),
+            Model("ConstantRegressor", "baseline", "_bayes:constant_value"),
+            _step("TableEncoder", "features of a table", "_steps:columns_of_table"),
+        ),
+        ("study",),
+        ("_baseline.ConstantClassifier", "_baseline.ConstantRegressor", "_encoder.TableEncoder"),
+    ),
+    Family("files", pages=("export",)),
+    Family("plot", pages=("plot",)),
+    Family("report"),
+    Family("examples"),
+)
+
+
+def model_of(module: str, name: str) -> Model | None:
+    """The row of a class by the module it is defined in and its name; None for a class of somebody else.
+
+    Parameters
+    ----------
+    module, name : str
+        ``cls.__module__`` and ``cls.__name__``.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> model_of(Ridge.__module__, Ridge.__name__).words
+    'ridge'
+    """
+    package, _, rest = module.partition(".")
+    folder = rest.split(".")[0]
+    rows = (m for f in FAMILIES if package == "certifit" and f.folder == folder for m in f.models)
+    return next((m for m in rows if m.name == name), None)
+
+
+def words_for(model: object) -> str:
+    """What a report calls a model: the words of the table, or the name of the class.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Lasso
+    >>> words_for(Lasso())
+    'lasso'
+    """
+    found = model_of(type(model).__module__, type(model).__name__)
+    return found.words if found else type(model).__name__
