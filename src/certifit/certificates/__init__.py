@@ -5,7 +5,7 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
-# Importing a kind makes it known to `issue` and `verify`.
+from certifit._registry import discover
 from certifit.certificates import (
     bayes,
     constant,
@@ -67,3 +67,6 @@ __all__ = [
     "to_float",
     "tree",
 ]
+
+# Importing a kind makes it known to `issue` and `verify`: one in a file of its own in this folder is found here.
+discover(__name__, __path__)

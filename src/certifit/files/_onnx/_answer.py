@@ -1,30 +1,13 @@
-"""What a converter hands back, and how scores become classes and probabilities."""
+"""How scores become classes, probabilities and values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.files._onnx._graph import INT64, Graph
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Names of results in the graph: ``value`` of a regression; or ``code`` (class number), ``scores``, ``shares``.
-
-    ``scores`` is what `decision_function` returns, ``shares`` what `predict_proba` does; ``flat`` says that there is
-    one value per row.
-    """
-
-    value: str | None = None
-    code: str | None = None
-    scores: str | None = None
-    shares: str | None = None
-    classes: Array | None = None
-    flat: bool = True
+from certifit.files._onnx._graph import INT64, Answer, Graph
 
 
 def affine(g: Graph, x: str, coef: Any, intercept: Any) -> str:

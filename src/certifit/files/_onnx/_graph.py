@@ -18,6 +18,22 @@ DOUBLE, INT64 = TensorProto.DOUBLE, TensorProto.INT64
 TYPES = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "b": TensorProto.BOOL, "O": TensorProto.STRING}
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Names of results in the graph: ``value`` of a regression; or ``code`` (class number), ``scores``, ``shares``.
+
+    ``scores`` is what `decision_function` returns, ``shares`` what `predict_proba` does; ``flat`` says that there is
+    one value per row.
+    """
+
+    value: str | None = None
+    code: str | None = None
+    scores: str | None = None
+    shares: str | None = None
+    classes: Array | None = None
+    flat: bool = True
+
+
 @dataclass
 class Graph:
     """Nodes and constants so far. Inputs of operators are names; anything else becomes a constant.
@@ -64,6 +80,11 @@ class Graph:
     def named(self, name: str, value: str) -> None:
         """Give a value the name of an output."""
         self.nodes.append(helper.make_node("Identity", [value], [name]))
+
+    @staticmethod
+    def answer(**results: Any) -> Answer:
+        """What a converter hands back: so that one outside this folder needs the graph alone."""
+        return Answer(**results)
 
     def body(self) -> Graph:
         """A graph for the inside of a loop: its names differ from those out here."""
