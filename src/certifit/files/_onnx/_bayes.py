@@ -8,8 +8,8 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
-from certifit.files._onnx._answer import Answer, affine, largest, softmax, values
-from certifit.files._onnx._graph import DOUBLE, INT64, Graph
+from certifit.files._onnx._answer import affine, largest, softmax, values
+from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
 
 
 def gaussian(g: Graph, model: Any, x: str) -> Answer:

@@ -8,8 +8,8 @@ from typing import Any
 
 from certifit.families import FAMILIES, model_of
 from certifit.files._errors import ExportError
-from certifit.files._onnx._answer import Answer, by_sign
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._answer import by_sign
+from certifit.files._onnx._graph import Answer, Graph
 
 _THEIRS = {
     "sklearn.preprocessing.StandardScaler": "_steps:standard",

@@ -10,8 +10,8 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
-from certifit.files._onnx._answer import Answer, by_sign, largest, softmax, values
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._answer import by_sign, largest, softmax, values
+from certifit.files._onnx._graph import Answer, Graph
 
 
 def svc(g: Graph, model: Any, x: str) -> Answer:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from certifit.files._errors import ExportError
-from certifit.files._onnx._answer import Answer, affine, by_sign, column, sigmoid, softmax, values
-from certifit.files._onnx._graph import Graph
+from certifit.files._onnx._answer import affine, by_sign, column, sigmoid, softmax, values
+from certifit.files._onnx._graph import Answer, Graph
 
 
 def regression(g: Graph, model: Any, x: str) -> Answer:

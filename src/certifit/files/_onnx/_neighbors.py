@@ -12,8 +12,8 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files._errors import ExportError
-from certifit.files._onnx._answer import Answer, largest, values
-from certifit.files._onnx._graph import DOUBLE, INT64, Graph
+from certifit.files._onnx._answer import largest, values
+from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
 
 _EXACT = ("euclidean", "manhattan", "chebyshev")
 _EPS = 2.0**-53

@@ -13,8 +13,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from certifit._types import Array
-from certifit.files._onnx._answer import Answer
-from certifit.files._onnx._graph import INT64, Graph
+from certifit.files._onnx._graph import INT64, Answer, Graph
 
 
 def classifier(g: Graph, model: Any, x: str) -> Answer:
