@@ -10,9 +10,10 @@ from certifit._errors import ConvergenceWarning, PairingError
 from certifit.design import as_design
 from certifit.linear_model import ElasticNet, Lasso, LinearModel, LinearRegression, Ridge
 from certifit.losses import Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge, ZeroOne
-from certifit.problem import Problem
+from certifit.objective import Objective
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
-from certifit.solvers.choose import METHODS, Options, choose
+from certifit.solvers import Options, Task
+from certifit.solvers.choose import METHODS, choose
 
 PENALTIES = [
     Zero(),
@@ -141,10 +142,10 @@ def test_exponential_type_losses_cannot_overflow():
     y = np.where(X[:, 0] + rng.normal(size=30) * 1e3 > 0, 1.0, -1.0)
     for loss in (Exponential(), Logistic(), SquaredHinge()):
         for solver in ("newton", "proximal", "sgd"):
-            problem = Problem(as_design(X), y, loss, SquaredL2(), 0.1, None, True)
-            found = choose(loss, SquaredL2(), solver).run(problem, Options(1e-6, 200, 5.0, False, 0))
+            task = Task(Objective(loss, SquaredL2(), 3.0), as_design(X), y)
+            found = choose(loss, SquaredL2(), solver).run(task, Options(1e-6, 200, 5.0, False, 0))
             assert np.all(np.isfinite(found.value[0]))
-            assert np.isfinite(problem.objective(*found.value))
+            assert np.isfinite(task.value(*found.value))
 
 
 def test_hinge_by_interior_point_and_newton_on_logistic():
@@ -152,11 +153,11 @@ def test_hinge_by_interior_point_and_newton_on_logistic():
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     for loss in (Hinge(), Logistic()):
-        problem = Problem(as_design(X), y, loss, SquaredL2(0.5), 0.1, None, True)
-        found = choose(loss, SquaredL2(0.5)).run(problem, Options(1e-10, None, None, False))
+        task = Task(Objective(loss, SquaredL2(0.5), 6.0), as_design(X), y)
+        found = choose(loss, SquaredL2(0.5)).run(task, Options(1e-10))
         assert found.converged
-        other = choose(loss, SquaredL2(0.5), "sgd").run(problem, Options(1e-6, 300, None, False, 0))
-        assert problem.objective(*found.value) <= problem.objective(*other.value) + 1e-9
+        other = choose(loss, SquaredL2(0.5), "sgd").run(task, Options(1e-6, 300, random_state=0))
+        assert task.value(*found.value) <= task.value(*other.value) + 1e-9
 
 
 def test_every_method_serves_some_pairing():

@@ -7,7 +7,11 @@ import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from certifit.design import as_design
-from certifit.solvers.coordinate import solve_coordinate
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms
+from certifit.solvers import Options, Task
+from certifit.solvers.coordinate import coordinate_path
 from certifit.solvers.lasso_folds import lasso_folds
 
 ALPHAS = np.array([0.3, 0.01, 1.0, 0.1])
@@ -15,15 +19,9 @@ ALPHAS = np.array([0.3, 0.01, 1.0, 0.1])
 
 def one_by_one(X, y, folds, ratio, weights, fit_intercept, positive):
     for train, _ in folds:
-        s = None if weights is None else weights[train]
-        found = [
-            solve_coordinate(
-                as_design(X[train]), y[train], np.array([a]), ratio, s,
-                fit_intercept=fit_intercept, positive=positive, tol=1e-13,
-            ).value
-            for a in ALPHAS
-        ]  # fmt: skip
-        yield np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+        objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), 0.0, fit_intercept)
+        task = Task(objective, as_design(X[train]), y[train], None if weights is None else weights[train])
+        yield coordinate_path(task, Options(1e-13), ALPHAS * task.total).value
 
 
 @pytest.mark.parametrize("ratio", [1.0, 0.4])

@@ -8,7 +8,7 @@ from certifit.design._compensated import add_to_pair, compensated_product, compe
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._gram_blocks import Blocks, blocks
-from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, pseudo_inverse
+from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
     "Block",
@@ -25,5 +25,6 @@ __all__ = [
     "cholesky",
     "compensated_product",
     "compensated_product_t",
+    "powers_of_two",
     "pseudo_inverse",
 ]

@@ -14,6 +14,7 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.design._design import Design
+from certifit.design._linalg import powers_of_two
 from certifit.design._products import transposed_product
 
 _DENSE = 40_000_000  # entries up to which gathered sparse columns are made dense
@@ -82,13 +83,13 @@ class Columns:
                 D -= mean
             if self.root is not None:
                 D *= self.root[:, None]
-            scale = _powers(np.sqrt(np.einsum("ij,ij->j", D, D)))
+            scale = powers_of_two(np.sqrt(np.einsum("ij,ij->j", D, D)))
             D /= scale
             return Block(D, None, None, scale, self.total)
         part = X.tocsc()[:, which].astype(float)
         root = np.ones(n) if self.root is None else self.root
         squares = np.asarray(part.multiply(part).T @ root**2).ravel() - self.total * mean**2
-        scale = _powers(np.sqrt(np.maximum(squares, 0.0)))
+        scale = powers_of_two(np.sqrt(np.maximum(squares, 0.0)))
         part = (part @ scipy.sparse.diags_array(1.0 / scale)).tocsc()
         return Block(part, root, mean / scale, scale, self.total)
 
@@ -142,9 +143,3 @@ class Block:
             return Block(spare[:, :k], None, None, scale, self.total, spare)
         values = scipy.sparse.hstack([self.values, other.values], format="csc")
         return Block(values, self.root, np.concatenate([self.mean, other.mean]), scale, self.total)
-
-
-def _powers(size: Array) -> Array:
-    """The nearest powers of two (scaling by them is exact); 1 for empty columns."""
-    usable = (size > 0) & np.isfinite(size)
-    return np.where(usable, 2.0 ** np.round(np.log2(np.where(usable, size, 1.0))), 1.0)

@@ -70,3 +70,15 @@ def pseudo_inverse(H: Array) -> PseudoInverse:
         values, vectors = scipy.linalg.eigh(H, check_finite=False)
     keep = values > len(H) * 1e-14 * max(float(values[-1]), 1e-300)
     return PseudoInverse(vectors[:, keep], values[keep])
+
+
+def powers_of_two(size: Array) -> Array:
+    """The nearest powers of two, by which scaling is exact; 1 where a size is zero or not finite.
+
+    Examples
+    --------
+    >>> powers_of_two(np.array([0.9, 3.1, 0.0]))
+    array([1., 4., 1.])
+    """
+    usable = (size > 0) & np.isfinite(size)
+    return np.where(usable, 2.0 ** np.round(np.log2(np.where(usable, size, 1.0))), 1.0)

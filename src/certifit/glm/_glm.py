@@ -33,10 +33,11 @@ from certifit.losses import (
     TweedieLog,
     loss_spec,
 )
-from certifit.regularizers import L1, ElasticMix, SquaredL2, Zero, regularizer_spec
-from certifit.solvers.existence import near_optimum, rising_direction
-from certifit.solvers.proximal_newton import minimise_l1
-from certifit.solvers.smooth import Objective, minimise
+from certifit.objective import Objective
+from certifit.regularizers import SquaredL2, Zero, mix_of_norms, regularizer_spec
+from certifit.solvers import Options, Solution, Task
+from certifit.solvers.existence import rising_direction
+from certifit.solvers.smooth import solve_smooth
 
 
 @dataclass(frozen=True)
@@ -179,67 +180,58 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         _check_values(self.family, y)
         loss = _convex(self.family, self.link_) or reader
         strength = self.alpha * float(weights.sum())
-        theta, columns, solution = self._solve(X, y, weights, shift, loss, reader, strength)
-        W, b = columns.raw(theta)
+        regularizer = Zero() if strength == 0 else mix_of_norms(self.l1_ratio)
+        objective = Objective(loss, regularizer, strength, self.fit_intercept, offset=shift is not None)
+        solution = self._solve(Task(objective, as_design(X), y, weights, shift), reader)
+        W, b = solution.value
         self.coef_, self.intercept_ = W[0].astype(X.dtype), X.dtype.type(b[0]) if self.fit_intercept else 0.0
         self.n_iter_ = int(solution.stats["n_iter"])
         if self.trace:
             self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
         self._statistics = self._describe(X, y, weights, shift)
-        evidence = self._evidence(strength)
+        evidence = self._evidence(objective)
         self._promise_certificates(partial(_certificates, X, y, sample_weight, shift, evidence, loss))
         return self
 
-    def _solve(
-        self, X: Any, y: Array, weights: Array, shift: Array | None, loss: Loss, reader: FamilyLoss, strength: float
-    ) -> tuple[Array, Coordinates, Any]:
-        columns = Coordinates.of(as_design(X), weights, self.fit_intercept)
-        d, unit = X.shape[1], columns.unit
-        pad = np.zeros(columns.width - d)
-        ridge = np.append(strength * (1.0 - self.l1_ratio) / unit**2, pad)
-        objective = Objective(columns, y, weights, loss, ridge, np.zeros((columns.width, 1)), shift)
-        start = self._start(objective, reader)
-        null = objective.value(objective.scores(start), start)[0]
-        if not np.isfinite(null):
-            raise ValueError(
-                f"No start with possible means was found for link {self.link_!r}; use link='log' or fit_intercept=True."
-            )
+    def _solve(self, task: Task, reader: FamilyLoss) -> Solution:
+        loss, strength = task.objective.loss, task.objective.strength
+        if strength * self.l1_ratio > 0 and isinstance(loss, (FamilyLoss, TweedieLog)):
+            raise ValueError(f"An l1 penalty needs a convex family and link, not {self.family!r} with {self.link_!r}.")
         # Without a gap the equations are what is certified, and their residual is the root of what is left.
         share = self.tol**2 * (1e-4 if isinstance(loss, FamilyLoss) else 1.0)
-        target = max(share, 1e-14) * max(null, 1e-12 * float(weights.sum()))
-        if strength * self.l1_ratio > 0:
-            if isinstance(loss, (FamilyLoss, TweedieLog)):
-                raise ValueError(
-                    f"An l1 penalty needs a convex family and link, not {self.family!r} with {self.link_!r}."
-                )
-            kappa = np.append(strength * self.l1_ratio / unit, pad)[:, None]
-            solution = minimise_l1(
-                objective, kappa, start, target * min(self.tol, 1e-3), self.max_iter, self.time_budget, self.trace
-            )
-        else:
-            solution = minimise(objective, start, target, self.max_iter, self.time_budget, self.trace)
-        if strength == 0.0 and isinstance(loss, (Poisson, Binomial)) and not near_optimum(objective, solution.value):
-            self._refuse_runaway(X, y, weights, isinstance(loss, Binomial))
-        if not solution.converged and solution.stats["gap"] > target:
-            left = solution.stats["gap"] / max(null, 1e-300)
+        options = Options(max(share, 1e-14), self.max_iter, self.time_budget, self.trace)
+        unbounded = strength == 0.0 and isinstance(loss, (Poisson, Binomial))
+        start, null = self._start(task, reader)
+        solution = solve_smooth(task, options, start, null=null, ask_existence=unbounded)
+        if unbounded and not solution.stats["exists"]:
+            self._refuse_runaway(task.design.X, task.y, task.s, isinstance(loss, Binomial))
+        if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
+            left = solution.stats["relative_gap"]
             warnings.warn(
                 f"Stopped by {solution.status} with about {left:.1e} of the null model left to gain.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return solution.value, columns, solution
+        return solution
 
-    def _start(self, objective: Objective, reader: FamilyLoss) -> Array:
-        """The null model: every mean the overall mean; without an offset, the least-squares fit of the scores."""
-        theta = np.zeros((objective.columns.width, 1))
-        level = null_level(reader, objective.y, objective.weights)
+    def _start(self, task: Task, reader: FamilyLoss) -> tuple[tuple[Array, Array], float]:
+        """The null model (every mean the overall mean; without an offset, the least-squares fit of the scores), and
+        what it pays."""
+        W, b = np.zeros((1, task.design.shape[1])), np.zeros(1)
+        level = null_level(reader, task.y, task.s)
         if self.fit_intercept:
-            theta[-1] = level if objective.offset is None else level - float(np.mean(objective.offset))
-        elif not np.isfinite(objective.value(objective.scores(theta), theta)[0]):
-            rows = objective.columns.rows(slice(None))
-            theta[:, 0] = np.linalg.lstsq(rows, np.full(len(rows), level), rcond=None)[0]
-        return theta
+            b[0] = level if task.offset is None else level - float(np.mean(task.offset))
+        elif not np.isfinite(task.value(W[0], 0.0)):
+            columns = Coordinates.of(task.design, task.s, False)
+            rows = columns.rows(slice(None))
+            W, b = columns.raw(np.linalg.lstsq(rows, np.full((len(rows), 1), level), rcond=None)[0])
+        null = task.value(W[0], float(b[0]))
+        if not np.isfinite(null):
+            raise ValueError(
+                f"No start with possible means was found for link {self.link_!r}; use link='log' or fit_intercept=True."
+            )
+        return (W, b), max(null, 1e-12)
 
     def _refuse_runaway(self, X: Any, y: Array, weights: Array, share: bool) -> None:
         dense = X.toarray() if hasattr(X, "toarray") else X
@@ -291,28 +283,24 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         if self.fit_intercept and shift is None:
             mu = np.full(len(y), weights @ y / weights.sum())
         else:
-            columns = Coordinates.of(as_design(np.zeros((len(y), 1))), weights, self.fit_intercept)
-            nothing = np.zeros((columns.width, 1))
-            null = Objective(columns, y, weights, self._loss, np.append([1.0], nothing[1:, 0]), nothing, shift)
-            theta = minimise(null, self._start(null, self._reader), 1e-12).value if self.fit_intercept else nothing
-            mu = link.inverse(null.scores(theta)[:, 0])
+            z = np.zeros(len(y)) if shift is None else shift
+            if self.fit_intercept:
+                objective = Objective(self._loss, SquaredL2(0.5), 1.0, offset=shift is not None)
+                null = Task(objective, as_design(np.zeros((len(y), 1))), y, weights, shift)
+                start, pays = self._start(null, self._reader)
+                z = z + solve_smooth(null, Options(1e-14), start, null=pays).value[1][0]
+            mu = link.inverse(z)
         with np.errstate(all="ignore"):
             return 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu)))
 
-    def _evidence(self, strength: float) -> dict[str, Any]:
-        if strength == 0:
-            penalty: Any = Zero()
-        elif self.l1_ratio == 0:
-            penalty = SquaredL2(0.5)
-        else:
-            penalty = L1() if self.l1_ratio == 1 else ElasticMix(self.l1_ratio)
+    def _evidence(self, objective: Objective) -> dict[str, Any]:
         return {
             "coef": np.asarray(self.coef_, dtype=float)[None],
             "intercept": np.array([float(self.intercept_)]),
             "fit_intercept": self.fit_intercept,
-            "loss": loss_spec(self._loss),
-            "regularizer": regularizer_spec(penalty),
-            "lam": strength,
+            "loss": loss_spec(objective.loss),
+            "regularizer": regularizer_spec(objective.regularizer),
+            "lam": objective.strength,
             "lam_per": "sum",
         }
 

@@ -13,9 +13,11 @@ from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
 from certifit.judge._svm import judge_hinge
-from certifit.losses import Logistic, loss_spec
-from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
-from certifit.solvers.logistic import solve_logistic
+from certifit.losses import Logistic, Softmax, loss_spec
+from certifit.objective import Objective, names_of
+from certifit.regularizers import Zero, mix_of_norms, regularizer_spec
+from certifit.solvers import Options, Task
+from certifit.solvers.smooth import solve_smooth
 
 
 def _class_factors(model: Any, data: Data, classes: Array, weighted: bool) -> Array:
@@ -30,14 +32,6 @@ def _class_factors(model: Any, data: Data, classes: Array, weighted: bool) -> Ar
         with np.errstate(divide="ignore"):  # a class that y does not hold has no rows to weigh
             return np.where(counts > 0, weights.sum() / (len(classes) * counts), 1.0)
     return np.array([given.get(c, 1.0) for c in classes.tolist()], dtype=float)
-
-
-def _regularizer(strength: float, ratio: float, prior: Any) -> Regularizer:
-    if strength == 0:
-        return Zero()
-    if ratio == 0:
-        return SquaredL2(0.5, None if prior is None else tuple(np.ravel(prior)))
-    return L1() if ratio == 1 else ElasticMix(ratio)
 
 
 def judge_logistic(
@@ -55,12 +49,13 @@ def judge_logistic(
     factors = _class_factors(model, data, classes, weighted)
     coef, b = np.atleast_2d(np.asarray(model.coef_, dtype=float)), np.ravel(np.asarray(model.intercept_, dtype=float))
     prior = getattr(model, "prior", None)
+    regularizer = Zero() if strength == 0 else mix_of_norms(ratio, prior=prior)
     evidence: dict[str, Any] = {
         "coef": coef,
         "intercept": np.broadcast_to(b, (len(coef),)).copy(),
         "fit_intercept": bool(model.fit_intercept),
         "loss": loss_spec(Logistic()),
-        "regularizer": regularizer_spec(_regularizer(strength, ratio, prior)),
+        "regularizer": regularizer_spec(regularizer),
         "lam": float(strength),
         "lam_per": "sum",
         "classes": classes,
@@ -73,17 +68,13 @@ def judge_logistic(
         evidence["intercept"] = np.zeros(len(coef))
     whole = data.padded(evidence)
     code = np.searchsorted(classes, np.asarray(data.y))
-    solution = solve_logistic(
-        as_design(whole.X),
-        code,
-        len(classes),
-        data.weights * factors[code],
-        strength=strength,
-        l1_ratio=ratio,
-        prior=None if prior is None else np.broadcast_to(prior, coef.shape),
-        fit_intercept=evidence["fit_intercept"],
-        tol=1e-12,
-    )
+    two, shape = len(classes) == 2, (coef.shape[0], whole.X.shape[1])
+    full = regularizer if prior is None or strength == 0 else mix_of_norms(ratio, prior=np.broadcast_to(prior, shape))
+    loss, names = (Logistic(), None) if two else (Softmax(), names_of(classes))
+    objective = Objective(loss, full, strength, evidence["fit_intercept"], classes=names)
+    target = np.where(code == 1, 1.0, -1.0) if two else code
+    task = Task(objective, as_design(whole.X), target, data.weights * factors[code])
+    solution = solve_smooth(task, Options(1e-12))
     evidence |= {"witness_coef": solution.value[0], "witness_intercept": solution.value[1]}
     if len(classes) > 2:
         return issue("softmax-duality", data, evidence, rigor)

@@ -14,17 +14,14 @@ from certifit.design import as_design
 from certifit.judge._least_squares import fitted
 from certifit.judge._registry import reads
 from certifit.losses import Absolute, Loss, Squared, loss_spec
-from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
-from certifit.solvers import solve_coordinate, solve_least_squares
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms, regularizer_spec
+from certifit.solvers import Options, Task, solve_coordinate
 from certifit.solvers.interior_point import solve_kinked
+from certifit.solvers.least_squares import solve_quadratic
 from certifit.solvers.multitask import solve_multitask
 
 _TIGHT = 1e-12
-
-
-def _mixture(ratio: float, positive: bool) -> Regularizer:
-    base: Regularizer = L1() if ratio == 1.0 else SquaredL2(0.5) if ratio == 0.0 else ElasticMix(ratio)
-    return NonNegative(base) if positive else base
 
 
 def _targets(data: Data) -> Array:
@@ -34,19 +31,12 @@ def _targets(data: Data) -> Array:
 def _witness(data: Data, alpha: float, ratio: float, fit_intercept: bool, positive: bool) -> dict[str, Array]:
     """Our own solution of (1/2S) Σ s r² + α(ρ‖w‖₁ + ½(1−ρ)‖w‖²)."""
     design, Y = as_design(data.X), _targets(data)
-    options: dict[str, Any] = {"fit_intercept": fit_intercept, "positive": positive}
-    if alpha * ratio == 0.0:
-        found = solve_least_squares(design, Y, data.sample_weight, alpha=alpha * float(data.weights.sum()), **options)
-        return {"witness_coef": found.value[0], "witness_intercept": found.value[1]}
-    strength = np.array([alpha])
-    parts = [
-        solve_coordinate(design, Y[:, t], strength, ratio, data.sample_weight, tol=_TIGHT, **options).value
-        for t in range(Y.shape[1])
-    ]
-    return {
-        "witness_coef": np.concatenate([p[0] for p in parts]),
-        "witness_intercept": np.concatenate([p[1] for p in parts]),
-    }
+    strength, regularizer = alpha * float(data.weights.sum()), mix_of_norms(ratio, positive=positive)
+    objective = Objective(Squared(0.5), regularizer, strength, fit_intercept)
+    solve = solve_quadratic if alpha * ratio == 0.0 else solve_coordinate
+    tasks = [Task(objective, design, Y[:, t], data.sample_weight) for t in range(Y.shape[1])]
+    parts = [solve(task, Options(_TIGHT)).value for task in tasks]
+    return {"witness_coef": np.array([p[0] for p in parts]), "witness_intercept": np.array([p[1] for p in parts])}
 
 
 def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> Certificate:
@@ -55,7 +45,10 @@ def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> 
     evidence |= _witness(data, alpha, ratio, evidence["fit_intercept"], positive)
     if alpha == 0.0:
         return issue("least-squares", data, evidence | ({"positive": True} if positive else {}), rigor)
-    evidence |= {"loss": loss_spec(Squared(0.5)), "regularizer": regularizer_spec(_mixture(ratio, positive))}
+    evidence |= {
+        "loss": loss_spec(Squared(0.5)),
+        "regularizer": regularizer_spec(mix_of_norms(ratio, positive=positive)),
+    }
     return issue("duality", data, evidence | {"lam": alpha, "lam_per": "mean"}, rigor)
 
 
@@ -108,11 +101,10 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if alpha == 0.0:
         raise UnknownModelError("certify judges the absolute loss of SGDRegressor only with a penalty (alpha > 0).")
     evidence = fitted(model, data)
-    regularizer = _mixture(ratio, False)
-    found = solve_kinked(
-        as_design(data.X), _targets(data)[:, 0], Absolute(), regularizer, alpha, data.sample_weight,
-        fit_intercept=evidence["fit_intercept"], tol=_TIGHT,
-    )  # fmt: skip
+    regularizer = mix_of_norms(ratio)
+    objective = Objective(Absolute(), regularizer, alpha * float(data.weights.sum()), evidence["fit_intercept"])
+    task = Task(objective, as_design(data.X), _targets(data)[:, 0], data.sample_weight)
+    found = solve_kinked(task, Options(_TIGHT))
     evidence |= {"loss": loss_spec(Absolute()), "regularizer": regularizer_spec(regularizer)}
     evidence |= {"lam": alpha, "lam_per": "mean", "dual": found.stats["dual"][:, None]}
     return issue("duality", data, evidence, rigor)

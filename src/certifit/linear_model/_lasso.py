@@ -19,14 +19,15 @@ from certifit._errors import ConvergenceWarning
 from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
-from certifit.design import Design, as_design
+from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
 from certifit.linear_model._fold_path import lasso_fold_path
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared, loss_spec
-from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, regularizer_spec
-from certifit.solvers import Solution, solve_least_squares
-from certifit.solvers.coordinate import solve_coordinate
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms, regularizer_spec
+from certifit.solvers import Options, Solution, Task, solve_coordinate
+from certifit.solvers.least_squares import solve_quadratic
 
 _CONSTRAINTS: dict = {
     "alpha": [Interval(Real, 0, None, closed="left")],
@@ -63,11 +64,15 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         design, Y = as_design(X), y.reshape(len(y), -1)
         if not np.isscalar(self.precompute) and np.shape(self.precompute) != (X.shape[1],) * 2:
             raise ValueError(f"precompute must be a bool or a Gram matrix of shape {(X.shape[1],) * 2}.")
+        total = float(len(Y) if weights is None else weights.sum())
+        regularizer = mix_of_norms(self._ratio(), positive=self.positive)
+        objective = Objective(Squared(0.5), regularizer, float(self.alpha) * total, self.fit_intercept)
         start = self._start(Y.shape[1], X.shape[1])
         starts = [None] * Y.shape[1] if start is None else start
         try:
             with np.errstate(over="raise"):
-                parts = [self._one(design, Y[:, t], weights, starts[t], gram) for t in range(Y.shape[1])]
+                tasks = [Task(objective, design, Y[:, t], weights) for t in range(Y.shape[1])]
+                parts = [self._one(task, begin, gram) for task, begin in zip(tasks, starts)]
         except FloatingPointError:
             raise ValueError(_UNFIT) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
@@ -94,40 +99,21 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = np.atleast_2d(np.asarray(self.coef_, dtype=float))
         return coef if coef.shape == (targets, columns) else None
 
-    def _one(
-        self, design: Design, y: Array, weights: Array | None, start: Array | None, gram: Array | None
-    ) -> Solution:
+    def _one(self, task: Task, start: Array | None, gram: Array | None) -> Solution:
         """One target."""
-        ratio, alpha = self._ratio(), float(self.alpha)
-        if alpha * ratio == 0.0:
-            return _quadratic(design, y, weights, alpha, self.fit_intercept, self.positive)
+        if task.objective.strength * self._ratio() == 0.0:
+            return solve_quadratic(task)
         rng = None
         if self.selection == "random":
             rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        found = solve_coordinate(
-            design,
-            y,
-            np.array([alpha]),
-            ratio,
-            weights,
-            fit_intercept=self.fit_intercept,
-            positive=self.positive,
-            tol=self.tol,
-            max_iter=self.max_iter or 1_000_000,
-            start=start,
-            gram=True if self.precompute is True else gram,
-            random_state=rng,
-            time_budget=self.time_budget,
-            trace=self.trace,
-        )
-        one = {k: v[0].item() for k, v in found.stats.items() if isinstance(v, np.ndarray)}
-        return Solution((found.value[0][0], found.value[1][0]), found.status, found.stats | one)
+        options = Options(self.tol, self.max_iter or 1_000_000, self.time_budget, self.trace, rng)
+        return solve_coordinate(task, options, start=start, gram=True if self.precompute is True else gram)
 
     def _prove(self, X: Any, y: Any, sample_weight: Any, scales: Array) -> tuple[Certificate, ...]:
         data, fitted, alpha = Data.of(X, y, sample_weight), as_evidence(self), float(self.alpha)
         if alpha == 0.0:
             return (issue("least-squares", data, fitted | ({"positive": True} if self.positive else {})),)
-        regularizer = penalty(self._ratio(), self.positive)
+        regularizer = mix_of_norms(self._ratio(), positive=self.positive)
         evidence = fitted | {"loss": loss_spec(Squared(0.5)), "regularizer": regularizer_spec(regularizer)}
         evidence |= {"lam": alpha, "lam_per": "mean"}
         found = [issue("duality", data, evidence)]
@@ -158,27 +144,9 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def penalty(ratio: float, positive: bool) -> Regularizer:
-    """The regularizer R with which λ = α."""
-    base: Regularizer = L1() if ratio == 1.0 else SquaredL2(0.5) if ratio == 0.0 else ElasticMix(ratio)
-    return NonNegative(base) if positive else base
-
-
 def _scalar_is_none(sample_weight: Any) -> Any:
     """One number for all rows is the same as none (weights enter through their shares)."""
     return None if sample_weight is None or isinstance(sample_weight, Real) else sample_weight
-
-
-def _quadratic(
-    design: Design, y: Array, weights: Array | None, alpha: float, fit_intercept: bool, positive: bool
-) -> Solution:
-    """No 1-norm: least squares or ridge in closed form."""
-    total = float(len(y) if weights is None else weights.sum())
-    found = solve_least_squares(
-        design, y[:, None], weights, alpha=alpha * total, fit_intercept=fit_intercept, positive=positive
-    )
-    stats = found.stats | {"gap": 0.0, "relative_gap": 0.0, "n_iter": 1}
-    return Solution((found.value[0][0], found.value[1][0]), found.status, stats)
 
 
 def _warn_if_short(model: Any, parts: list[Solution]) -> None:

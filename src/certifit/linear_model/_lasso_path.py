@@ -9,7 +9,11 @@ from sklearn.utils import check_array, check_consistent_length
 
 from certifit._types import Array
 from certifit.design import Columns, Design, as_design
-from certifit.solvers.coordinate import solve_coordinate
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms
+from certifit.solvers import Options, Task
+from certifit.solvers.coordinate import coordinate_path
 from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.multitask import solve_multitask
 
@@ -102,17 +106,21 @@ def enet_path(
         raise ValueError(f"coef_init must have shape {shape}, got {start.shape}.")
     bent = grid * l1_ratio > 0.0
     coefs, gaps, rounds = np.empty((len(grid), *shape)), np.zeros(len(grid)), np.ones(len(grid), dtype=int)
+    total = float(len(target) if weights is None else weights.sum())
+    if np.any(bent) and target.ndim > 1:
+        found = solve_multitask(
+            design, target, grid[bent], l1_ratio, weights, fit_intercept=False, tol=tol, start=start
+        )
+    elif np.any(bent):
+        regularizer = mix_of_norms(l1_ratio, positive=positive)
+        objective = Objective(Squared(0.5), regularizer, 0.0, fit_intercept=False)
+        seed = (0 if random_state is None else random_state) if selection == "random" else None
+        task, options = Task(objective, design, target, weights), Options(tol, max_iter, random_state=seed)
+        whole = True if precompute is True else None
+        found = coordinate_path(task, options, total * grid[bent], start=start, gram=whole)
     if np.any(bent):
-        options: dict[str, Any] = {"fit_intercept": False, "tol": tol, "start": start}
-        if target.ndim == 1:
-            seed = (0 if random_state is None else random_state) if selection == "random" else None
-            options |= {"positive": positive, "max_iter": max_iter, "random_state": seed}
-            options |= {"gram": True if precompute is True else None}
-        solve = solve_coordinate if target.ndim == 1 else solve_multitask
-        found = solve(design, target, grid[bent], l1_ratio, weights, **options)
         coefs[bent], gaps[bent], rounds[bent] = found.value[0], found.stats["gap"], found.stats["n_iter"]
     for i in np.flatnonzero(~bent):  # no norm with a kink: least squares or ridge in closed form
-        total = float(len(target) if weights is None else weights.sum())
         plain = solve_least_squares(
             design, target.reshape(len(target), -1), weights, alpha=float(grid[i]) * total, fit_intercept=False,
             positive=positive,

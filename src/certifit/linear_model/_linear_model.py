@@ -29,11 +29,11 @@ from certifit.linear_model._base import (
     surely,
 )
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss, loss_spec
-from certifit.problem import Problem
+from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
 from certifit.separability import separability
-from certifit.solvers import Solution
-from certifit.solvers.choose import Options, choose, solver_names
+from certifit.solvers import Options, Solution, Task
+from certifit.solvers.choose import choose, solver_names
 
 
 def _loss(spec: Any) -> EvaluationLoss:
@@ -153,10 +153,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         prior = getattr(getattr(regularizer, "base", regularizer), "prior", None)
         if prior is not None and len(prior) != X.shape[1]:
             raise ValueError(f"The prior has {len(prior)} numbers, X has {X.shape[1]} columns: give one for each.")
-        problem = Problem(as_design(X), y, loss, regularizer, float(self.lam), weights, self.fit_intercept)
+        total = float(len(y) if weights is None else weights.sum())
+        objective = Objective(loss, regularizer, float(self.lam) * total, self.fit_intercept)
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
         with np.errstate(over="ignore"):
-            found = method.run(problem, options)
+            found = method.run(Task(objective, as_design(X), y, weights), options)
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
             raise ValueError("The fit left the finite numbers: divide the columns by their spread first.")

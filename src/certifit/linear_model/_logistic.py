@@ -24,11 +24,12 @@ from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, surely
 from certifit.linear_model._logistic_path import labels, logistic_fold_path, probabilities
-from certifit.losses import Asymmetric, Logistic, loss_spec
-from certifit.regularizers import L1, ElasticMix, Regularizer, SquaredL2, Zero, regularizer_spec
-from certifit.solvers import Solution
-from certifit.solvers.logistic import solve_logistic
-from certifit.solvers.smooth import ON_A_SHARE
+from certifit.losses import Asymmetric, Logistic, Softmax, loss_spec
+from certifit.objective import Objective, names_of
+from certifit.regularizers import Regularizer, Zero, mix_of_norms, regularizer_spec
+from certifit.solvers import Options, Solution, Task
+from certifit.solvers.newton import ON_A_SHARE
+from certifit.solvers.smooth import solve_smooth
 
 
 class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
@@ -190,7 +191,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             raise ValueError(f"costs must hold two numbers, (false_positive, false_negative), not {len(self.costs)}.")
         strength, ratio = self._penalty()
         prior = self._read_prior(len(classes), X.shape[1], ratio)
-        solution = self._solve(X, code, classes, weights, strength, ratio, prior)
+        task = self._task(X, code, classes, weights)
+        solution = self._solve(task, y)
         self.classes_ = classes
         W, b = solution.value
         self.coef_, self.intercept_ = W.astype(X.dtype), b.astype(X.dtype)
@@ -211,33 +213,33 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             f" (with a weight above zero): {present.tolist()}."
         )
 
-    def _solve(
-        self, X: Any, code: Array, classes: Array, weights: Array, strength: float, ratio: float, prior: Array | None
-    ) -> Solution:
-        shape = (1 if len(classes) == 2 else len(classes), X.shape[1])
-        warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
-        solution = solve_logistic(
-            as_design(X),
-            code,
-            len(classes),
-            weights,
-            strength=strength,
-            l1_ratio=ratio,
-            prior=prior,
-            fit_intercept=self.fit_intercept,
-            start=(self.coef_.astype(float), self.intercept_.astype(float)) if warm else None,
-            tol=self.tol**2 / 10,
-            max_iter=self.max_iter,
-            time_budget=self.time_budget,
-            trace=self.trace,
+    def _task(self, X: Any, code: Array, classes: Array, weights: Array) -> Task:
+        """The sum to be minimised: one score for two classes, else one for each."""
+        strength, ratio = self._penalty()
+        prior = self._read_prior(len(classes), X.shape[1], ratio)
+        two = len(classes) == 2
+        objective = Objective(
+            Logistic() if two else Softmax(),
+            self._regularizer(strength, ratio, prior),
+            strength,
+            self.fit_intercept,
+            classes=None if two else names_of(classes),
         )
-        if not _looks_finite(solution, X):
-            used = np.flatnonzero(weights > 0)
-            self._refuse_separable(X[used], classes[code[used]])
+        return Task(objective, as_design(X), np.where(code == 1, 1.0, -1.0) if two else code, weights)
+
+    def _solve(self, task: Task, y: Array) -> Solution:
+        shape = (task.outputs, task.design.shape[1])
+        warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
+        start = (self.coef_.astype(float), self.intercept_.astype(float)) if warm else None
+        options = Options(self.tol**2 / 10, self.max_iter, self.time_budget, self.trace)
+        solution = solve_smooth(task, options, start, ask_existence=True)
+        if not _looks_finite(solution, task.design.X):
+            used = np.flatnonzero(task.s > 0)
+            self._refuse_separable(task.design.X[used], y[used])
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
-            gap = solution.stats["gap"] / solution.stats["target"] * self.tol**2 / 10
+            left = solution.stats["relative_gap"]
             warnings.warn(
-                f"Stopped by {solution.status} with about {gap:.1e} of the null model left to gain; certificate_ has "
+                f"Stopped by {solution.status} with about {left:.1e} of the null model left to gain; certificate_ has "
                 "the proved figure.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -277,9 +279,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def _regularizer(self, strength: float, ratio: float, prior: Array | None) -> Regularizer:
         if strength == 0:
             return Zero()
-        if ratio == 0:
-            return SquaredL2(0.5, None if prior is None else tuple(prior.ravel()))
-        return L1() if ratio == 1 else ElasticMix(ratio)
+        return mix_of_norms(ratio, prior=prior)
 
     def _evidence(self, strength: float, ratio: float, prior: Array | None, factors: Array) -> dict[str, Any]:
         evidence = {
@@ -317,17 +317,10 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def _witness(self, data: Data, evidence: dict[str, Any]) -> dict[str, Any]:
         """A better solution nearby: its dual point proves a gap that the fit's own one would overstate by far."""
         code = np.searchsorted(self.classes_, np.asarray(data.y))
-        W, b = solve_logistic(
-            as_design(data.X),
-            code,
-            len(self.classes_),
-            data.weights * evidence.get("class_weight", np.ones(len(self.classes_)))[code],
-            strength=evidence["lam"],
-            prior=self._read_prior(len(self.classes_), data.X.shape[1], 0.0),
-            fit_intercept=evidence["fit_intercept"],
-            start=(evidence["coef"], evidence["intercept"]),
-            tol=max(1e-6 * self.tol**2, 1e-14),
-        ).value
+        weights = data.weights * evidence.get("class_weight", np.ones(len(self.classes_)))[code]
+        task = self._task(data.X, code, self.classes_, weights)
+        tol = max(1e-6 * self.tol**2, 1e-14)
+        W, b = solve_smooth(task, Options(tol), (evidence["coef"], evidence["intercept"])).value
         return {"witness_coef": W, "witness_intercept": b}
 
     def decision_function(self, X: Any) -> Array:

@@ -18,9 +18,9 @@ from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
 from certifit.linear_model._fold_path import penalties, ridge_fold_path
 from certifit.losses import Squared, loss_spec
-from certifit.problem import Problem
+from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
-from certifit.solvers import Solution, solve_least_squares
+from certifit.solvers import Options, Solution, Task, solve_least_squares
 from certifit.solvers._status import worst
 from certifit.solvers.gradient_descent import descend
 
@@ -172,20 +172,12 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _descend(self, X: Any, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
         if self.positive:
             raise ValueError('solver="gradient_descent" cannot keep w ≥ 0; use solver="auto" with positive=True.')
-        total = float(len(Y) if weights is None else weights.sum())
-        problems = [
-            Problem(
-                as_design(X),
-                Y[:, t],
-                Squared(),
-                SquaredL2(1.0, None if prior is None else tuple(prior[t])),
-                float(alpha[t]) / total,
-                weights,
-                self.fit_intercept,
-            )
-            for t in range(Y.shape[1])
-        ]
-        parts = [descend(p, self.tol, self.max_iter or 100_000, self.time_budget, self.trace) for p in problems]
+        options = Options(self.tol, self.max_iter, self.time_budget, self.trace)
+        parts = []
+        for t, strength in enumerate(alpha):
+            regularizer = self._regularizer(None if prior is None else prior[t])
+            objective = Objective(Squared(), regularizer, strength, self.fit_intercept)
+            parts.append(descend(Task(objective, as_design(X), Y[:, t], weights), options))
         value = np.array([s.value[0] for s in parts]), np.array([s.value[1] for s in parts])
         stats = parts[0].stats | {"n_iter": np.array([s.stats["n_iter"] for s in parts])}
         if len(parts) > 1:

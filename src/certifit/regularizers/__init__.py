@@ -15,7 +15,7 @@ Formulas use NumPy ufuncs and ``.sum()`` only, so they also run on error-bounded
 from certifit._registry import discover
 from certifit.regularizers._base import Regularizer
 from certifit.regularizers._joint import ColumnNorms
-from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
+from certifit.regularizers._norms import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero, mix_of_norms
 from certifit.regularizers._registry import (
     REGULARIZERS,
     get_regularizer,
@@ -34,6 +34,7 @@ __all__ = [
     "SquaredL2",
     "Zero",
     "get_regularizer",
+    "mix_of_norms",
     "register",
     "regularizer_names",
     "regularizer_spec",

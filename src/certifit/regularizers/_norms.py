@@ -326,3 +326,27 @@ class NonNegative(Regularizer):
 
     def params(self) -> dict[str, Any]:
         return {"base": regularizer_spec(self.base)}
+
+
+def mix_of_norms(ratio: float, *, positive: bool = False, prior: Any = None) -> Regularizer:
+    r"""The penalty :math:`\rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w - w_0\rVert^2`, with or without w ≥ 0.
+
+    Parameters
+    ----------
+    ratio : float in [0, 1]
+        ρ: 1 is `L1`, 0 is half of `SquaredL2`.
+    positive : bool, default=False
+    prior : array, default=None
+        w₀, for ρ = 0 only.
+
+    Examples
+    --------
+    >>> mix_of_norms(1.0), mix_of_norms(0.0), mix_of_norms(0.25, positive=True)
+    (L1(), SquaredL2(factor=0.5, prior=None), NonNegative(base=ElasticMix(l1_ratio=0.25)))
+    """
+    base: Regularizer
+    if ratio == 0.0:
+        base = SquaredL2(0.5, None if prior is None else tuple(np.ravel(prior).tolist()))
+    else:
+        base = L1() if ratio == 1.0 else ElasticMix(float(ratio))
+    return NonNegative(base) if positive else base

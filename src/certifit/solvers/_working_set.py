@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Block, Columns
+from certifit.design import Block, Columns, powers_of_two
 
 _ROOM = 2048
 
@@ -96,9 +96,7 @@ class FullSet(WorkingSet):
     @classmethod
     def of(cls, columns: Columns, gram: Array) -> FullSet:
         """From the Gram matrix of weighted, centred columns."""
-        spread = np.diag(gram)
-        usable = spread > 0
-        scale = np.where(usable, 2.0 ** np.round(0.5 * np.log2(np.where(usable, spread, 1.0))), 1.0)
+        scale = powers_of_two(np.sqrt(np.maximum(np.diag(gram), 0.0)))
         return cls(columns, np.ascontiguousarray(gram / scale / scale[:, None]), scale)
 
     def product(self, W: Array) -> Array:

@@ -8,38 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from certifit._errors import PairingError
 from certifit.losses import EvaluationLoss, Loss, Squared
-from certifit.problem import Problem
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, Zero, regularizer_names
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options, Task
 from certifit.solvers.coordinate import solve_coordinate
 from certifit.solvers.gradient_descent import descend
 from certifit.solvers.interior_point import solve_kinked
-from certifit.solvers.least_squares import solve_least_squares
-from certifit.solvers.newton import newton
+from certifit.solvers.least_squares import solve_quadratic
 from certifit.solvers.proximal import proximal_descent
 from certifit.solvers.sgd import sgd
+from certifit.solvers.smooth import solve_newton
 from certifit.solvers.splitting import split_descent
-
-
-@dataclass(frozen=True)
-class Options:
-    """What every solver is told."""
-
-    tol: float
-    max_iter: int | None
-    time_budget: float | None
-    trace: bool
-    random_state: Any = None
-
-    def limit(self, default: int) -> int:
-        return default if self.max_iter is None else self.max_iter
 
 
 @dataclass(frozen=True)
@@ -50,7 +35,7 @@ class Method:
     needs: str
     loss: Callable[[Loss], bool]
     penalty: Callable[[Regularizer], bool]
-    run: Callable[[Problem, Options], Solution]
+    run: Callable[[Task, Options], Solution]
     weights: bool = True
 
     def fits(self, loss: Loss, regularizer: Regularizer, weighted: bool) -> bool:
@@ -73,122 +58,56 @@ def _smooth(loss: Loss) -> bool:
     return loss.smooth and loss.targets != "class"
 
 
-def _closed_form(problem: Problem, options: Options) -> Solution:
-    part = separable(problem.regularizer)
-    assert part is not None
-    assert isinstance(problem.loss, Squared)
-    found = solve_least_squares(
-        problem.design,
-        problem.y[:, None],
-        problem.weights,
-        alpha=0.5 * problem.lam * part.l2 * problem.total / problem.loss.factor,
-        prior=None if part.prior is None else np.array(part.prior)[None],
-        fit_intercept=problem.fit_intercept,
-        positive=part.positive,
-    )
-    return Solution((found.value[0][0], float(found.value[1][0])), found.status, found.stats)
-
-
-def _coordinate(problem: Problem, options: Options) -> Solution:
-    part = separable(problem.regularizer)
-    assert part is not None
-    assert isinstance(problem.loss, Squared)
-    strength = problem.lam * (part.l1 + part.l2) / (2.0 * problem.loss.factor)
-    found = solve_coordinate(
-        problem.design,
-        problem.y,
-        np.array([strength]),
-        part.l1 / (part.l1 + part.l2),
-        problem.weights,
-        fit_intercept=problem.fit_intercept,
-        positive=part.positive,
-        tol=options.tol,
-        max_iter=options.limit(1000),
-        time_budget=options.time_budget,
-        trace=options.trace,
-    )
-    stats = found.stats | {"n_iter": int(found.stats["n_iter"][0])}
-    return Solution((found.value[0][0], float(found.value[1][0])), found.status, stats)
-
-
-def _interior_point(problem: Problem, options: Options) -> Solution:
-    return solve_kinked(
-        problem.design,
-        problem.y,
-        problem.loss,
-        problem.regularizer,
-        problem.lam,
-        problem.weights,
-        fit_intercept=problem.fit_intercept,
-        tol=options.tol,
-        max_iter=options.limit(200),
-        time_budget=options.time_budget,
-        trace=options.trace,
-    )
-
-
-def _stepwise(solver: Callable[..., Solution], default: int) -> Callable[[Problem, Options], Solution]:
-    def run(problem: Problem, options: Options) -> Solution:
-        return solver(problem, options.tol, options.limit(default), options.time_budget, options.trace)
-
-    return run
-
-
-def _sgd(problem: Problem, options: Options) -> Solution:
-    limit = options.limit(1000)
-    return sgd(problem, options.tol, limit, options.time_budget, options.trace, random_state=options.random_state)
-
-
 METHODS = (
     Method(
         "closed_form",
         "squared loss with no penalty or a squared norm",
         _squared,
         lambda r: isinstance(_base(r), (Zero, SquaredL2)),
-        _closed_form,
+        solve_quadratic,
     ),
     Method(
         "coordinate",
         "squared loss with a 1-norm or an elastic mix",
         _squared,
         lambda r: isinstance(_base(r), (L1, ElasticMix)),
-        _coordinate,
+        solve_coordinate,
     ),
-    Method("newton", "a smooth loss and a smooth penalty", _smooth, lambda r: r.smooth, _stepwise(newton, 200)),
+    Method("newton", "a smooth loss and a smooth penalty", _smooth, lambda r: r.smooth, solve_newton),
     Method(
         "interior_point",
         "a loss with one kink and a penalty that splits into coordinates",
         _one_kink,
         lambda r: separable(r) is not None,
-        _interior_point,
+        solve_kinked,
     ),
     Method(
         "proximal",
         "a smooth loss (any penalty)",
         _smooth,
         lambda r: True,
-        _stepwise(proximal_descent, 200_000),
+        proximal_descent,
     ),
     Method(
         "splitting",
         "a loss with one kink (any penalty)",
         _one_kink,
         lambda r: True,
-        _stepwise(split_descent, 100_000),
+        split_descent,
     ),
     Method(
         "gradient_descent",
         "a loss of bounded curvature and a smooth penalty",
         lambda loss: _smooth(loss) and bool(np.isfinite(loss.curvature_bound)),
         lambda r: r.smooth,
-        _stepwise(descend, 100_000),
+        descend,
     ),
     Method(
         "sgd",
         "a loss of LinearModel's list, a penalty that splits into coordinates without w ≥ 0, and rows without weights",
         lambda loss: loss.sgd_code is not None,
         lambda r: separable(r) is not None and not isinstance(r, NonNegative),
-        _sgd,
+        sgd,
         weights=False,
     ),
 )

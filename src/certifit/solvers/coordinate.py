@@ -18,12 +18,15 @@ import numpy as np
 
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.design import Columns, Design
+from certifit.design import Columns
+from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
+from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options, Task
 from certifit.solvers._working_set import FullSet, WorkingSet, full_set
 
 _FULL = 4000  # columns up to which the whole Gram matrix may be formed
@@ -68,75 +71,76 @@ class Path:
 
 
 def solve_coordinate(
-    design: Design,
-    y: Array,
-    strengths: Array,
-    ratio: float = 1.0,
-    weights: Array | None = None,
-    *,
-    fit_intercept: bool = True,
-    positive: bool = False,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
-    start: Array | None = None,
-    gram: bool | Array | None = None,
-    random_state: int | np.random.Generator | None = None,
-    time_budget: float | None = None,
-    trace: bool = False,
+    task: Task, options: Options, *, start: Array | None = None, gram: bool | Array | None = None
 ) -> Solution:
-    r"""Fit for each α of ``strengths`` (largest first is fastest), Λ₁ = αρS and Λ₂ = α(1−ρ)S with S = Σ sᵢ.
+    """Squared loss with a 1-norm or an elastic mix: `coordinate_path` for the objective's own strength.
 
-    Parameters
-    ----------
-    design : Design of shape (n, d)
-    y : (n,) array
-    strengths : (k,) array > 0
-        α.
-    ratio : float in (0, 1], default=1.0
-        ρ; 1 is the lasso.
-    weights : (n,) array, default=None
-    fit_intercept, positive : bool
-    tol : float > 0, default=1e-4
-        Stop when the duality gap is at most tol times the objective of the null model.
-    max_iter : int ≥ 1, default=1000
-        Rounds (looks at all of X) per block of strengths; a handful is usual.
-    start : (d,) array, default=None
-        Coefficients to begin with.
-    gram : bool or (d, d) array, default=None
-        Whether to form the whole Gram matrix (of weighted, centred columns), or that matrix; None decides by size.
-    random_state : default=None
-        If given, coordinates are visited in random order.
-    time_budget : float, default=None
-        Seconds.
-    trace : bool, default=False
-
-    Returns
-    -------
-    Solution
-        ``value`` = (coef (k, d), intercept (k,)); ``stats`` holds ``gap`` (of the mean objective, per strength),
-        ``relative_gap``, ``dual_scale``, ``n_iter`` (rounds per strength) and ``method``.
+    ``value`` = (w, b); the figures of ``stats`` are plain numbers.
 
     Examples
     --------
     >>> from certifit.design import as_design
+    >>> from certifit.objective import Objective
+    >>> from certifit.losses import Squared
+    >>> from certifit.regularizers import L1
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])
-    >>> W = solve_coordinate(as_design(X), y, np.array([0.25])).value[0]
-    >>> np.round(np.ravel(W), 6).tolist()
-    [0.8]
+    >>> w, b = solve_coordinate(Task(Objective(Squared(0.5), L1(), 1.0), as_design(X), y), Options()).value
+    >>> w.round(6).tolist(), round(b, 6)
+    ([0.8], 0.3)
+    """
+    found = coordinate_path(task, options, np.array([task.objective.strength]), start=start, gram=gram)
+    stats = {k: v[0].item() if isinstance(v, np.ndarray) else v for k, v in found.stats.items()}
+    return Solution((found.value[0][0], float(found.value[1][0])), found.status, stats)
+
+
+def coordinate_path(
+    task: Task,
+    options: Options,
+    strengths: Array,
+    *,
+    start: Array | None = None,
+    gram: bool | Array | None = None,
+) -> Solution:
+    r"""Fit for each Λ of ``strengths`` (largest first is fastest) in place of the objective's own.
+
+    Parameters
+    ----------
+    task : Task
+        Squared loss with a 1-norm or an elastic mix, with or without w ≥ 0.
+    options : Options
+        ``max_iter`` limits the rounds (looks at all of X) per block of strengths: a handful is usual. With a
+        ``random_state`` coordinates are visited in random order.
+    strengths : (k,) array > 0
+    start : (d,) array, default=None
+        Coefficients to begin with.
+    gram : bool or (d, d) array, default=None
+        Whether to form the whole Gram matrix (of weighted, centred columns), or that matrix; None decides by size.
+
+    Returns
+    -------
+    Solution
+        ``value`` = (coef (k, d), intercept (k,)); ``stats`` holds, per strength, ``gap`` and ``relative_gap`` (to the
+        null model), ``dual_scale`` and ``n_iter`` (rounds), and ``method``.
+
+    Examples
+    --------
+    >>> from certifit.design import as_design
+    >>> from certifit.objective import Objective
+    >>> from certifit.losses import Squared
+    >>> from certifit.regularizers import L1
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])
+    >>> task = Task(Objective(Squared(0.5), L1(), 0.0), as_design(X), y)
+    >>> coordinate_path(task, Options(), np.array([4.0, 1.0])).value[0].round(6)
+    array([[0.2],
+           [0.8]])
     """
     began = time.perf_counter()
-    if weights is not None and not np.all(weights > 0):
-        keep = weights > 0
-        design, y, weights = Design(design.X[keep]), y[keep], weights[keep]
-    if weights is not None and np.all(weights == weights[0]):
-        weights = None if weights[0] == 1.0 else weights
-    task = _Task(Columns.of(design, weights, fit_intercept), y, ratio, positive, tol, random_state, gram, strengths)
+    search = _Search(task.used(), options, np.asarray(strengths, dtype=float), gram)
     with one_thread():  # of the many small products; large ones run on threads of our own
-        path = task.run(np.asarray(strengths, dtype=float), start, max_iter, time_budget, trace)
-    total = task.columns.total
+        path = search.run(start)
     stats = {
-        "method": task.method,
-        "gap": path.gaps / total,
+        "method": search.method,
+        "gap": path.gaps * search.double / task.unit,
         "relative_gap": path.gaps / path.null if path.null > 0 else np.zeros(len(path.gaps)),
         "dual_scale": path.scales,
         "n_iter": path.rounds,
@@ -146,66 +150,60 @@ def solve_coordinate(
     return Solution((path.coef.T, path.intercept), path.status, stats)
 
 
-class _Task:
+class _Search:
     """One target with everything that the rounds share."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        y: Array,
-        ratio: float,
-        positive: bool,
-        tol: float,
-        random_state: int | np.random.Generator | None,
-        gram: bool | Array | None,
-        strengths: Array,
-    ) -> None:
-        self.columns, self.ratio, self.positive, self.tol = columns, ratio, positive, tol
-        self.target, self.centre = columns.target(np.asarray(y, dtype=float))
+    def __init__(self, task: Task, options: Options, strengths: Array, gram: bool | Array | None) -> None:
+        part, loss = separable(task.objective.regularizer), task.objective.loss
+        assert part is not None
+        assert isinstance(loss, Squared)
+        self.double = 2.0 * loss.factor  # here the loss is half the squared residual
+        self.l1, self.l2, self.positive = part.l1 / self.double, part.l2 / self.double, part.positive
+        self.options, self.strengths, self.tol = options, strengths, options.tol
+        self.columns = Columns.of(task.design, task.weights, task.objective.fit_intercept)
+        y = np.asarray(task.y, dtype=float)
+        self.target, self.centre = self.columns.target(y)
         self.null = 0.5 * float(self.target @ self.target)
-        self.rng = None if random_state is None else np.random.default_rng(random_state)
-        n, d = columns.shape
-        self.correlation = columns.correlate(self.target)  # of the current residual, for choosing columns
+        self.stated = self.double / task.unit  # from values here to those of the task
+        self.rng = None if options.random_state is None else np.random.default_rng(options.random_state)
+        n, d = self.columns.shape
+        self.correlation = self.columns.correlate(self.target)  # of the current residual, for choosing columns
         self.active = Active()
         self.set: WorkingSet
         if isinstance(gram, np.ndarray):
-            self.set = FullSet.of(columns, gram)
+            self.set = FullSet.of(self.columns, gram)
         else:
-            whole = (is_tall(n, d) and not self._few(strengths)) if gram is None else (gram and d <= _CAP)
-            self.set = (full_set(columns, y) if whole else None) or WorkingSet(columns)
+            whole = (is_tall(n, d) and not self._few()) if gram is None else (gram and d <= _CAP)
+            self.set = (full_set(self.columns, y) if whole else None) or WorkingSet(self.columns)
         self.method = "coordinate descent, Gram" if self.set.whole else "coordinate descent, working set"
 
     # -- strengths -----------------------------------------------------------------------------------
-    def penalty(self, alpha: float, scale: Array) -> Penalty:
-        total = self.columns.total
-        l1 = alpha * self.ratio * total / scale
-        return Penalty(l1, alpha * (1.0 - self.ratio) * total / scale**2, self.positive)
+    def penalty(self, strength: float, scale: Array) -> Penalty:
+        return Penalty(strength * self.l1 / scale, strength * self.l2 / scale**2, self.positive)
 
-    def _few(self, strengths: Array) -> bool:
+    def _few(self) -> bool:
         """Whether so few columns will be used that the Gram matrix of all of them would be the larger work."""
         top = float(np.max(self.reach(self.correlation), initial=0.0))
         d = self.columns.shape[1]
-        return d >= _NARROW and self.level(float(np.min(strengths))) >= _STRONG / d * top
+        return d >= _NARROW and self.l1 * float(np.min(self.strengths)) >= _STRONG / d * top
 
     def reach(self, Q: Array) -> Array:
         return np.maximum(Q, 0.0) if self.positive else np.abs(Q)
 
-    def level(self, alpha: float) -> float:
-        return alpha * self.ratio * self.columns.total
-
     # -- the path ------------------------------------------------------------------------------------
-    def run(self, alphas: Array, start: Array | None, max_iter: int, time_budget: float | None, trace: bool) -> Path:
-        d, k = self.columns.shape[1], len(alphas)
+    def run(self, start: Array | None) -> Path:
+        options, strengths = self.options, self.strengths
+        d, k = self.columns.shape[1], len(strengths)
         path = Path(np.zeros((d, k)), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k, dtype=int), "converged", 0.0)
         path.null = self.null
-        end = None if time_budget is None else time.perf_counter() + time_budget
+        end = None if options.time_budget is None else time.perf_counter() + options.time_budget
         state = self._first(start)
-        blocks = _blocks(alphas, self._width())
+        blocks = _blocks(strengths, self._width())
         if start is None and not self.set.whole and k:
-            state = self._approach(state, float(alphas[0]))
+            state = self._approach(state, float(strengths[0]))
         for block in blocks:
             left = None if end is None else max(end - time.perf_counter(), 1e-9)
-            run = self._block(alphas[block], state, max_iter, left, trace)
+            run = self._block(strengths[block], state, left)
             done: _Round = run.state
             state = done.states[-1]
             self.correlation = done.correlations[:, -1]
@@ -216,7 +214,7 @@ class _Task:
             if run.status != "converged":
                 path.status = run.status
             if self._exhausted(done):
-                self._residual(path, alphas, block, end)
+                self._residual(path, block, end)
                 state = self._first(path.coef[:, block[-1]])
         mean = self.columns.mean
         if mean is not None:
@@ -237,11 +235,11 @@ class _Task:
         r = self.target - self.set.product(w)
         return GramState(w, self.set.correlate(r), float(r @ r))
 
-    def _approach(self, state: GramState, alpha: float) -> GramState:
+    def _approach(self, state: GramState, strength: float) -> GramState:
         """From zero towards a small strength by a few loosely solved steps, each with its own look at X."""
-        top = float(np.max(self.reach(self.correlation), initial=0.0)) / (self.ratio * self.columns.total)
-        steps = int(np.ceil(np.log(max(top / alpha, 1.0)) / -np.log(_CONTINUE))) - 1
-        for a in np.geomspace(top, alpha, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
+        top = float(np.max(self.reach(self.correlation), initial=0.0)) / self.l1
+        steps = int(np.ceil(np.log(max(top / strength, 1.0)) / -np.log(_CONTINUE))) - 1
+        for a in np.geomspace(top, strength, min(steps, _STEPS) + 2)[1:-1] if steps > 0 else []:
             state = self._widen(state, float(a))
             self._inner(state, float(a), _ROUGH, loose=True)
             r = self.target - self.set.product(state.w)
@@ -251,13 +249,13 @@ class _Task:
                 break
         return state
 
-    def _widen(self, state: GramState, alpha: float) -> GramState:
+    def _widen(self, state: GramState, strength: float) -> GramState:
         """Add the columns whose correlation is near the level that counts (a strong rule, cut to a sane number)."""
         if self.set.whole:
             return state
         reach = self.reach(self.correlation)
         limit = int(max(100, _GROWTH * np.count_nonzero(state.w)))
-        wanted = self.set.missing(np.flatnonzero(reach >= 0.9 * self.level(alpha)))
+        wanted = self.set.missing(np.flatnonzero(reach >= 0.9 * self.l1 * strength))
         if len(wanted) > limit:
             wanted = wanted[np.argpartition(-reach[wanted], limit)[:limit]]
         return self._include(state, np.sort(wanted))
@@ -275,45 +273,46 @@ class _Task:
         return self.set.size >= _CAP and not done.gap <= self.tol and not self.set.whole
 
     # -- one block ------------------------------------------------------------------------------------
-    def _block(self, alphas: Array, state: GramState, max_iter: int, left: float | None, trace: bool) -> Run:
-        state = self._widen(state, float(alphas[-1]) if len(alphas) > 1 else float(alphas[0]))
+    def _block(self, strengths: Array, state: GramState, left: float | None) -> Run:
+        state = self._widen(state, float(strengths[-1]) if len(strengths) > 1 else float(strengths[0]))
         states, sweeps = [], 0
-        for a in alphas:
+        for a in strengths:
             state = state.copy()
-            sweeps += self._inner(state, float(a), _INNER * self.tol, jump=len(alphas) == 1)
+            sweeps += self._inner(state, float(a), _INNER * self.tol, jump=len(strengths) == 1)
             states.append(state)
-        first = self._look(alphas, states, sweeps)
+        first = self._look(strengths, states, sweeps)
 
         def advance(at: _Round) -> _Round:
-            return self._again(alphas, at)
+            return self._again(strengths, at)
 
         def finished(before: _Round, after: _Round) -> bool:
             return after.gap <= self.tol or self._stuck(before, after)
 
+        trace = self.options.trace
         if first.gap <= self.tol:
             run = drive(first, lambda s: s, lambda a, b: True, 1, left, trace)
         else:
-            run = drive(first, advance, finished, max_iter, left, trace)
+            run = drive(first, advance, finished, self.options.limit(1000), left, trace)
         return run if run.state.gap <= self.tol or run.status != "converged" else _as_stuck(run)
 
     def _stuck(self, before: _Round, after: _Round) -> bool:
         """Nothing new to add and no progress: rounding allows no more."""
         return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
 
-    def _inner(self, state: GramState, alpha: float, share: float, jump: bool = False, loose: bool = False) -> int:
+    def _inner(self, state: GramState, strength: float, share: float, jump: bool = False, loose: bool = False) -> int:
         """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
         share = min(share, _EXACT) if self.set.whole else share
-        penalty = self.penalty(alpha, self.set.scale)
+        penalty = self.penalty(strength, self.set.scale)
         return descend_gram(
             self.set.gram, state, penalty, share * self.null, 2.5 * share, self.active, self.rng, jump, loose
         )
 
-    def _again(self, alphas: Array, at: _Round) -> _Round:
+    def _again(self, strengths: Array, at: _Round) -> _Round:
         """Add what violates, and solve again those strengths that are not there yet."""
         open_ = np.flatnonzero(at.gaps > self.tol * self.null)
         states = list(at.states)
         if not self.set.whole:
-            which = self._violators(alphas, at, open_)
+            which = self._violators(strengths, at, open_)
             if len(which):
                 self.set.include(which)
                 scale = self.set.scale[-len(which) :]
@@ -323,11 +322,11 @@ class _Task:
         states = [s.copy() for s in states]
         sweeps, grown = at.sweeps, self.set.size - at.step
         for b in open_.tolist():
-            sweeps += self._inner(states[b], float(alphas[b]), 0.1 * _INNER * self.tol, jump=grown > 0.2 * at.step)
-        return self._look(alphas, states, sweeps)
+            sweeps += self._inner(states[b], float(strengths[b]), 0.1 * _INNER * self.tol, jump=grown > 0.2 * at.step)
+        return self._look(strengths, states, sweeps)
 
-    def _violators(self, alphas: Array, at: _Round, open_: Array) -> Array:
-        levels = np.array([self.level(float(a)) for a in alphas[open_]])
+    def _violators(self, strengths: Array, at: _Round, open_: Array) -> Array:
+        levels = self.l1 * strengths[open_]
         share = np.max(self.reach(at.correlations[:, open_]) / levels, axis=1)
         which = self.set.missing(np.flatnonzero(share > 1.0))
         near = self.set.missing(np.flatnonzero((share > 0.95) & (share <= 1.0)))
@@ -339,16 +338,16 @@ class _Task:
             which = np.concatenate([which, near[order]])
         return np.sort(which)[: max(_CAP - self.set.size, 0)]
 
-    def _look(self, alphas: Array, states: list[GramState], sweeps: int) -> _Round:
+    def _look(self, strengths: Array, states: list[GramState], sweeps: int) -> _Round:
         """True residuals, correlations with every column, and the gaps they prove."""
         W = np.stack([s.w for s in states], axis=1)
         R = self.target[:, None] - self.set.product(W)
         Q = self.columns.correlate(R)
         q = self.set.restrict(Q, R)
-        gaps, scales, objectives = np.empty(len(alphas)), np.empty(len(alphas)), np.empty(len(alphas))
+        gaps, scales, objectives = np.empty(len(strengths)), np.empty(len(strengths)), np.empty(len(strengths))
         everything = np.ones(self.columns.shape[1])
         fresh = []
-        for b, a in enumerate(alphas):
+        for b, a in enumerate(strengths):
             r2 = float(R[:, b] @ R[:, b])
             w = self.set.raw(states[b].w)
             penalty = self.penalty(float(a), everything)
@@ -356,15 +355,15 @@ class _Task:
             objectives[b] = 0.5 * r2 + penalty.value(w)
             fresh.append(GramState(states[b].w, np.ascontiguousarray(q[:, b]), r2))
         share = float(np.max(gaps)) / self.null if self.null > 0 else 0.0
-        objective = float(np.max(objectives)) / self.columns.total
+        objective = float(np.max(objectives)) * self.stated
         return _Round(objective, share, float(self.set.size), fresh, gaps, Q, scales, sweeps)
 
     # -- too many columns for a Gram matrix --------------------------------------------------------------
-    def _residual(self, path: Path, alphas: Array, block: Array, end: float | None) -> None:
+    def _residual(self, path: Path, block: Array, end: float | None) -> None:
         """Finish a block whose working set outgrew the largest Gram matrix, in residual form."""
         self.method = "coordinate descent, residual"
         for at in block:
-            penalty = self.penalty(float(alphas[at]), np.ones(self.columns.shape[1]))
+            penalty = self.penalty(float(self.strengths[at]), np.ones(self.columns.shape[1]))
             found = descend_residual(
                 self.columns, self.target, path.coef[:, at], penalty, self.tol * self.null, self.rng, end
             )
@@ -382,11 +381,11 @@ def _as_stuck(run: Run) -> Run:
     return Run(run.state, "precision", run.n_iter, run.seconds, run.trace)
 
 
-def _blocks(alphas: Array, width: int) -> list[Array]:
+def _blocks(strengths: Array, width: int) -> list[Array]:
     """Consecutive strengths, at most ``width`` at a time and spanning no more than a factor of two."""
     blocks: list[list[int]] = []
-    for i, a in enumerate(alphas):
-        if blocks and len(blocks[-1]) < width and 0.5 <= a / alphas[blocks[-1][0]] <= 2.0:
+    for i, a in enumerate(strengths):
+        if blocks and len(blocks[-1]) < width and 0.5 <= a / strengths[blocks[-1][0]] <= 2.0:
             blocks[-1].append(i)
         else:
             blocks.append([i])

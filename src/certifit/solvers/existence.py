@@ -17,49 +17,49 @@ from scipy.optimize import linprog
 
 from certifit._types import Array
 from certifit.design import pseudo_inverse
-from certifit.solvers.smooth import Objective
+from certifit.solvers._smooth_sum import SmoothSum
 
 _LARGE = 2000  # coordinates beyond which an eigenvalue decomposition takes longer than the fit
 
 
-def near_optimum(objective: Objective, theta: Array) -> bool | None:
+def near_optimum(f: SmoothSum, theta: Array) -> bool | None:
     """Whether q r < 1 at θ (with room for rounding), so that an optimum exists; None where that is too much work.
 
     For losses with |φ‴| ≤ φ″, and for softmax, where r is about differences of two scores of a row. Where columns
     depend on each other, all is about the space they span.
     """
-    p, K = objective.columns.width, objective.outputs
+    p, K = f.columns.width, f.outputs
     if p * K > _LARGE:
         return None
-    _, Z, G = objective.evaluate(theta)
-    H = objective.hessian(Z)
+    _, Z, G = f.evaluate(theta)
+    H = f.hessian(Z)
     root = np.sqrt(np.maximum(np.diag(H), 1e-300))
     part = pseudo_inverse(H / np.outer(root, root))
     T = part.vectors / np.sqrt(part.values) / root[:, None]
     q = float(np.linalg.norm(G.T.ravel() @ T))
     blocks = T.reshape(K, p, -1)
     pairs = [blocks[0]] if K == 1 else [blocks[j] - blocks[k] for j in range(K) for k in range(j)]
-    used = np.flatnonzero(objective.weights > 0)
+    used = np.flatnonzero(f.weights > 0)
     r = flat = 0.0
     for start in range(0, len(used), 2048):
-        A = objective.columns.rows(used[start : start + 2048])
+        A = f.columns.rows(used[start : start + 2048])
         for M in pairs:
             r = max(r, float(np.sqrt(np.square(A @ M).sum(axis=1).max(initial=0.0))))
     # Directions that count as flat must be flat on the rows too, not only where the curvature has died.
     if part.vectors.shape[1] < p * K:
-        flat = _slope_of_flat(objective, part.vectors, root, used)
+        flat = _slope_of_flat(f, part.vectors, root, used)
     return bool(q * r < 0.9 and flat < 1e-6)
 
 
-def _slope_of_flat(objective: Objective, kept: Array, root: Array, used: Array) -> float:
+def _slope_of_flat(f: SmoothSum, kept: Array, root: Array, used: Array) -> float:
     """The most that a score (for softmax: a difference of two) moves along unit steps outside the kept directions."""
-    p, K = objective.columns.width, objective.outputs
-    size = np.sqrt(np.maximum(objective.weights[used].sum(), 1e-300))
+    p, K = f.columns.width, f.outputs
+    size = np.sqrt(np.maximum(f.weights[used].sum(), 1e-300))
     steps = ((np.eye(p * K) - kept @ kept.T) / root[:, None] * size).reshape(K, p, -1)
     steps = steps - steps.mean(axis=0) if K > 1 else steps
     worst = 0.0
     for start in range(0, len(used), 2048):
-        A = objective.columns.rows(used[start : start + 2048])
+        A = f.columns.rows(used[start : start + 2048])
         worst = max([worst, *(float(np.abs(A @ steps[k]).max(initial=0.0)) for k in range(K))])
     return worst
 

@@ -1,4 +1,4 @@
-"""Gradient descent as the lecture notes give it, for any differentiable f."""
+"""Gradient descent with a fixed or decaying step, for any differentiable f."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from certifit._errors import DivergenceError
 from certifit._types import Array
-from certifit.problem import Problem
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options, Task
 
 _PATIENCE = 5  # rises in a row after which a too large step is named
 
 
 @dataclass(frozen=True)
-class _State:
+class _Descent:
     theta: Array
     slope: Array
     objective: float
@@ -90,7 +90,7 @@ def gradient_descent(
     def gap(theta: Array, objective: float) -> float:
         return np.nan if lower_bound is None else objective - lower_bound(theta)
 
-    def advance(s: _State) -> _State:
+    def advance(s: _Descent) -> _Descent:
         t = s.iteration + 1
         eta = float(size(t))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -104,16 +104,16 @@ def gradient_descent(
         seen = max(s.curvature, bend) if np.isfinite(bend) else s.curvature
         if rises >= _PATIENCE and eta * seen > 2.0 and not callable(step):
             raise DivergenceError(_too_large(eta, seen))
-        return _State(theta, slope, objective, eta, t, rises, seen, gap(theta, objective))
+        return _Descent(theta, slope, objective, eta, t, rises, seen, gap(theta, objective))
 
-    def finished(a: _State, b: _State) -> bool:
+    def finished(a: _Descent, b: _Descent) -> bool:
         return b.gap <= tol if lower_bound is not None else abs(b.objective - a.objective) < tol
 
     theta = np.atleast_1d(np.asarray(theta0, dtype=float)).copy()
     value = float(f(theta))
     if not np.isfinite(value):
         raise ValueError("f is not finite at theta0: start elsewhere.")
-    first = _State(theta, np.asarray(grad(theta), dtype=float), value, 0.0, 0, 0, 0.0, gap(theta, value))
+    first = _Descent(theta, np.asarray(grad(theta), dtype=float), value, 0.0, 0, 0, 0.0, gap(theta, value))
     run = drive(first, advance, finished, max_iter, time_budget, trace)
     if run.status == "diverged":
         raise DivergenceError(_too_large(float(size(run.n_iter)), run.state.curvature))
@@ -129,47 +129,51 @@ def _too_large(eta: float, curvature: float) -> str:
     return f"f left the finite numbers with step η = {eta:.3g}; try a smaller step."
 
 
-def descend(
-    problem: Problem, tol: float, max_iter: int, time_budget: float | None = None, trace: bool = False
-) -> Solution:
-    """Gradient descent on J with the step 1/L, stopped when the duality gap is at most tol of the null model.
+def descend(task: Task, options: Options) -> Solution:
+    """Gradient descent on F with the step 1/L, stopped when the duality gap is at most tol of the null model.
 
-    For squared loss with a squared-norm penalty (λ > 0), or without one (then |Δf| < tol·f stops it).
+    For losses of bounded curvature with a squared-norm penalty, or without one (then |ΔF| < tol·F stops it).
+
+    Examples
+    --------
+    >>> from certifit.design import as_design
+    >>> from certifit.losses import Squared
+    >>> from certifit.objective import Objective
+    >>> from certifit.regularizers import SquaredL2
+    >>> task = Task(Objective(Squared(), SquaredL2(), 1.0), as_design(np.arange(3.0)[:, None]), np.array([1, 3, 5.5]))
+    >>> descend(task, Options(tol=1e-12)).value[0].round(5)
+    array([1.5])
     """
-    d = problem.design.shape[1]
-    mean = problem.design.column_means(problem.weights) if problem.fit_intercept else np.zeros(d)
-    smooth = (
-        problem.loss.curvature_bound * _largest_eigenvalue(problem, mean) + problem.lam * problem.regularizer.convexity
-    )
-    null = problem.objective(np.zeros(d), problem.best_intercept(np.zeros(d)))
-    bound = None if problem.lam == 0 else (lambda w: problem.dual_value(w, problem.best_intercept(w)))
+    objective, d = task.objective, task.design.shape[1]
+    smooth = (objective.loss.curvature_bound * _largest_eigenvalue(task) + objective.convexity) / task.unit
 
     # The offset is optimal for each w at hand: descent runs on w alone, on centred columns.
     def value(w: Array) -> float:
-        return problem.objective(w, problem.best_intercept(w))
+        return task.value(w, task.best_intercept(w))
 
     def slope(w: Array) -> Array:
-        return problem.gradient(w, problem.best_intercept(w))[0]
+        return task.slope(w, task.best_intercept(w)) + task.lam * objective.regularizer.gradient(w)
 
-    s = gradient_descent(
+    found = gradient_descent(
         value,
         slope,
         np.zeros(d),
         1.0 / smooth if smooth > 0 else 1.0,
-        tol * null,
-        max_iter=max_iter,
-        time_budget=time_budget,
-        trace=trace,
-        lower_bound=bound,
+        options.tol * task.null(),
+        max_iter=options.limit(100_000),
+        time_budget=options.time_budget,
+        trace=options.trace,
+        lower_bound=(lambda w: task.bound(w, task.best_intercept(w))) if objective.strength > 0 else None,
     )
-    return Solution((s.value, problem.best_intercept(s.value)), s.status, s.stats | {"smoothness": smooth})
+    return Solution((found.value, task.best_intercept(found.value)), found.status, found.stats | {"smoothness": smooth})
 
 
-def _largest_eigenvalue(problem: Problem, mean: Array) -> float:
-    """A bound on λ_max of the centred second-moment matrix: its trace for wide X, else the exact value."""
-    d = problem.design.shape[1]
+def _largest_eigenvalue(task: Task) -> float:
+    """A bound on λ_max of the centred XᵀSX: its trace for wide X, else the exact value."""
+    design, d = task.design, task.design.shape[1]
+    mean = design.column_means(task.weights) if task.objective.fit_intercept else np.zeros(d)
     if d > 2000:
-        square = problem.design.X.multiply(problem.design.X) if problem.design.is_sparse else problem.design.X**2
-        return float((square.T @ problem.s).sum() / problem.total - mean @ mean)
-    gram = problem.design.gram(problem.weights) / problem.total - np.outer(mean, mean)
+        square = design.X.multiply(design.X) if design.is_sparse else design.X**2
+        return float((square.T @ task.s).sum() - task.total * (mean @ mean))
+    gram = design.gram(task.weights) - task.total * np.outer(mean, mean)
     return float(np.linalg.eigvalsh(gram)[-1] * (1 + 1e-10)) if d else 0.0

@@ -11,26 +11,27 @@ Mehrotra's predictor and corrector (1992).
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from certifit._types import Array
-from certifit.design import Cholesky, Design, cholesky
-from certifit.losses import Loss
+from certifit.design import Cholesky, cholesky, powers_of_two
 from certifit.parallel import one_thread
-from certifit.regularizers import Regularizer
 from certifit.solvers._driver import drive
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options, Task
 
 _BACK = 0.995  # share of the way to the boundary
 
 
-@dataclass(frozen=True)
-class _State:
+class _Point(NamedTuple):
+    """Coefficients, offset, multipliers and slacks; also a step between two points."""
+
     w: Array
     b: float
     u: Array  # multipliers of the rows
@@ -39,6 +40,24 @@ class _State:
     v: Array  # multipliers of the coordinates (empty without kinks there)
     e: Array
     f: Array
+
+    def moved(self, by: _Point, t: float, r: float) -> _Point:
+        """A primal step of length t and a dual one of length r."""
+        return _Point(
+            self.w + t * by.w,
+            self.b + t * by.b,
+            self.u + r * by.u,
+            self.p + t * by.p,
+            self.m + t * by.m,
+            self.v + r * by.v,
+            self.e + t * by.e,
+            self.f + t * by.f,
+        )
+
+
+@dataclass(frozen=True)
+class _Interior:
+    at: _Point
     objective: float
     gap: float
     step: float
@@ -64,30 +83,28 @@ class _Kinks:
 class _Program:
     """The scaled problem: columns of norm one around their means, targets of size one."""
 
-    def __init__(
-        self, X: Array, y: Array, loss: Loss, regularizer: Regularizer, lam: float, s: Array, fit_intercept: bool
-    ) -> None:
-        part = separable(regularizer)
+    def __init__(self, task: Task) -> None:
+        objective, X, s = task.objective, task.design.dense(), task.s
+        part = separable(objective.regularizer)
         assert part is not None
         n, d = X.shape
-        self.fit_intercept, self.total = fit_intercept, float(s.sum())
-        self.mean = s @ X / self.total if fit_intercept else np.zeros(d)
+        self.fit_intercept, self.total = objective.fit_intercept, task.total
+        self.mean = s @ X / self.total if self.fit_intercept else np.zeros(d)
         A = X - self.mean
-        size = np.sqrt(np.einsum("ij,ij->j", A, A) / n)
-        self.scale = np.where(size > 0, 2.0 ** np.round(np.log2(np.where(size > 0, size, 1.0))), 1.0)
+        self.scale = powers_of_two(np.sqrt(np.einsum("ij,ij->j", A, A) / n))
         self.A = A / self.scale
-        k = loss.conjugate(np.ones(n), y)  # the conjugate of a one-kink loss is k·u
-        self.shift = float(np.median(k)) if fit_intercept else 0.0
+        k = objective.loss.conjugate(np.ones(n), task.y)  # the conjugate of a one-kink loss is k·u
+        self.shift = float(np.median(k)) if self.fit_intercept else 0.0
         spread = float(np.mean(np.abs(k - self.shift)))
         self.unit = spread if spread > 0 else 1.0
-        low, high = loss.domain(y)
+        self.stated = self.unit / task.unit  # from values here to those of the task
+        low, high = objective.loss.domain(task.y)
         self.rows = _Kinks((k - self.shift) / self.unit, s * low, s * high)
-        strength = lam * self.total
-        l1 = strength * part.l1 / self.scale
+        l1 = objective.strength * part.l1 / self.scale
         bounded = part.l1 > 0.0 or part.positive
         bottom = np.full(d, -np.inf) if part.positive else -l1
         self.coordinates = _Kinks(np.zeros(d), bottom, l1) if bounded else _Kinks(*(np.zeros(0),) * 3)
-        self.ridge = strength * part.l2 * self.unit / self.scale**2
+        self.ridge = objective.strength * part.l2 * self.unit / self.scale**2
         self.centre = part.centre(d) * self.scale / self.unit
 
     def objective(self, w: Array, b: float) -> float:
@@ -101,88 +118,80 @@ class _Program:
         full = w * self.unit / self.scale
         return full, b * self.unit + self.shift - float(self.mean @ full)
 
-    def start(self) -> _State:
-        d = self.A.shape[1]
-        w, b = np.zeros(d), 0.0
-        n = len(self.rows.k)
+    def start(self) -> _Interior:
+        n, d = self.A.shape
         u = np.where(np.isfinite(self.rows.low + self.rows.high), 0.5 * (self.rows.low + self.rows.high), 0.0)
-        p, m = np.ones(n), np.ones(n)
         c = self.coordinates
         v = np.where(np.isinf(c.low), np.minimum(c.high - 1.0, 0.0), 0.0)
         e, f = np.ones(len(c.k)), np.where(np.isinf(c.low), 0.0, 1.0)
-        return self._state(w, b, u, p, m, v, e, f, 1.0)
+        return self._judged(_Point(np.zeros(d), 0.0, u, np.ones(n), np.ones(n), v, e, f), 1.0)
 
-    def _state(
-        self, w: Array, b: float, u: Array, p: Array, m: Array, v: Array, e: Array, f: Array, step: float
-    ) -> _State:
-        rd, rb, r1, r2 = self.residuals(w, b, u, p, m, v, e, f)
-        high, low = self.rows.room(u)
-        top, bottom = self.coordinates.room(v)
-        gap = float(p @ high + m @ low + e @ top + f @ bottom)
+    def _judged(self, x: _Point, step: float) -> _Interior:
+        rd, rb, r1, r2 = self.residuals(x)
         size = max(float(np.abs(rd).max(initial=0.0)), abs(rb)) / max(self.total, 1.0)
         off = max(float(np.abs(r1).max(initial=0.0)), float(np.abs(r2).max(initial=0.0)), size)
-        return _State(w, b, u, p, m, v, e, f, self.objective(w, b), gap, step, off)
+        return _Interior(x, self.objective(x.w, x.b) * self.stated, self._complement(x) * self.stated, step, off)
 
-    def residuals(
-        self, w: Array, b: float, u: Array, p: Array, m: Array, v: Array, e: Array, f: Array
-    ) -> tuple[Array, float, Array, Array]:
-        rd = self.ridge * (w - self.centre) + self.A.T @ u + (v if len(v) else 0.0)
-        rb = float(u.sum()) if self.fit_intercept else 0.0
-        r1 = self.A @ w + b - self.rows.k - p + m
-        return rd, rb, r1, (w - e + f if len(v) else np.zeros(0))
+    def _complement(self, x: _Point) -> float:
+        """Σ slack × room: the gap of a feasible point."""
+        high, low = self.rows.room(x.u)
+        top, bottom = self.coordinates.room(x.v)
+        return float(x.p @ high + x.m @ low + x.e @ top + x.f @ bottom)
 
-    def advance(self, s: _State) -> _State:
-        high, low = self.rows.room(s.u)
-        top, bottom = self.coordinates.room(s.v)
-        rows = s.p / high + s.m / low
-        coordinates = s.e / top + s.f / bottom
-        solve = _factorised(self.A, rows, self.ridge + (1.0 / coordinates if len(s.v) else 0.0), self.fit_intercept)
-        rd, rb, r1, r2 = self.residuals(s.w, s.b, s.u, s.p, s.m, s.v, s.e, s.f)
-        lower, finite = np.isfinite(self.rows.low), np.isfinite(self.coordinates.low)
+    def residuals(self, x: _Point) -> tuple[Array, float, Array, Array]:
+        rd = self.ridge * (x.w - self.centre) + self.A.T @ x.u + (x.v if len(x.v) else 0.0)
+        rb = float(x.u.sum()) if self.fit_intercept else 0.0
+        r1 = self.A @ x.w + x.b - self.rows.k - x.p + x.m
+        return rd, rb, r1, (x.w - x.e + x.f if len(x.v) else np.zeros(0))
 
-        def move(mu: float, second: tuple[Array, ...] | None) -> tuple[Any, ...]:
-            c1, c2 = mu - s.p * high, np.where(lower, mu - s.m * low, 0.0)
-            c3, c4 = mu - s.e * top, np.where(finite, mu - s.f * bottom, 0.0)
-            if second is not None:
-                du, dp, dm, dv, de, df = second
-                c1, c2, c3, c4 = c1 + dp * du, c2 - dm * du, c3 + de * dv, c4 - df * dv
-            g = r1 - c1 / high + c2 / low
-            h = r2 - c3 / top + c4 / bottom
-            right = -rd - (h / coordinates if len(s.v) else 0.0)
-            dw, db, du = solve(right, -rb, g)
-            dp, dm = (c1 + s.p * du) / high, (c2 - s.m * du) / low
-            dv = (dw + h) / coordinates if len(s.v) else np.zeros(0)
-            de, df = (c3 + s.e * dv) / top, (c4 - s.f * dv) / bottom
-            return dw, db, du, dp, dm, dv, de, df
-
-        count = self.rows.count + self.coordinates.count
-        mu = s.gap / max(count, 1)
-        _, _, du, dp, dm, dv, de, df = move(0.0, None)
-        t, r = self._longest(s, du, dp, dm, dv, de, df, 1.0)
-        high2, low2 = self.rows.room(s.u + r * du)
-        top2, bottom2 = self.coordinates.room(s.v + r * dv)
-        ahead = float((s.p + t * dp) @ high2 + (s.m + t * dm) @ low2 + (s.e + t * de) @ top2 + (s.f + t * df) @ bottom2)
-        sigma = (ahead / max(count, 1) / mu) ** 3 if mu > 0 else 0.0
-        dw, db, du, dp, dm, dv, de, df = move(sigma * mu, (du, dp, dm, dv, de, df))
-        t, r = self._longest(s, du, dp, dm, dv, de, df, _BACK)
+    def advance(self, s: _Interior) -> _Interior:
+        """Mehrotra's step: a predictor towards the optimum tells how much to centre, a corrector bends the way."""
+        newton = self._newton(s.at)
+        count = max(self.rows.count + self.coordinates.count, 1)
+        mu = self._complement(s.at) / count
+        ahead = newton(0.0, None)
+        t, r = self._longest(s.at, ahead, 1.0)
+        sigma = (self._complement(s.at.moved(ahead, t, r)) / count / mu) ** 3 if mu > 0 else 0.0
+        step = newton(sigma * mu, ahead)
+        t, r = self._longest(s.at, step, _BACK)
         if np.any(self.ridge > 0):  # primal and dual share the quadratic term: one step for both
             t = r = min(t, r)
-        return self._state(
-            s.w + t * dw, s.b + t * db, s.u + r * du, s.p + t * dp, s.m + t * dm, s.v + r * dv, s.e + t * de,
-            s.f + t * df, min(t, r),
-        )  # fmt: skip
+        return self._judged(s.at.moved(step, t, r), min(t, r))
 
-    def _longest(
-        self, s: _State, du: Array, dp: Array, dm: Array, dv: Array, de: Array, df: Array, share: float
-    ) -> tuple[float, float]:
+    def _newton(self, x: _Point) -> Callable[[float, _Point | None], _Point]:
+        """The step to a point with complementarity μ, with the second-order terms of a step that was tried."""
+        high, low = self.rows.room(x.u)
+        top, bottom = self.coordinates.room(x.v)
+        rows, coordinates = x.p / high + x.m / low, x.e / top + x.f / bottom
+        solve = _factorised(self.A, rows, self.ridge + (1.0 / coordinates if len(x.v) else 0.0), self.fit_intercept)
+        rd, rb, r1, r2 = self.residuals(x)
+        lower, finite = np.isfinite(self.rows.low), np.isfinite(self.coordinates.low)
+
+        def move(mu: float, second: _Point | None) -> _Point:
+            c1, c2 = mu - x.p * high, np.where(lower, mu - x.m * low, 0.0)
+            c3, c4 = mu - x.e * top, np.where(finite, mu - x.f * bottom, 0.0)
+            if second is not None:
+                c1, c2 = c1 + second.p * second.u, c2 - second.m * second.u
+                c3, c4 = c3 + second.e * second.v, c4 - second.f * second.v
+            g, h = r1 - c1 / high + c2 / low, r2 - c3 / top + c4 / bottom
+            right = -rd - (h / coordinates if len(x.v) else 0.0)
+            dw, db, du = solve(right, -rb, g)
+            dv = (dw + h) / coordinates if len(x.v) else np.zeros(0)
+            dp, dm = (c1 + x.p * du) / high, (c2 - x.m * du) / low
+            return _Point(dw, db, du, dp, dm, dv, (c3 + x.e * dv) / top, (c4 - x.f * dv) / bottom)
+
+        return move
+
+    def _longest(self, x: _Point, step: _Point, share: float) -> tuple[float, float]:
         """The largest primal and dual steps that keep everything positive."""
-        high, low = self.rows.room(s.u)
-        top, bottom = self.coordinates.room(s.v)
-        finite, lower = np.isfinite(self.coordinates.low), np.isfinite(self.rows.low)
-        upper = np.isfinite(self.rows.high)
-        t = min(_reach(s.p, dp), _reach(s.m[lower], dm[lower]), _reach(s.e, de), _reach(s.f[finite], df[finite]))
-        r = min(_reach(high[upper], -du[upper]), _reach(low[lower], du[lower]), _reach(top, -dv))
-        r = min(r, _reach(bottom[finite], dv[finite]))
+        high, low = self.rows.room(x.u)
+        top, bottom = self.coordinates.room(x.v)
+        lower, upper = np.isfinite(self.rows.low), np.isfinite(self.rows.high)
+        finite = np.isfinite(self.coordinates.low)
+        t = min(_reach(x.p, step.p), _reach(x.m[lower], step.m[lower]))
+        t = min(t, _reach(x.e, step.e), _reach(x.f[finite], step.f[finite]))
+        r = min(_reach(high[upper], -step.u[upper]), _reach(low[lower], step.u[lower]), _reach(top, -step.v))
+        r = min(r, _reach(bottom[finite], step.v[finite]))
         return min(1.0, share * t), min(1.0, share * r)
 
 
@@ -196,7 +205,9 @@ def _reach(x: Array, dx: Array) -> float:
     return float(np.min(-x[falling] / dx[falling], initial=np.inf))
 
 
-def _factorised(A: Array, rows: Array, diagonal: Array, offset: bool):  # type: ignore[no-untyped-def]
+def _factorised(
+    A: Array, rows: Array, diagonal: Array, offset: bool
+) -> Callable[[Array, float, Array], tuple[Array, float, Array]]:
     """Solver of D dw + Aᵀdu = r, 1ᵀdu = ρ (with an offset), du = (A dw + db + g)/Σ."""
     n, d = A.shape
     if d <= n or not np.all(diagonal > 0):
@@ -238,20 +249,7 @@ def _factor(H: Array) -> Cholesky:
     return Cholesky(np.diag(np.sqrt(size)), 0.0)
 
 
-def solve_kinked(
-    design: Design,
-    y: Array,
-    loss: Loss,
-    regularizer: Regularizer,
-    lam: float,
-    weights: Array | None = None,
-    *,
-    fit_intercept: bool = True,
-    tol: float = 1e-8,
-    max_iter: int = 200,
-    time_budget: float | None = None,
-    trace: bool = False,
-) -> Solution:
+def solve_kinked(task: Task, options: Options) -> Solution:
     """Fit a loss with one kink; ``value`` = (w, b), ``stats["dual"]`` the multipliers u of the rows.
 
     Stops when primal and dual agree to ``tol`` of the null model.
@@ -260,37 +258,34 @@ def solve_kinked(
     --------
     >>> from certifit.design import as_design
     >>> from certifit.losses import Absolute
+    >>> from certifit.objective import Objective
     >>> from certifit.regularizers import Zero
     >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
-    >>> w, b = solve_kinked(as_design(X), y, Absolute(), Zero(), 0.0).value
+    >>> w, b = solve_kinked(Task(Objective(Absolute(), Zero(), 0.0), as_design(X), y), Options()).value
     >>> round(float(w[0]), 6)
     1.0
     """
     began = time.perf_counter()
-    s = np.ones(len(y)) if weights is None else weights
-    keep = s > 0
-    X = design.dense()
-    program = _Program(X[keep], y[keep], loss, regularizer, lam, s[keep], fit_intercept)
+    part, tol = task.used(), options.tol
+    program = _Program(part)
     first = program.start()
     null = max(first.objective, 1e-300)
 
-    def finished(before: _State, after: _State) -> bool:
+    def finished(before: _Interior, after: _Interior) -> bool:
         return (after.gap <= tol * null and after.infeasible <= tol) or after.step < 1e-9
 
-    run = drive(first, program.advance, finished, max_iter, time_budget, trace)
-    best: _State = run.state
-    w, b = _vertex(program, _snapped(program, best, tol * null), best.b)
-    full, b = program.raw(w, b)
-    u = np.zeros(len(y))
-    u[keep] = best.u / s[keep]
+    run = drive(first, program.advance, finished, options.limit(200), options.time_budget, options.trace)
+    best: _Interior = run.state
+    w, b = _vertex(program, _snapped(program, best.at, tol * null / program.stated), best.at.b)
+    u = np.zeros(len(task.y))
+    u[task.s > 0] = best.at.u / part.s
     status = run.status if run.status != "converged" or best.gap <= 10 * tol * null else "precision"
-    stats = {**run.stats, "method": "interior point", "dual": u, "relative_gap": best.gap / null}
-    stats["gap"] = best.gap * program.unit / program.total
+    stats = {**run.stats, "method": "interior point", "dual": u, "gap": best.gap, "relative_gap": best.gap / null}
     stats["seconds"] = time.perf_counter() - began
-    return Solution((full, b), status, stats)
+    return Solution(program.raw(w, b), status, stats)
 
 
-def _snapped(program: _Program, s: _State, slack: float) -> Array:
+def _snapped(program: _Program, s: _Point, slack: float) -> Array:
     """Coefficients at a kink are zero: set them so where that costs nothing."""
     if len(s.v) == 0:
         return s.w

@@ -14,10 +14,14 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import as_design
+from certifit.losses import Squared
+from certifit.objective import Objective
 from certifit.parallel import side_by_side
+from certifit.regularizers import mix_of_norms
 from certifit.solvers._gram_descent import Penalty
 from certifit.solvers._gram_path import descend_path
-from certifit.solvers.coordinate import solve_coordinate
+from certifit.solvers._task import Options, Task
+from certifit.solvers.coordinate import coordinate_path
 from certifit.solvers.ridge_folds import Fold, FoldRows, partition
 
 _CANCELLED = 1e-6  # share of a column's size that training rows must keep after the subtraction
@@ -171,16 +175,9 @@ def _direct(
 ) -> tuple[Array, Array]:
     """One fold from its rows."""
     order = np.argsort(-alphas, kind="stable")
-    found = solve_coordinate(
-        as_design(X[train]),
-        y[train],
-        alphas[order],
-        ratio,
-        None if weights is None else weights[train],
-        fit_intercept=fit_intercept,
-        positive=positive,
-        tol=tol,
-    )
+    objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), 0.0, fit_intercept)
+    task = Task(objective, as_design(X[train]), y[train], None if weights is None else weights[train])
+    found = coordinate_path(task, Options(tol), task.total * alphas[order])
     coef, offset = np.empty((len(alphas), X.shape[1])), np.empty(len(alphas))
     coef[order], offset[order] = found.value
     return coef, offset

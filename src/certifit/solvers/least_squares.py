@@ -25,9 +25,21 @@ import scipy.sparse.linalg
 from scipy.linalg.lapack import dtrcon
 
 from certifit._types import Array
-from certifit.design import Cholesky, Design, Moments, add_to_pair, cholesky, compensated_product, compensated_product_t
+from certifit.design import (
+    Cholesky,
+    Design,
+    Moments,
+    add_to_pair,
+    cholesky,
+    compensated_product,
+    compensated_product_t,
+    powers_of_two,
+)
+from certifit.losses import Squared
 from certifit.parallel import one_thread
+from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options, Task
 
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
@@ -48,7 +60,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Quadratic:
     design: Design
     Y: Array  # (n, t)
     weights: Array | None
@@ -120,16 +132,44 @@ def solve_least_squares(
             weights = None
     alphas = np.broadcast_to(np.asarray(alpha, dtype=float), (t,))
     prior = np.zeros((t, d)) if prior is None else np.broadcast_to(prior, (t, d))
-    task = _Task(design, Y, weights, alphas, prior, fit_intercept)
+    task = _Quadratic(design, Y, weights, alphas, prior, fit_intercept)
     if positive:
         W, b, stats = _non_negative(task)
     else:
-        W, b, stats = _choose(task, method)
+        W, b, stats = _road(task, method)
     stats["seconds"] = time.perf_counter() - start
     return Solution((W, b), "closed form", stats)
 
 
-def _choose(task: _Task, method: str) -> tuple[Array, Array, dict]:
+def solve_quadratic(task: Task, options: Options | None = None) -> Solution:
+    """`solve_least_squares` for one target of a task without a 1-norm; ``value`` = (w, b).
+
+    Examples
+    --------
+    >>> from certifit.design import as_design
+    >>> from certifit.objective import Objective
+    >>> from certifit.regularizers import SquaredL2
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+    >>> solve_quadratic(Task(Objective(Squared(), SquaredL2(), 1.0), as_design(X), y)).value[0]
+    array([1.5])
+    """
+    part, loss, strength = separable(task.objective.regularizer), task.objective.loss, task.objective.strength
+    assert part is not None
+    assert isinstance(loss, Squared)
+    found = solve_least_squares(
+        task.design,
+        task.y[:, None],
+        task.weights,
+        alpha=0.5 * strength * part.l2 / loss.factor,
+        prior=None if part.prior is None else np.array(part.prior)[None],
+        fit_intercept=task.objective.fit_intercept,
+        positive=part.positive,
+    )
+    stats = {"n_iter": 1, "gap": 0.0, "relative_gap": 0.0} | found.stats
+    return Solution((found.value[0][0], float(found.value[1][0])), found.status, stats)
+
+
+def _road(task: _Quadratic, method: str) -> tuple[Array, Array, dict]:
     """Resolve "auto": the one place where a road is chosen."""
     n, d = task.design.shape
     if method == "lsmr" or (method == "auto" and task.design.is_sparse and d > _WIDE_SPARSE):
@@ -154,19 +194,13 @@ def _norms(A: Array) -> Array:
     return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
 
 
-def _scale_of(size: Array) -> Array:
-    """Column sizes rounded to powers of two (scaling by them is exact); 1 for empty columns."""
-    usable = (size > 0) & np.isfinite(size)
-    return np.where(usable, 2.0 ** np.round(np.log2(np.where(usable, size, 1.0))), 1.0)
-
-
-def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
+def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, dict] | None:
     """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
     with np.errstate(over="ignore", invalid="ignore"):
         m = task.design.moments(task.Y, task.weights, task.fit_intercept)
     if not (np.all(np.isfinite(m.gram)) and np.all(np.isfinite(m.cross))):
         return None
-    D = _scale_of(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
+    D = powers_of_two(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
     W = np.empty_like(task.prior)
     factors: dict[float, Cholesky] = {}
     worst = 1.0
@@ -202,7 +236,7 @@ def _cholesky(task: _Task, forced: bool) -> tuple[Array, Array, dict] | None:
     return W, b, stats
 
 
-def _from_moments(task: _Task, m: Moments, W: Array) -> Array | None:
+def _from_moments(task: _Quadratic, m: Moments, W: Array) -> Array | None:
     """Residual sums of squares without another pass; None where too much would cancel."""
     R = task.Y - m.target_mean
     total = np.einsum("it,it->t", R, R if task.weights is None else R * task.weights[:, None])
@@ -210,7 +244,7 @@ def _from_moments(task: _Task, m: Moments, W: Array) -> Array | None:
     return rss if np.all(rss > 1e-4 * total) else None
 
 
-def _column_sums(task: _Task, R: Array) -> Array:
+def _column_sums(task: _Quadratic, R: Array) -> Array:
     """Σ s r of each target (zero without an offset)."""
     if not task.fit_intercept:
         return np.zeros(R.shape[1])
@@ -228,7 +262,7 @@ class _Rows:
     B: Array  # centred and scaled columns: what is factorised
 
     @classmethod
-    def of(cls, task: _Task, t: int) -> _Rows:
+    def of(cls, task: _Quadratic, t: int) -> _Rows:
         X, root = task.design.dense(), task.root
         n, d = X.shape
         ones = np.ones((n, 1)) if task.fit_intercept else np.ones((n, 0))
@@ -244,7 +278,7 @@ class _Rows:
         B = A.copy()
         if task.fit_intercept:
             B[:, :d] -= A[:, d:] * centre
-        D = _scale_of(_norms(B))
+        D = powers_of_two(_norms(B))
         return cls(A, y, centre, D, B / D)
 
     def raw(self, theta: Array) -> Array:
@@ -255,7 +289,7 @@ class _Rows:
         return full
 
 
-def _qr(task: _Task) -> tuple[Array, Array, dict]:
+def _qr(task: _Quadratic) -> tuple[Array, Array, dict]:
     d = task.design.shape[1]
     W, b = np.empty_like(task.prior), np.zeros(len(task.prior))
     worst, factor = 1.0, None
@@ -314,13 +348,13 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
     return full
 
 
-def _svd(task: _Task) -> tuple[Array, Array, dict]:
+def _svd(task: _Quadratic) -> tuple[Array, Array, dict]:
     """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
     d = task.design.shape[1]
     mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
     root = task.root
     A = task.design.centred(mean, root)
-    D = _scale_of(_norms(A))
+    D = powers_of_two(_norms(A))
     U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
     keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
     rank = int(keep.sum())
@@ -349,7 +383,7 @@ def _svd(task: _Task) -> tuple[Array, Array, dict]:
     return W, b, {"method": "svd", "rank": rank, "condition": condition}
 
 
-def _dual(task: _Task) -> tuple[Array, Array, dict]:
+def _dual(task: _Quadratic) -> tuple[Array, Array, dict]:
     """Ridge with more columns than rows: the n × n form w = w₀ + Xᵀa, refined once."""
     d = task.design.shape[1]
     mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
@@ -376,7 +410,7 @@ def _dual(task: _Task) -> tuple[Array, Array, dict]:
     return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
 
 
-def _lsmr(task: _Task) -> tuple[Array, Array, dict]:
+def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict]:
     """Large sparse problems: LSMR on centred, scaled columns with the ridge rows below."""
     n, d = task.design.shape
     X, root = task.design.X, np.ones(n) if task.root is None else task.root
@@ -410,13 +444,13 @@ def _lsmr(task: _Task) -> tuple[Array, Array, dict]:
     return W, b, {"method": "lsmr", "rank": None, "condition": float("nan"), "n_iter": steps}
 
 
-def _non_negative(task: _Task) -> tuple[Array, Array, dict]:
+def _non_negative(task: _Quadratic) -> tuple[Array, Array, dict]:
     """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
     d = task.design.shape[1]
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))
     m = task.design.moments(task.Y, task.weights, task.fit_intercept)
     A = task.design.centred(m.mean, task.root)
-    D = _scale_of(_norms(A))
+    D = powers_of_two(_norms(A))
     for t, a in enumerate(task.alpha):
         y = task.Y[:, t] - m.target_mean[t]
         y = y if task.root is None else y * task.root

@@ -7,7 +7,7 @@ of each fold, strongest penalty first. Where a problem starts never matters: eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,18 +15,14 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import Coordinates, as_design
-from certifit.losses import Logistic
-from certifit.problem import Problem
-from certifit.regularizers import L1, ElasticMix
-from certifit.solvers.logistic import (
-    l1_weights,
-    logistic_objective,
-    null_value,
-    solve_logistic,
-    symmetric,
-)
+from certifit.losses import Logistic, Softmax
+from certifit.objective import Objective
+from certifit.regularizers import Zero, mix_of_norms
+from certifit.solvers._smooth_sum import SmoothSum, l1_weights
+from certifit.solvers._task import Options, Task
+from certifit.solvers.newton import minimise, nearby_metric
 from certifit.solvers.proximal_newton import minimise_l1
-from certifit.solvers.smooth import minimise, nearby_metric
+from certifit.solvers.smooth import null_value, solve_smooth, symmetric
 from certifit.solvers.smooth_folds import smooth_folds
 
 Coefficients = tuple[Array, Array]
@@ -57,6 +53,13 @@ class FoldRows:
     folds: Sequence[tuple[Array, Array]]
     weights: Array | None
     factors: Array
+
+    def task(self, strength: float, l1_ratio: float, prior: Array | None, fit_intercept: bool) -> Task:
+        """The sum over all rows, unweighted, for one strength Λ."""
+        two, penalty = self.outputs == 2, mix_of_norms(l1_ratio, prior=prior) if strength > 0 else Zero()
+        loss, classes = (Logistic(), None) if two else (Softmax(), tuple(range(self.outputs)))
+        objective = Objective(loss, penalty, float(strength), fit_intercept, classes=classes, stated="sum")
+        return Task(objective, as_design(self.X), np.where(self.code == 1, 1.0, -1.0) if two else self.code)
 
     def of_fold(self, j: int) -> Array:
         """Weights of all rows in fold j, zero for rows that it does not train on."""
@@ -125,11 +128,8 @@ def _together(
         if strengths[m] == 0:
             return None  # perhaps there is no optimum: a fit finds out
         s = rows.of_fold(j)
-        used = np.flatnonzero(s)
-        alone = solve_logistic(
-            as_design(rows.X[used]), rows.code[used], 2, s[used],
-            strength=strengths[m], prior=prior, fit_intercept=fit_intercept, tol=tol,
-        )  # fmt: skip
+        task = rows.task(strengths[m], 0.0, prior, fit_intercept)
+        alone = solve_smooth(replace(task, weights=s).used(), Options(tol))
         if not alone.converged:
             return None
         coef[j, m], intercept[j, m] = alone.value
@@ -151,18 +151,19 @@ def _from_all_rows(
     coef, intercept = _tables(rows, len(strengths))
     theta, metric = np.zeros((columns.width, coef.shape[2])), None
     for m in np.argsort(-strengths, kind="stable"):
-        pilot = logistic_objective(columns, rows.code, rows.outputs, mean, strengths[m], prior)
-        rough = 1e3 * tol * null_value(rows.code, rows.outputs, mean, fit_intercept)
+        task = rows.task(strengths[m], 0.0, prior, fit_intercept)
+        pilot = SmoothSum.of(replace(task, weights=mean), columns)
         metric = None if metric is None else nearby_metric(pilot, theta)
-        theta = minimise(pilot, theta, rough, metric=metric).value
+        theta = minimise(pilot, theta, 1e3 * tol * null_value(replace(task, weights=mean)), metric=metric).value
         metric = nearby_metric(pilot, theta)
         for j, s in enumerate(weights):
-            null = null_value(rows.code, rows.outputs, s, fit_intercept)
+            own = replace(task, weights=s)
+            null = null_value(own)
             # Steps in a borrowed metric gain digits one by one, where Newton's own last step doubles them.
             found = minimise(replace(pilot, weights=s), theta, min(tol, _BORROWED) * null, metric=metric)
             if not found.converged and found.stats["gap"] > tol * null:
                 return None
-            coef[j, m], intercept[j, m] = symmetric(*columns.raw(found.value), fit_intercept, strengths[m])
+            coef[j, m], intercept[j, m] = symmetric(own, *columns.raw(found.value))
     return coef, intercept
 
 
@@ -171,33 +172,16 @@ def _along_the_path(
 ) -> Coefficients | None:
     """Two classes with an l1 part: each fold's path, strongest penalty first, each point with its duality gap."""
     coef, intercept = _tables(rows, len(strengths))
-    penalty = L1() if l1_ratio == 1 else ElasticMix(l1_ratio)
     for j in range(len(rows.folds)):
-        s = rows.of_fold(j)
-        used = np.flatnonzero(s)
-        s, code, design = s[used], rows.code[used], as_design(rows.X[used])
-        columns, null = Coordinates.of(design, s, fit_intercept), null_value(code, 2, s, fit_intercept)
-        theta, judge = np.zeros((columns.width, 1)), _judge(design, code, s, penalty, fit_intercept)
+        own = replace(rows.task(1.0, l1_ratio, None, fit_intercept), weights=rows.of_fold(j)).used()
+        columns, null = Coordinates.of(own.design, own.s, fit_intercept), null_value(own)
+        theta = np.zeros((columns.width, 1))
         for m in np.argsort(-strengths, kind="stable"):
-            objective = logistic_objective(columns, code, 2, s, strengths[m] * (1.0 - l1_ratio), None)
-            kappa = l1_weights(columns, strengths[m] * l1_ratio, 1)
-            theta = minimise_l1(objective, kappa, theta, tol * null * min(tol, 1e-3)).value
+            task = replace(own, objective=replace(own.objective, strength=strengths[m]))
+            f, kappa = SmoothSum.of(task, columns), l1_weights(task, columns)
+            theta = minimise_l1(f, kappa, theta, tol * null * min(tol, 1e-3)).value
             W, b = columns.raw(theta)
-            if not judge(W[0], float(b[0]), strengths[m]) <= _PROVED * null:
+            if not task.value(W[0], b[0]) - task.bound(W[0], b[0]) <= _PROVED * null:
                 return None
             coef[j, m], intercept[j, m] = W, b
     return coef, intercept
-
-
-def _judge(
-    design: Any, code: Array, s: Array, penalty: Any, fit_intercept: bool
-) -> Callable[[Array, float, float], float]:
-    """The duality gap of coefficients, in the units of the sum."""
-    total = float(s.sum())
-
-    def gap(w: Array, b: float, strength: float) -> float:
-        y = np.where(code == 1, 1.0, -1.0)
-        problem = Problem(design, y, Logistic(), penalty, strength / total, s, fit_intercept)
-        return total * (problem.objective(w, b) - problem.dual_value(w, b))
-
-    return gap

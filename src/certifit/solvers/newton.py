@@ -1,124 +1,182 @@
-"""Newton's method with backtracking, for smooth losses with a squared-norm penalty or none."""
+r"""Newton's method for smooth losses with a squared-norm penalty (or none), dense or sparse, one or many scores.
+
+It runs in centred and scaled coordinates (`SmoothSum`), so that badly scaled columns cost nothing, and in two gears:
+
+- few rows: Newton steps with the full Hessian and a line search on the scores (which costs no pass over X);
+- many rows: a share of the rows gives a start and a Hessian that is good to some ten per cent; with it as metric,
+  limited-memory quasi-Newton steps need a full gradient each and gain one or two digits per step. If that stalls, full
+  Newton steps take over.
+
+It stops when the Newton decrement says that the objective is within ``tol`` of its minimum.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from certifit._trace import continued
 from certifit._types import Array
-from certifit.design import cholesky
-from certifit.problem import Problem
-from certifit.solvers._driver import drive
+from certifit.parallel import one_thread
+from certifit.solvers._driver import Run, drive
+from certifit.solvers._smooth_sum import Metric, SmoothSum, decrement
 from certifit.solvers._solution import Solution
+from certifit.solvers._task import Options
 
-_PATIENCE = 40  # halvings of a step
+ON_A_SHARE = "newton on a share of rows"
+_MEMORY = 12  # pairs kept by the quasi-Newton gear
+_PATIENCE = 25  # quasi-Newton steps before full Newton takes over
 
 
 @dataclass(frozen=True)
-class _State:
-    theta: Array  # (w, b) in scaled, centred columns
+class _Step:
+    theta: Array
+    Z: Array
+    G: Array
     objective: float
-    gap: float
+    gap: float  # half the squared Newton decrement, in the metric at hand
     step: float
-    decrement: float  # half of gᵀH⁻¹g: what the quadratic model still promises
+    direction: Array
+    pairs: deque[tuple[Array, Array, float]]
+    metric: Metric
+    stalled: bool = False
 
 
-class _Scaled:
-    """The problem in centred columns of spread one: units of columns do not matter to Newton's method."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.s, self.total = problem, problem.s, problem.total
-        X = problem.design.dense()
-        self.mean = self.s @ X / self.total if problem.fit_intercept else np.zeros(X.shape[1])
-        A = X - self.mean
-        size = np.sqrt(self.s @ (A * A) / self.total)
-        self.scale = np.where(size > 0, size, 1.0)
-        self.A = np.hstack([A / self.scale, np.ones((len(X), 1 if problem.fit_intercept else 0))])
-        self.d = X.shape[1]
-        self.bend = problem.lam * problem.regularizer.convexity / self.scale**2
-
-    def raw(self, theta: Array) -> tuple[Array, float]:
-        w = theta[: self.d] / self.scale
-        return w, float(theta[self.d] - self.mean @ w) if self.problem.fit_intercept else 0.0
-
-    def value(self, theta: Array) -> float:
-        w, _ = self.raw(theta)
-        with np.errstate(over="ignore"):
-            fit = float(self.s @ self.problem.loss.value(self.A @ theta, self.problem.y)) / self.total
-        return fit + self.problem.lam * float(self.problem.regularizer.value(w))
-
-    def derivatives(self, theta: Array) -> tuple[Array, Array]:
-        z, y, loss = self.A @ theta, self.problem.y, self.problem.loss
-        w, _ = self.raw(theta)
-        g = self.A.T @ (self.s * loss.slope(z, y)) / self.total
-        g[: self.d] += self.problem.lam * self.problem.regularizer.gradient(w) / self.scale
-        H = (self.A * (self.s * loss.curvature(z, y))[:, None]).T @ self.A / self.total
-        H[np.arange(self.d), np.arange(self.d)] += self.bend
-        return g, H
-
-
-def newton(
-    problem: Problem, tol: float = 1e-8, max_iter: int = 100, time_budget: float | None = None, trace: bool = False
+def minimise(
+    f: SmoothSum, start: Array, tol: float, options: Options | None = None, metric: Metric | None = None
 ) -> Solution:
-    r"""Minimise J by steps :math:`-H^{-1}\nabla J`, halved until J falls enough (Armijo).
+    """Minimise to within ``tol`` (an absolute amount, in place of that of the options); ``value`` is θ.
 
-    With λ > 0 it stops when the duality gap is at most tol times the null model, without when ½gᵀH⁻¹g is.
-
-    Examples
-    --------
-    >>> from certifit.design import as_design
-    >>> from certifit.losses import Logistic
-    >>> from certifit.regularizers import SquaredL2
-    >>> X, y = np.array([[-1.0], [0.5], [-0.2], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> found = newton(Problem(as_design(X), y, Logistic(), SquaredL2(0.5), 0.1, None, True), tol=1e-12)
-    >>> found.status, round(float(found.value[0][0]), 4)
-    ('converged', 0.7682)
+    ``stats`` holds ``n_iter``, ``gap`` (estimated, in the units of f), ``method`` and ``trace``. With a ``metric`` (see
+    `nearby_metric`) from a problem near by, the start is taken as good and the steps are quasi-Newton.
     """
-    scaled = _Scaled(problem)
-    theta = np.zeros(scaled.A.shape[1])
-    if problem.fit_intercept:
-        theta[scaled.d] = problem.best_intercept(np.zeros(scaled.d))
-    null = max(scaled.value(theta), 1e-300)
+    options = Options() if options is None else options
+    with one_thread():  # what is large runs on threads of its own
+        share = _share(f)
+        sampled = len(f.y) > 3 * share or metric is not None
+        alone = sampled and metric is None
+        first = _after_a_share(f, start, share) if alone else _first(f, start, metric)
+        if sampled and first.metric.flat:
+            # A rare column may be constant on the share: what the share calls flat need not be flat on all rows.
+            sampled, first = False, _first(f, first.theta)
 
-    def gap(at: Array, objective: float) -> float:
-        if problem.lam == 0.0:
-            return np.nan
-        w, _ = scaled.raw(at)
-        b = problem.best_intercept(w)
-        return max(min(objective, problem.objective(w, b)) - problem.dual_value(w, b), 0.0)
+        def gear(first: _Step, advance: Callable[[_Step], _Step], limit: int) -> Run:
+            return drive(first, advance, lambda a, b: b.gap <= tol or b.stalled, limit, *limits)
 
-    def advance(s: _State) -> _State:
-        g, H = scaled.derivatives(s.theta)
-        step = -_solve(H, g)
-        promise = float(-g @ step)
-        t, value = 1.0, np.inf
-        for _ in range(_PATIENCE):
-            value = scaled.value(s.theta + t * step)
-            if value <= s.objective - 1e-4 * t * promise:
-                break
-            t *= 0.5
-        else:
-            t, value = 0.0, s.objective
-        after = s.theta + t * step
-        return _State(after, value, gap(after, value), t, 0.5 * promise)
-
-    def finished(before: _State, after: _State) -> bool:
-        small = after.decrement <= tol * null and after.step == 1.0
-        return after.step == 0.0 or (small if np.isnan(after.gap) else after.gap <= tol * null)
-
-    first = _State(theta, null, gap(theta, null), 0.0, np.inf)
-    run = drive(first, advance, finished, max_iter, time_budget, trace)
-    w, b = scaled.raw(run.state.theta)
-    stats = {**run.stats, "method": "newton", "gap": run.state.gap, "relative_gap": run.state.gap / null}
-    return Solution((w, b), run.status, stats | {"decrement": run.state.decrement})
+        limit, limits = options.limit(100), (options.time_budget, options.trace)
+        run = gear(first, *((_quasi_newton(f), _PATIENCE) if sampled else (_newton(f), limit)))
+        n_iter, rows, state, status = run.n_iter, run.trace, run.state, run.status
+        # The share's Hessian only estimates the decrement: where it did not get there, the full one decides.
+        if sampled and not state.gap <= tol and status != "time_budget":
+            second = gear(_first(f, state.theta), _newton(f), limit)
+            state, status, n_iter = second.state, second.status, n_iter + second.n_iter
+            rows = continued(rows, second.trace[1:])
+        state = _last(f, state)
+    stats = {"n_iter": max(1, n_iter), "seconds": run.seconds, "trace": rows, "gap": state.gap}
+    return Solution(state.theta, status, stats | {"method": ON_A_SHARE if sampled else "newton"})
 
 
-def _solve(H: Array, g: Array) -> Array:
-    """H⁻¹g, with a little ridge where H is singular (flat directions do not matter)."""
-    size = np.maximum(np.diag(H), 1e-300)
-    for extra in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
-        factor = cholesky(H + np.diag(extra * size + (1e-300 if extra else 0.0)))
-        if factor is not None:
-            return factor.solve(g)
-    return g / size
+def _share(f: SmoothSum) -> int:
+    """Rows that are enough for a start and a metric."""
+    size = f.columns.width * f.outputs
+    return max(4000, 25 * size // max(1, f.outputs - 1))
+
+
+def nearby_metric(f: SmoothSum, theta: Array) -> Metric:
+    """The metric at θ, from a share of the rows where there are many, for problems near by."""
+    n, share = len(f.y), _share(f)
+    return _metric(f.some(_rows(n, share)) if n > 3 * share else f, theta)
+
+
+def _rows(n: int, share: int) -> Array:
+    return np.linspace(0, n - 1, share).astype(int)
+
+
+def _after_a_share(f: SmoothSum, start: Array, share: int) -> _Step:
+    """A rough solution on a share of the rows, whose Hessian becomes the metric for all of them."""
+    part = f.some(_rows(len(f.y), share))
+    metric = _metric(part.some(_rows(share, share // 4)), start)  # fewer rows are enough for the first Hessian
+    if metric.flat:  # unless they leave a direction flat that the share does not
+        metric = _metric(part, start)
+    state = _first(part, start, metric)
+    target = 1e-3 * abs(state.objective)
+    state = drive(state, _quasi_newton(part), lambda a, b: b.gap <= target or b.stalled, 30).state
+    return _first(f, state.theta, part.metric(part.hessian(state.Z)))
+
+
+def _metric(f: SmoothSum, theta: Array) -> Metric:
+    return f.metric(f.hessian(f.scores(theta)))
+
+
+def _first(f: SmoothSum, theta: Array, metric: Metric | None = None) -> _Step:
+    value, Z, G = f.evaluate(theta)
+    measure = f.left if metric is None else decrement
+    metric = f.metric(f.hessian(Z)) if metric is None else metric
+    D = -metric.solve(G)
+    return _Step(theta, Z, G, value, measure(G, D), 0.0, D, deque(maxlen=_MEMORY), metric)
+
+
+def _search(f: SmoothSum, s: _Step) -> tuple[Array, Array, Array, float, float]:
+    """The whole step, or backtracking on the scores, which costs no pass over X."""
+    slope = float(np.sum(s.direction * s.G))
+    theta = s.theta + s.direction
+    value, Z, G = f.evaluate(theta)
+    if np.isfinite(value) and value <= s.objective + 1e-4 * slope:
+        return theta, Z, G, value, 1.0
+    dZ, t = Z - s.Z, 0.5
+    for _ in range(60):
+        theta, Z = s.theta + t * s.direction, s.Z + t * dZ
+        value, slopes = f.value(Z, theta)
+        if np.isfinite(value) and value <= s.objective + 1e-4 * t * slope:
+            return theta, Z, f.gradient(slopes, theta), value, t
+        t *= 0.5
+    return s.theta, s.Z, s.G, s.objective, 0.0
+
+
+def _last(f: SmoothSum, s: _Step) -> _Step:
+    """The next step is known already: taking it costs one pass and squares what is left of the gap."""
+    theta, Z, G, value, t = _search(f, s)
+    return s if t == 0.0 else replace(s, theta=theta, Z=Z, G=G, objective=value)
+
+
+def _newton(f: SmoothSum) -> Callable[[_Step], _Step]:
+    def advance(s: _Step) -> _Step:
+        theta, Z, G, value, t = _search(f, s)
+        if t == 0.0:  # rounding: no further decrease can be seen
+            return replace(s, stalled=True)
+        metric = f.metric(f.hessian(Z))
+        D = -metric.solve(G)
+        return _Step(theta, Z, G, value, f.left(G, D), t, D, s.pairs, metric)
+
+    return advance
+
+
+def _quasi_newton(f: SmoothSum) -> Callable[[_Step], _Step]:
+    def advance(s: _Step) -> _Step:
+        theta, Z, G, value, t = _search(f, s)
+        if t == 0.0:
+            return replace(s, stalled=True)
+        step, change = theta - s.theta, G - s.G
+        bend = float(np.sum(step * change))
+        if bend > 0:
+            s.pairs.append((step, change, 1.0 / bend))
+        D = -_two_loops(s.metric, s.pairs, G)
+        return _Step(theta, Z, G, value, decrement(G, D), t, D, s.pairs, s.metric)
+
+    return advance
+
+
+def _two_loops(metric: Metric, pairs: deque[tuple[Array, Array, float]], G: Array) -> Array:
+    """The L-BFGS recursion with H⁻¹ of the share as its start."""
+    q, weights = G.copy(), []
+    for step, change, rho in reversed(pairs):
+        a = rho * float(np.sum(step * q))
+        weights.append(a)
+        q -= a * change
+    q = metric.solve(q)
+    for (step, change, rho), a in zip(pairs, reversed(weights)):
+        q += (a - rho * float(np.sum(change * q))) * step
+    return q

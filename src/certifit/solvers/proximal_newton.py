@@ -10,18 +10,18 @@ and falls quadratically.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.solvers._driver import drive
+from certifit.solvers._smooth_sum import SmoothSum
 from certifit.solvers._solution import Solution
-from certifit.solvers.smooth import Objective
+from certifit.solvers._task import Options
 
 
 @dataclass(frozen=True)
-class _State:
+class _Model:
     theta: Array
     Z: Array
     objective: float
@@ -32,34 +32,37 @@ class _State:
     stalled: bool = False
 
 
-def minimise_l1(
-    objective: Objective,
-    kappa: Array,
-    start: Array,
-    tol: float,
-    max_iter: int = 100,
-    time_budget: float | None = None,
-    trace: bool = False,
-) -> Solution:
-    """Minimise to within about ``tol`` (an absolute amount); ``kappa`` (p, K) are the l1 weights in coordinates."""
+def minimise_l1(f: SmoothSum, kappa: Array, start: Array, tol: float, options: Options | None = None) -> Solution:
+    """Minimise to within about ``tol`` (an absolute amount, in place of that of the options).
 
-    def advance(s: _State) -> _State:
-        dZ = objective.columns.product(s.direction)
+    ``kappa`` (p, K) are the l1 weights in coordinates.
+    """
+    options = Options() if options is None else options
+
+    def advance(s: _Model) -> _Model:
+        dZ = f.columns.product(s.direction)
         t = 1.0
         for _ in range(50):
             theta, Z = s.theta + t * s.direction, s.Z + t * dZ
-            value, slopes = objective.value(Z, theta)
+            value, slopes = f.value(Z, theta)
             value += float(np.sum(kappa * np.abs(theta)))
             if np.isfinite(value) and value <= s.objective - 1e-4 * t * s.promise:
-                return _model(objective, kappa, theta, Z, slopes, value, t)
+                return _model(f, kappa, theta, Z, slopes, value, t)
             t *= 0.5
         return replace(s, stalled=True)
 
-    Z = objective.scores(start)
-    value, slopes = objective.value(Z, start)
+    Z = f.scores(start)
+    value, slopes = f.value(Z, start)
     value += float(np.sum(kappa * np.abs(start)))
-    first = _model(objective, kappa, start, Z, slopes, value, 0.0)
-    run = drive(first, advance, lambda a, b: b.stalled or b.gap <= max(tol, _floor(b)), max_iter, time_budget, trace)
+    first = _model(f, kappa, start, Z, slopes, value, 0.0)
+    run = drive(
+        first,
+        advance,
+        lambda before, after: after.stalled or after.gap <= max(tol, _floor(after)),
+        options.limit(100),
+        options.time_budget,
+        options.trace,
+    )
     state = run.state
     if state.gap <= _floor(state):  # no line search can see a decrease so small, and none is needed
         state = replace(state, theta=state.theta + state.direction)
@@ -69,25 +72,25 @@ def minimise_l1(
     return Solution(state.theta, run.status, stats)
 
 
-def _floor(s: _State) -> float:
+def _floor(s: _Model) -> float:
     """A promise that is lost in the rounding of the objective; the step behind it squares what is left."""
     return 1e-15 * abs(s.objective)
 
 
-def _model(objective: Objective, kappa: Array, theta: Array, Z: Array, slopes: Array, value: float, t: float) -> _State:
+def _model(f: SmoothSum, kappa: Array, theta: Array, Z: Array, slopes: Array, value: float, t: float) -> _Model:
     """Minimise the model at θ: direction, and the decrease it promises."""
     from certifit.loops.coordinate import cd_gram
 
-    G = objective.gradient(slopes, theta)
-    H = objective.hessian(Z)
+    G = f.gradient(slopes, theta)
+    H = f.hessian(Z)
     w = theta.T.ravel().copy()
     g, l1 = G.T.ravel(), kappa.T.ravel()
     lift = 1e-12 * np.maximum(np.diag(H), 1e-300)  # flat directions (equal shifts of all classes) stay put
     H[np.diag_indices_from(H)] += lift
     q = -g.copy()
     size = float(np.abs(g).max(initial=0.0)) + 1e-300
-    order: Any = np.arange(len(w))
+    order = np.arange(len(w))
     cd_gram(np.ascontiguousarray(H), q, w, len(w), l1, np.zeros_like(w), False, order, 10_000, 1e-13 * np.sqrt(size))
     D = w.reshape(theta.shape[::-1]).T - theta
     promise = -float(np.sum(G * D) + np.sum(kappa * (np.abs(theta + D) - np.abs(theta))))
-    return _State(theta, Z, value, max(promise, 0.0), t, D, max(promise, 0.0))
+    return _Model(theta, Z, value, max(promise, 0.0), t, D, max(promise, 0.0))

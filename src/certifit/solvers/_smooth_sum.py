@@ -1,0 +1,184 @@
+r"""The smooth part of an objective as a function of centred and scaled coordinates, one or many scores a row.
+
+.. math:: f(\theta) = \sum_i s_i\,L(a_i\theta + o_i,\ y_i) + \tfrac12\sum_j \rho_j\lVert\theta_j - \theta_{0j}\rVert^2
+
+θ has a row for each column of X (and the last for the offset) and a column for each score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.design import Cholesky, Coordinates, PseudoInverse, cholesky, pseudo_inverse
+from certifit.losses import Loss, Softmax
+from certifit.parallel import sum_over_rows
+from certifit.solvers._separable import separable
+from certifit.solvers._task import Task
+
+_BLOCK = 2048  # rows per block of a Hessian
+_TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
+
+
+class Metric(NamedTuple):
+    """A Hessian ready to be solved with, in class-major order and units of its own diagonal."""
+
+    factor: Cholesky | PseudoInverse
+    root: Array
+
+    @property
+    def flat(self) -> bool:
+        """Whether some direction has no curvature."""
+        return isinstance(self.factor, PseudoInverse)
+
+    def solve(self, G: Array) -> Array:
+        """H⁻¹G for G of shape (p, K)."""
+        return (self.factor.solve(G.T.ravel() / self.root) / self.root).reshape(G.shape[::-1]).T
+
+
+@dataclass(frozen=True)
+class SmoothSum:
+    """f of the module docstring."""
+
+    columns: Coordinates
+    y: Array
+    weights: Array
+    loss: Loss
+    ridge: Array  # (p,), in coordinates; zero for the offset
+    prior: Array  # (p, K), in coordinates
+    offset: Array | None = None
+
+    @classmethod
+    def of(cls, task: Task, columns: Coordinates | None = None) -> SmoothSum:
+        """What the task states (F or F/S) without its 1-norm, in given coordinates or its own."""
+        part = separable(task.objective.regularizer)
+        assert part is not None
+        columns = Coordinates.of(task.design, task.s, task.objective.fit_intercept) if columns is None else columns
+        d, unit, outputs = task.design.shape[1], columns.unit, task.outputs
+        prior = columns.padded((part.centre(outputs * d).reshape(outputs, d) * unit).T)
+        ridge = columns.padded(task.lam * part.l2 / unit**2)
+        return cls(columns, task.y, task.s / task.unit, task.objective.loss, ridge, prior, task.offset)
+
+    @property
+    def outputs(self) -> int:
+        return self.prior.shape[1]
+
+    def scores(self, theta: Array) -> Array:
+        Z = self.columns.product(theta)
+        return Z if self.offset is None else Z + self.offset[:, None]
+
+    def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
+        """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
+        X, sparse = self.columns.design.X, self.columns.design.is_sparse
+        w, shift = self.columns.outward(theta)
+        Z = np.empty((len(self.y), self.outputs))
+
+        def work(rows: slice) -> tuple[float, Array, Array]:
+            A = X if sparse else X[rows]
+            z = A @ w + shift
+            if self.offset is not None:
+                z += self.offset[rows, None]
+            Z[rows] = z
+            with np.errstate(over="ignore"):
+                values, slopes = self.loss.value_slope(self._pointwise(z), self.y[rows])
+            slopes, s = slopes.reshape(z.shape), self.weights[rows]
+            return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
+
+        data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
+        return data + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
+
+    def _penalty(self, theta: Array) -> float:
+        return 0.5 * float(self.ridge @ np.square(theta - self.prior).sum(axis=1))
+
+    def _pulled(self, G: Array, theta: Array) -> Array:
+        """The gradient with the penalty's part."""
+        return G + self.ridge[:, None] * (theta - self.prior)
+
+    def _pointwise(self, Z: Array) -> Array:
+        return Z if isinstance(self.loss, Softmax) else Z[:, 0]
+
+    def value(self, Z: Array, theta: Array) -> tuple[float, Array]:
+        """The objective, and the slopes of the losses (n, K), which come with it for nothing."""
+        with np.errstate(over="ignore"):
+            values, slopes = self.loss.value_slope(self._pointwise(Z), self.y)
+        data = float(self.weights @ values)
+        return data + self._penalty(theta), slopes.reshape(Z.shape)
+
+    def gradient(self, slopes: Array, theta: Array) -> Array:
+        return self._pulled(self.columns.product_t(slopes * self.weights[:, None]), theta)
+
+    def some(self, rows: Array) -> SmoothSum:
+        """The same problem on evenly spread rows with larger weights."""
+        factor = self.weights.sum() / max(self.weights[rows].sum(), 1e-300)
+        offset = None if self.offset is None else self.offset[rows]
+        return replace(
+            self,
+            columns=self.columns.some(rows),
+            y=self.y[rows],
+            weights=factor * self.weights[rows],
+            offset=offset,
+        )
+
+    def hessian(self, Z: Array) -> Array:
+        """(pK, pK), in class-major order."""
+        p, K = self.columns.width, self.outputs
+        work = self._curved if K == 1 else self._curved_softmax
+        block = _BLOCK if K == 1 else _BLOCK // 4
+        H = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (len(self.y), p * K), block)[0]
+        H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
+        return H
+
+    def _curved(self, rows: slice, Z: Array) -> Array:
+        h = self.weights[rows] * self.loss.curvature(Z[:, 0], self.y[rows])
+        h[h < _TINY] = 0.0
+        A = self.columns.rows(rows) * np.sqrt(h)[:, None]
+        return A.T @ A
+
+    def _curved_softmax(self, rows: slice, Z: Array) -> Array:
+        """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
+        A, s = self.columns.rows(rows), self.weights[rows]
+        p, K = A.shape[1], Z.shape[1]
+        P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], K)
+        P[P < _TINY] = 0.0
+        wide = ((np.sqrt(s)[:, None] * P)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+        H = -(wide.T @ wide)
+        for k in range(K):
+            B = A * np.sqrt(s * P[:, k])[:, None]
+            H[k * p : (k + 1) * p, k * p : (k + 1) * p] += B.T @ B
+        return H
+
+    def left(self, G: Array, D: Array) -> float:
+        """How much is left to gain: half the squared Newton decrement; for softmax the duality gap, which is proved."""
+        hold = self.ridge > 0
+        if self.outputs == 1 or not np.any(hold):
+            return decrement(G, D)
+        part = -0.5 * D * G
+        part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
+        return float(np.sum(part))
+
+    def metric(self, H: Array) -> Metric:
+        """The Hessian ready to be solved with; where it is flat (dependent columns), steps have least length."""
+        size = np.maximum(np.diag(H), 1e-300)
+        p, K = self.columns.width, self.outputs
+        if K > 1:
+            flat = np.kron(np.full((K, K), 1.0 / K), np.eye(p))
+            H = H + flat * np.tile(np.where(self.ridge > 0, 0.0, size.reshape(K, p).mean(axis=0)), K)
+        root = np.sqrt(np.maximum(np.diag(H), 1e-300))
+        scaled = H / np.outer(root, root)
+        factor = cholesky(scaled)
+        return Metric(pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor, root)
+
+
+def decrement(G: Array, D: Array) -> float:
+    """Half the squared Newton decrement of the step D."""
+    return -0.5 * float(np.sum(D * G))
+
+
+def l1_weights(task: Task, columns: Coordinates) -> Array:
+    """Weights (p, K) of the absolute coordinates."""
+    part = separable(task.objective.regularizer)
+    assert part is not None
+    return np.repeat(columns.padded(task.lam * part.l1 / columns.unit)[:, None], task.outputs, axis=1)
