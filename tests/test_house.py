@@ -2,12 +2,17 @@
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import certifit
+from certifit.families import FAMILIES
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def test_public_names_are_importable():
@@ -46,3 +51,47 @@ def test_least_squares_needs_no_compiler():
     code = "import sys, certifit.linear_model as m; m.LinearRegression(); print('numba' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"
+
+
+@pytest.fixture(scope="module")
+def package():
+    """The floors of the contract and the imports of the source, as the page about the architecture draws them."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        return importlib.import_module("_site.floors")
+    finally:
+        sys.path.remove(str(DOCS))
+
+
+def test_every_folder_stands_on_one_floor_and_imports_only_from_lower_ones(package):
+    plan = package.contract()
+    assert [f for f in plan if f != "basics"] == list(package.ABOUT)
+    floor = {room: name for name, rooms in plan.items() for room in rooms}
+    assert len(floor) == sum(map(len, plan.values()))
+    for family in FAMILIES:  # a new family needs no line in the contract
+        floor.setdefault(family.folder, "families")
+    order, imports = list(plan), package.imports()
+    assert set(imports) - {"__init__"} <= set(floor)
+    for room, targets in imports.items():
+        for target in targets if room != "__init__" else ():
+            down = order.index(floor[target]) - order.index(floor[room])
+            strangers = floor[room] in ("services", "families", "questions")
+            assert down > 0 or (down == 0 and not strangers), f"{room} imports {target}"
+
+
+def test_the_pages_list_the_floors_as_the_contract_does(package):
+    names = [f for f in package.contract() if f != "basics"]
+    for page in (DOCS / "architecture.md", DOCS.parent / "CONTRIBUTING.md"):
+        table = re.findall(r"^\| \*\*(\w+)\*\* \| (.*?) \|", page.read_text(), re.M)
+        assert [name for name, _ in table] == names, page
+        for name, rooms in table:
+            there = {r for r in package.contract()[name] if r in package.rooms() and not r.startswith("_")}
+            listed = set(re.findall(r"`(\w+)`", rooms))
+            assert there == listed, (page.name, name, there ^ listed)
+
+
+def test_contributing_names_files_that_exist():
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text()
+    for name in re.findall(r"`((?:src|tests|docs|certifit|[a-z_]+)/[\w./]*)`", text):
+        homes = (DOCS.parent, DOCS.parent / "src", DOCS.parent / "src" / "certifit")
+        assert any((home / name).exists() for home in homes), name

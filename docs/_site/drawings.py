@@ -627,3 +627,45 @@ def choosing() -> Any:
     plot.comparison(compare(models, X, y, cv=10), ax=panels[1, 1])
     panels[1, 1].set_title("paired on the same folds")
     return figure
+
+
+# the package
+
+
+def floors() -> Any:
+    """The seven floors with their folders, and a line for every import from one to another."""
+    from _site import floors as package
+
+    paper = plot.palette()
+    plan, below = package.contract(), package.imports()
+    plan.pop("basics")
+    plan = {floor: [r for r in rooms if r in below and not r.startswith("__")] for floor, rooms in plan.items()}
+    figure, ax = _sheet(1, (9.6, 6.6))
+    place: dict[str, tuple[float, float]] = {}
+    for level, (floor, rooms) in enumerate(plan.items()):
+        y = float(-level)
+        ax.axhspan(y - 0.36, y + 0.36, color=paper.faint, alpha=0.13, linewidth=0)
+        ax.text(-0.2, y + 0.1, floor, fontsize=12, fontweight="bold", va="center", ha="right")
+        ax.text(-0.2, y - 0.17, package.ABOUT[floor], fontsize=7, va="center", ha="right", alpha=0.75)
+        widths = np.array([0.085 * len(r) + 0.2 for r in rooms])
+        gap = (10.0 - widths.sum()) / (len(rooms) + 1)
+        middles = np.cumsum(widths) - widths / 2 + gap * np.arange(1, len(rooms) + 1)
+        place |= {room: (float(x), y) for room, x in zip(rooms, middles)}
+    for room, (x, y) in place.items():
+        ax.text(
+            x, y, room, fontsize=7.5, ha="center", va="center", zorder=3,
+            bbox={"boxstyle": "round,pad=0.3", "facecolor": paper.paper, "edgecolor": paper.ink, "linewidth": 0.8},
+        )  # fmt: skip
+        for target in sorted(below[room] & set(place)):
+            u, v = place[target]
+            bend = 0.0 if v < y else (-0.2 if u > x else 0.2)  # folders of one floor that know each other
+            ax.annotate(
+                "", (u, v + 0.16), (x, y - 0.16 if v < y else y + 0.16), zorder=1,
+                arrowprops={
+                    "arrowstyle": "-|>", "mutation_scale": 5, "linewidth": 0.5, "alpha": 0.45,
+                    "color": paper.ink, "connectionstyle": f"arc3,rad={bend}",
+                },
+            )  # fmt: skip
+    ax.set(xlim=(-3.4, 10.1), ylim=(-len(plan) + 0.5, 0.5))
+    ax.axis("off")
+    return figure
