@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
-from certifit.certificates import Certificate
+from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
 
 
@@ -19,6 +20,18 @@ def refuses_everything(c: Certificate, X: Any, y: Any, sample_weight: Any = None
     _refuses_other_data(c, np.array(X), y, sample_weight)
     _refuses_other_evidence(c, X, y, sample_weight)
     _refuses_other_words(c, X, y, sample_weight)
+
+
+def forged(c: Certificate, **evidence: Any) -> Certificate:
+    """The certificate with other evidence (None takes a field away) and a digest to match."""
+    changed = {k: v for k, v in {**c.evidence, **evidence}.items() if v is not None}
+    return c.tampered(evidence=changed, digests={**c.digests, "evidence": digest_evidence(changed)})
+
+
+def reissued(c: Certificate, data: Data, **evidence: Any) -> Certificate:
+    """What the trusted part itself says of other evidence, sent through JSON as a third party would get it."""
+    changed = {k: v for k, v in {**c.evidence, **evidence}.items() if v is not None}
+    return Certificate.from_dict(json.loads(json.dumps(issue(c.kind, data, changed, c.rigor).to_dict())))
 
 
 def _refuses_other_data(c: Certificate, X: Any, y: Any, w: Any) -> None:

@@ -57,7 +57,7 @@ def upper(value: Any) -> Figure:
 def lower(value: Any) -> Figure:
     """A lower bound from a ball (see `upper`)."""
     mid, rad = _ends(value)
-    return Figure(-_widen(2 * rad - mid), -_widen(rad - mid), "lower")
+    return Figure(0.0 - _widen(2 * rad - mid), 0.0 - _widen(rad - mid), "lower")  # 0 − x: zero has no sign
 
 
 def about(value: Any) -> Figure:

@@ -1,13 +1,14 @@
 """Neighbours: no left-out row is nearer than the k-th; condensed and edited sets keep what they promise.
 
 A sum of products of *differences* has a relative error bound (γ of its length, no cancellation), so plain
-double precision decides nearly every comparison. What it cannot decide is compared in rational numbers: for
-the euclidean, manhattan, chebyshev, cosine and whole-power minkowski distances that settles every case. Ties
-go to the lower row.
+double precision decides nearly every comparison. What it cannot decide, because distances are nearly equal or
+because numbers leave the range of floats, is compared in rational numbers: for the euclidean, manhattan, chebyshev,
+cosine and whole-power minkowski distances that settles every case. Ties go to the lower row.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -19,72 +20,123 @@ from certifit.certificates._ball import gamma, rational
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
 
-_ETA = 2.0**-1060  # more than all underflows of one distance together, for up to a thousand features
+_METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine")
+_LOST = 2.0**-1070  # more than one underflow loses
 _ROOM = 2.0**400  # beyond this, squares may leave the range of floats
+_SAFE = 2.0**-900  # a weighted sum of squares above this has lost nothing that counts to underflow
+_HIGHEST_POWER = 2.0**20  # beyond, rounding leaves nothing to compare
+_EXACT_POWER = 64  # whole powers up to this are raised exactly
 
 
-class _Space:
-    """Rows, weights and a metric: distances with bounds, and exact comparison."""
+def _near_one(largest: Any) -> Any:
+    """A power of two that brings numbers of at most this size to about one (as near as a float can)."""
+    exponent = np.frexp(largest)[1]
+    return np.where(np.asarray(largest) > 0, np.ldexp(1.0, np.clip(-exponent, -1000, 1000)), 1.0)[()]
 
-    def __init__(self, X: Array, evidence: Mapping[str, Any]) -> None:
+
+class Space:
+    """Rows, weights and a metric: distances with bounds, and exact comparison.
+
+    Distances are *reduced*: without the root; cosine is the distance itself. The cosine distance to or from a row
+    of zeros is 1.
+    """
+
+    def __init__(self, X: Array, metric: str, p: float = 2.0, weights: Array | None = None) -> None:
         self.X = np.asarray(X, dtype=float)
         self.d = self.X.shape[1]
-        self.metric, self.p = str(evidence["metric"]), float(evidence.get("p", 2.0))
-        w = evidence.get("weights")
-        self.w = np.ones(self.d) if w is None else np.asarray(w, dtype=float)
-        if self.metric not in ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine"):
+        self.metric = str(metric)
+        self.power = {"euclidean": 2.0, "manhattan": 1.0}.get(self.metric, float(p))
+        self.w = np.ones(self.d) if weights is None else np.asarray(weights, dtype=float)
+        if self.metric not in _METRICS:
             raise ValueError(f"unknown metric {self.metric!r}")
+        if self.metric == "minkowski" and not (0.0 < self.power <= _HIGHEST_POWER):
+            raise ValueError("the power of a distance is positive and finite")
         if self.w.shape != (self.d,) or not np.all(np.isfinite(self.w)) or np.any(self.w < 0):
             raise ValueError("feature weights do not fit")
-        self._seen: dict[Any, Any] = {}
-
-    def tame(self, Q: Array) -> bool:
-        """Whether no square can overflow, so that the bounds mean something."""
-        return all(bool(np.all(np.isfinite(A))) and np.max(np.abs(A), initial=0.0) < _ROOM for A in (self.X, Q, self.w))
-
-    def bounds(self, q: Array, rows: Any = slice(None)) -> tuple[Array, Array]:
-        """Enclosures of the reduced distances (no root; cosine: the distance itself)."""
-        X = self.X[rows]
-        if self.metric == "cosine":
-            size = np.sqrt((self.w * X * X).sum(axis=1) * (self.w * q * q).sum())
-            with np.errstate(invalid="ignore", divide="ignore"):
-                value = np.where(size > 0, 1.0 - (self.w * X * q).sum(axis=1) / size, 1.0)
-            slack = gamma(6 * self.d + 32)
-            return value - slack, value + slack
-        gap = np.abs(X - q)
-        if self.metric == "euclidean":
-            value, error = (self.w * (gap * gap)).sum(axis=1), gamma(self.d + 6)
-        elif self.metric == "manhattan":
-            value, error = (self.w * gap).sum(axis=1), gamma(self.d + 4)
-        elif self.metric == "chebyshev":
-            value, error = (self.w * gap).max(axis=1), gamma(4)
+        if not np.all(np.isfinite(self.X)):
+            raise ValueError("the rows are not finite")
+        self._keys: dict[tuple[bytes, bytes], Any] = {}
+        # Enclosures are made on rows times a power of two, which is exact but for what `_LOST` covers.
+        largest = float(np.max(np.abs(self.X), initial=0.0))
+        odd = largest > 0.0 and not 1.0 / _ROOM < largest < _ROOM
+        self.scale = _near_one(largest) if odd and self.power >= 1.0 and self.metric != "cosine" else 1.0
+        if self.metric == "cosine":  # which does not depend on the length of a row
+            self._points = self.X * _near_one(np.max(np.abs(self.X), axis=1, keepdims=True, initial=0.0))
         else:
-            value, error = (self.w * gap**self.p).sum(axis=1), gamma(self.d + 16 + int(np.ceil(self.p)))
-        return value * (1.0 - error) - _ETA, value * (1.0 + error) + _ETA
+            self._points = self.X if self.scale == 1.0 else self.X * self.scale
+
+    @classmethod
+    def of(cls, data: Data, evidence: Mapping[str, Any]) -> Space:
+        """The space that a certificate speaks about."""
+        return cls(data.X, evidence["metric"], float(evidence.get("p", 2.0)), evidence.get("weights"))
+
+    @property
+    def decidable(self) -> bool:
+        """Whether exact comparison settles every case: all but powers that are not (smallish) whole numbers."""
+        return self.metric in ("cosine", "chebyshev") or (self.power == int(self.power) and self.power <= _EXACT_POWER)
+
+    def bounds(self, q: Array, rows: Array | slice = slice(None)) -> tuple[Array, Array]:
+        """Enclosures of the reduced distances of the scaled rows; as wide as can be beyond the range of floats."""
+        X = self._points[rows]
+        with np.errstate(all="ignore"):
+            if self.metric == "cosine":
+                return self._cosine_bounds(X, q * _near_one(np.max(np.abs(q), initial=0.0)))
+            q = q * self.scale
+            gap = np.abs(X - q)
+            if self.metric == "chebyshev":
+                value, error = (self.w * gap).max(axis=1), gamma(4)
+            else:
+                parts = gap if self.power == 1.0 else gap * gap if self.power == 2.0 else gap**self.power
+                value, error = (self.w * parts).sum(axis=1), gamma(self.d + 16 + int(np.ceil(self.power)))
+            lost = 4.0 * self.d * _LOST * (1.0 + float(np.max(self.w, initial=0.0)))  # a weight magnifies underflow
+            low, high = value * (1.0 - error) - lost, value * (1.0 + error) + lost
+        fine = np.isfinite(low) & np.isfinite(high)
+        return np.where(fine, low, 0.0), np.where(fine, high, np.inf)
+
+    def _cosine_bounds(self, X: Array, q: Array) -> tuple[Array, Array]:
+        sizes = (self.w * X * X).sum(axis=1), float((self.w * q * q).sum())
+        value = 1.0 - (self.w * X * q).sum(axis=1) / np.sqrt(sizes[0] * sizes[1])
+        slack = gamma(6 * self.d + 32)
+        fine = np.isfinite(value)
+        for size in sizes:
+            fine &= (size > _SAFE) & (size < 1.0 / _SAFE)
+        fine &= (sizes[0] * sizes[1] > _SAFE) & (sizes[0] * sizes[1] < 1.0 / _SAFE)
+        low, high = np.where(fine, value - slack, 0.0), np.where(fine, value + slack, 2.0)
+        counts = self.w > 0
+        zero = np.all(X[:, counts] == 0, axis=1) | bool(np.all(q[counts] == 0))
+        return np.where(zero, 1.0, low), np.where(zero, 1.0, high)
 
     def distance(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Enclosures of the distances themselves."""
         if self.metric not in ("euclidean", "minkowski"):
-            return np.maximum(low, 0.0), high
-        root = 0.5 if self.metric == "euclidean" else 1.0 / self.p
+            return self._unscaled(np.maximum(low, 0.0), high)
         # The root is good to 4 ulp; 1/p is off by half an ulp, which a logarithm of at most 745 magnifies.
-        slack = gamma(16 if root == 0.5 else 1600)
-        return np.maximum(low, 0.0) ** root * (1.0 - slack), high**root * (1.0 + slack)
+        root = 1.0 / self.power
+        slack = gamma(16 if self.power == 2.0 else 16 + 800 * math.ceil(root))
+        return self._unscaled(np.maximum(low, 0.0) ** root * (1.0 - slack), high**root * (1.0 + slack))
+
+    def _unscaled(self, low: Array, high: Array) -> tuple[Array, Array]:
+        if self.scale == 1.0:
+            return low, high
+        with np.errstate(over="ignore", under="ignore"):  # what leaves the range of floats is moved outward
+            low, high = low / self.scale, high / self.scale
+        return np.where(np.isinf(low), np.finfo(float).max, np.nextafter(low, 0.0)), np.nextafter(high, np.inf)
 
     def order(self, q: Array, a: int, b: int) -> int | None:
         """−1, 0, 1 as row a is nearer than, as near as, farther than row b; None when even this cannot
         tell.
         """
-        x, z = self._exact(q, a), self._exact(q, b)
+        x, z = self.key(q, a), self.key(q, b)
         if isinstance(x, tuple):  # a power that is no whole number: only equal terms are certainly equal
             return 0 if x == z else None
         return int(x > z) - int(x < z)
 
-    def _exact(self, q: Array, row: int) -> Any:
-        key = (q.tobytes(), self.X[row].tobytes())
-        if key not in self._seen:
-            self._seen[key] = self._rational(q, self.X[row])
-        return self._seen[key]
+    def key(self, q: Array, row: int) -> Any:
+        """A rational number that grows with the distance (`decidable` metrics), or the terms of the sum."""
+        at = (q.tobytes(), self.X[row].tobytes())
+        if at not in self._keys:
+            self._keys[at] = self._rational(q, self.X[row])
+        return self._keys[at]
 
     def _rational(self, q: Array, x: Array) -> Any:
         w = [rational(v) for v in self.w]
@@ -96,10 +148,13 @@ class _Space:
         gaps = [abs(a - b) for a, b in zip(xs, qs)]
         if self.metric == "chebyshev":
             return max(c * g for c, g in zip(w, gaps))
-        power = {"euclidean": 2.0, "manhattan": 1.0}.get(self.metric, self.p)
-        if power != int(power):
+        if not self.decidable:
             return tuple(sorted((g, c) for g, c in zip(gaps, w) if c != 0 and g != 0))
-        return sum((c * g ** int(power) for c, g in zip(w, gaps)), rational(0))
+        return sum((c * g ** int(self.power) for c, g in zip(w, gaps)), rational(0))
+
+    def forget(self) -> None:
+        """Let go of the numbers kept for comparison."""
+        self._keys.clear()
 
     def before(self, q: Array, a: int, b: int) -> bool:
         """Whether row a comes provably before row b."""
@@ -107,7 +162,14 @@ class _Space:
         return sign is not None and (sign < 0 or (sign == 0 and a < b))
 
 
-def _listed_right(space: _Space, q: Array, listed: Array, out: Array, every: bool) -> tuple[bool, float, float]:
+def _distance_words(evidence: Mapping[str, Any]) -> str:
+    """The distance that a claim is about."""
+    name = str(evidence["metric"])
+    words = f"Minkowski distance (p = {float(evidence['p']):g})" if name == "minkowski" else f"{name} distance"
+    return words if evidence.get("weights") is None else f"weighted {words}"
+
+
+def _listed_right(space: Space, q: Array, listed: Array, out: Array, every: bool) -> tuple[bool, float, float]:
     """Whether ``listed`` is sorted and no row outside it (and not in ``out``) comes before its last.
 
     Returns also an upper bound on the last distance and a lower bound on how much farther the rest is.
@@ -152,40 +214,44 @@ class Neighbors(Kind):
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
-        Q, space = np.asarray(evidence["queries"], dtype=float), _Space(data.X, evidence)
+        Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
         indices = _rows(evidence["indices"], len(space.X))
-        own = evidence.get("own")
-        outs = [np.empty(0, np.int64)] * len(Q) if own is None else [np.array([int(i)]) for i in own]
-        if own is not None:
-            Q_own = space.X[np.asarray(own, dtype=np.int64)]
-            if not np.array_equal(Q_own, Q) or np.any(indices == np.asarray(own)[:, None]):
-                raise ValueError("a query that leaves itself out must be that row")
         if Q.ndim != 2 or indices.ndim != 2 or len(indices) != len(Q) or Q.shape[1] != space.d or len(Q) == 0:
             raise ValueError("queries and indices do not fit")
-        tame = space.tame(Q)
-        found = [_listed_right(space, q, i, o, rigor == "exact") for q, i, o in zip(Q, indices, outs)] if tame else []
+        if not np.all(np.isfinite(Q)):
+            raise ValueError("the queries are not finite")
+        own = evidence.get("own")
+        outs = [np.empty(0, np.int64)] * len(Q)
+        if own is not None:
+            outs = list(_rows(np.asarray(own)[:, None], len(space.X)))
+            mine = np.concatenate(outs)
+            if len(mine) != len(Q) or not np.array_equal(space.X[mine], Q) or np.any(indices == mine[:, None]):
+                raise ValueError("a query that leaves itself out must be that row")
+        found = [_listed_right(space, q, i, o, rigor == "exact") for q, i, o in zip(Q, indices, outs)]
         wrong = [i for i, f in enumerate(found) if not f[0]]
         text = "all queries" if not wrong else f"not proved for query {wrong[0]}"
-        checks = (
-            Check("numbers small enough to square", tame),
-            Check("no left-out row comes before the last listed one, and the list is in order", not wrong, text),
-        )
+        checks = (Check("no left-out row comes before the last listed one, and the list is in order", not wrong, text),)
         figures = {
             "queries": equal(len(Q)),
             "neighbors": equal(int(indices.shape[1])),
-            "farthest": upper(max((f[1] for f in found), default=np.inf)),
-            "separation": lower(min((f[2] for f in found), default=0.0)),
+            "farthest": upper(max(f[1] for f in found)),
+            "separation": lower(min(f[2] for f in found)),
         }
         return Proof(figures, checks)
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         k, m = figures["neighbors"], figures["queries"]
         rows = "row is" if k == 1 else f"{k} rows are"
+        itself = evidence.get("own") is not None
+        other = "other training row" if itself else "training row"
+        who = f"the nearest {other}" if k == 1 else f"the {k} nearest {other}s"
         which = "the query" if m == 1 else f"each of {m} queries"
-        who = "the nearest training row" if k == 1 else f"the {k} nearest training rows"
+        if itself:
+            which = f"training row {int(evidence['own'][0])}" if m == 1 else f"each of {m} training rows"
         return (
-            f"The listed {rows} {who} to {which}, equal distances by lower row number: the last lies within "
-            f"{figures['farthest']:.6g}, all others at least {figures['separation']:.3g} farther away."
+            f"By {_distance_words(evidence)}, the listed {rows} {who} to {which}, equal distances by lower row number: "
+            f"the last lies within {figures['farthest']:.6g}, "
+            f"all others at least {figures['separation']:.3g} farther away."
         )
 
 
@@ -288,25 +354,24 @@ class Condensed(Kind):
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("the labels are needed")
-        space = _Space(data.X, evidence)
+        space = Space.of(data, evidence)
+        if space.metric == "cosine":
+            raise ValueError("rows at cosine distance zero need not be equal")
         kept = _rows(evidence["prototypes"], len(space.X))
-        tame = space.tame(space.X[:1])
-        target = data.y[_first_twins(space.X, space.w)]
-        agree = sum(self._same(space, i, kept, data.y, target[i]) for i in range(len(space.X))) if tame else 0
+        codes = np.unique(data.y, return_inverse=True)[1].ravel()
+        target = codes[_first_twins(space.X, space.w)]
+        agree = sum(self._same(space, i, kept, codes, int(target[i])) for i in range(len(space.X)))
         figures = {"rows": equal(len(space.X)), "prototypes": equal(len(kept)), "agreeing": equal(agree)}
-        checks = (
-            Check("numbers small enough to square", tame),
-            Check("every training row keeps its answer", agree == len(space.X), f"{agree} of {len(space.X)}"),
-        )
-        return Proof(figures, checks)
+        told = f"{agree} of {len(space.X)}"
+        return Proof(figures, (Check("every training row keeps its answer", agree == len(space.X), told),))
 
     @staticmethod
-    def _same(space: _Space, i: int, kept: Array, y: Array, label: Any) -> bool:
+    def _same(space: Space, i: int, kept: Array, codes: Array, label: int) -> bool:
         q = space.X[i]
         low, high = space.bounds(q, kept)
         best = kept[low <= high.min()]
-        if len({str(v) for v in y[best]}) == 1:
-            return bool(y[best[0]] == label)
+        if len(np.unique(codes[best])) == 1:
+            return bool(codes[best[0]] == label)
         first = int(best[0])
         for j in best[1:]:
             sign = space.order(q, int(j), first)
@@ -314,12 +379,12 @@ class Condensed(Kind):
                 return False
             if sign < 0 or (sign == 0 and j < first):
                 first = int(j)
-        return bool(y[first] == label)
+        return bool(codes[first] == label)
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return (
             f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole "
-            "training set does, by the nearest neighbour."
+            f"training set does, by the nearest neighbour in {_distance_words(evidence)}."
         )
 
 
@@ -333,13 +398,12 @@ class Edited(Kind):
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("the labels are needed")
-        space = _Space(data.X, evidence)
+        space = Space.of(data, evidence)
         n = len(space.X)
         kept, lists = _rows(evidence["kept"], n), _rows(evidence["neighbors"], n)
         if lists.shape[0] != n or np.any(lists == np.arange(n)[:, None]):
             raise ValueError("neighbours do not fit")
-        tame = space.tame(space.X[:1])
-        nearest = tame and all(_listed_right(space, space.X[i], lists[i], np.array([i]), False)[0] for i in range(n))
+        nearest = all(_listed_right(space, space.X[i], lists[i], np.array([i]), False)[0] for i in range(n))
         classes, codes = np.unique(data.y, return_inverse=True)
         votes = np.zeros((n, len(classes)), dtype=int)
         for column in codes[lists].T:
@@ -347,7 +411,7 @@ class Edited(Kind):
         right = np.flatnonzero(votes.argmax(axis=1) == codes)
         same = np.array_equal(np.sort(kept), right)
         checks = (
-            Check("every list holds the nearest other rows", bool(nearest)),
+            Check("every list holds the nearest other rows", nearest),
             Check("kept are exactly the rows that their neighbours' vote confirms", same),
         )
         figures = {"rows": equal(n), "kept": equal(len(kept)), "neighbors": equal(int(lists.shape[1]))}
@@ -356,5 +420,5 @@ class Edited(Kind):
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return (
             f"Of {figures['rows']} training rows exactly the {figures['kept']} kept ones have the label that "
-            f"their {figures['neighbors']} nearest other rows vote for."
+            f"their {figures['neighbors']} nearest other rows vote for, by {_distance_words(evidence)}."
         )

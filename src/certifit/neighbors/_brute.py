@@ -62,7 +62,7 @@ class Brute:
         if np.any(w != 1.0):
             moved *= np.sqrt(w)
         largest = float(np.max(np.abs(moved), initial=0.0))
-        scale = 2.0 ** -np.ceil(np.log2(largest)) if 1e-300 < largest < 1e300 else 1.0
+        scale = 2.0 ** -np.ceil(np.log2(largest)) if 1e-150 < largest < 1e150 else 1.0  # and its square
         hat = (moved * scale).astype(real)
         squares = np.einsum("ij,ij->i", hat, hat, dtype=float)
         norms = (squares * (1.0 - epsilon) - d * _TINY).astype(real)

@@ -77,8 +77,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
     >>> model.predict([[1.1]]).tolist()
     ['a']
     >>> print(model.certificate_for([[1.1]]).claim)
-    The listed 3 rows are the 3 nearest training rows to the query, equal distances by lower row number: the
-    last lies within 1.1, all others at least 0.8 farther away.
+    By euclidean distance, the listed 3 rows are the 3 nearest training rows to the query, equal distances by lower
+    row number: the last lies within 1.1, all others at least 0.8 farther away.
     >>> float(model.predict_proba([[1.1]])[0, 0].round(4))
     0.6667
     """

@@ -2,11 +2,13 @@
 
 Order: by distance, equal distances by lower row number. For the euclidean, manhattan and chebyshev distances
 the order is that of the real numbers which the floats stand for: where double precision cannot tell two
-distances apart they are compared exactly. For other distances it is the order of the computed numbers.
+distances apart they are compared exactly. So it is for cosine and whole-power Minkowski distances as far as a limit on
+that work allows (`_exact`); for other distances it is the order of the computed numbers.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from certifit._types import Array
 from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
 from certifit.neighbors import _integers
 from certifit.neighbors._brute import BruteForce, Queries
+from certifit.neighbors._exact import ExactOrder
 from certifit.neighbors._metrics import Metric, function_block
 from certifit.neighbors._tree import Tree
 from certifit.parallel import ranges, side_by_side, threads
@@ -94,12 +97,23 @@ class Index:
         if name in ("precomputed", "function"):
             return self._from_blocks(Q, k, group_q, group_x)
         if name == "cosine":
-            values, found = self._search(unit_rows(Q, self.metric.weights, 1), k, group_q, group_x)
-            return np.minimum(values / 2.0, 2.0), found
-        if np.max(np.abs(Q), initial=0.0) * self._scale >= _SAFE:
+            searched = unit_rows(Q, self.metric.weights, 1)
+        elif np.max(np.abs(Q), initial=0.0) * self._scale >= _SAFE:
             return self._far_out(Q, k, group_q, group_x)
-        values, found = self._search(Q if self._scale == 1.0 else Q * self._scale, k, group_q, group_x)
-        return self.metric.rooted(values) / self._scale, found
+        else:
+            searched = Q if self._scale == 1.0 else Q * self._scale
+        values, found = self._search(searched, k, group_q, group_x)
+        asked = Queries(Q, k, group_q, group_x, threads(self.n_jobs))
+        doubtful = self._exact.doubtful(asked, searched, values, found)
+        values, found = np.ascontiguousarray(values[:, :k]), np.ascontiguousarray(found[:, :k])
+        values = np.minimum(values / 2.0, 2.0) if name == "cosine" else self.metric.rooted(values) / self._scale
+        if np.any(doubtful):
+            self._exact.redo(asked, doubtful, values, found)
+        return values, found
+
+    @cached_property
+    def _exact(self) -> ExactOrder:
+        return ExactOrder(self.X, self.metric, self._points)
 
     def _far_out(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Queries so large that squares would overflow: the same search on a smaller scale."""
@@ -108,13 +122,12 @@ class Index:
     # -- searching ----------------------------------------------------------------------------------
     def _search(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
         """Reduced distances in exact order: search for k + 1, widen where the last place is undecided,
-        settle.
+        settle. Cosine and Minkowski distances come as computed, k + 1 of them (see `_exact`).
         """
-        n, metric = len(self._points), self._plain
-        if metric.name == "minkowski" or self.metric.name == "cosine":
-            return self._raw(Q, k, group_q, group_x)
+        values, found = self._raw(Q, min(k + 1, len(self._points)), group_q, group_x)
+        if self.metric.name in ("minkowski", "cosine"):
+            return values, found
         band = 2.1 * (Q.shape[1] + 6) * 2.0**-53
-        values, found = self._raw(Q, min(k + 1, n), group_q, group_x)
         if values.shape[1] > k:
             self._widen(Q, k, band, values, found, group_q, group_x)
         values, found = np.ascontiguousarray(values[:, :k]), np.ascontiguousarray(found[:, :k])
@@ -222,7 +235,9 @@ def _tame(A: Array) -> float:
     vanish.
     """
     largest = float(np.max(np.abs(A), initial=0.0))
-    return 1.0 if largest == 0.0 or 1 / _SAFE < largest < _SAFE else float(2.0 ** -np.floor(np.log2(largest)))
+    if largest == 0.0 or 1 / _SAFE < largest < _SAFE:
+        return 1.0
+    return float(2.0 ** min(1000.0, -np.floor(np.log2(largest))))  # 2¹⁰⁰⁰ is enough, and no more than a float holds
 
 
 def unit_rows(X: Array, weights: Array | None, side: int) -> Array:
