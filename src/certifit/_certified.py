@@ -2,16 +2,20 @@
 
 Issuing a certificate costs a few passes over the data (among them a SHA-256 of them), which can be more than
 the fit itself. A model therefore keeps the evidence at `fit` and has the trusted part issue the certificates
-when they are first read; until then it holds on to the data it was given. Pickling reads them first.
+when they are first read; until then it holds on to the data it was given, and to their fingerprint: a certificate
+speaks of the data of the fit or not at all. Pickling reads them first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+from certifit._errors import ChangedDataError
 from certifit.certificates import Certificate
+from certifit.design import fingerprint
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,6 +34,43 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def note_fingerprint(model: Any, X: Any, found: int) -> None:
+    """Called where validation has read all of X anyway: its fingerprint is not taken a second time."""
+    model._looked = {id(X): found}
+
+
+class Held:
+    """X, y and weights of a fit, which may be the caller's own arrays, with their fingerprints at that time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(2)
+    >>> held = Held(X)
+    >>> X[0, 0] = 7.0
+    >>> held.read()
+    Traceback (most recent call last):
+    ...
+    certifit._errors.ChangedDataError: X was changed in place after fit, ...
+    """
+
+    NAMES = ("X", "y", "sample_weight", "offset")
+
+    def __init__(self, *parts: Any, known: Mapping[int, int] | None = None) -> None:
+        self.parts = parts
+        self.prints = [(known or {}).get(id(part)) or fingerprint(part) for part in parts]
+
+    def read(self) -> tuple[Any, ...]:
+        """The data, if they are still those of the fit."""
+        for name, part, before in zip(self.NAMES, self.parts, self.prints):
+            if fingerprint(part) != before:
+                raise ChangedDataError(
+                    f"{name} was changed in place after fit, so nothing can be proved about this fit any more: "
+                    "fit again, or pass a copy to fit."
+                )
+        return self.parts
+
+
 class Certified:
     """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first).
 
@@ -42,20 +83,26 @@ class Certified:
                 setattr(cls, name, all_or_nothing(cls.__dict__[name]))
         super().__init_subclass__(**kwargs)
 
-    _promise: Callable[[], tuple[Certificate, ...]] | None
+    _promise: tuple[Callable[[], tuple[Certificate, ...]], Held] | None
     _certificates: tuple[Certificate, ...]
-    _withheld: str
+    _withheld: Exception
+    _looked: dict[int, int]
 
-    def _promise_certificates(self, make: Callable[[], tuple[Certificate, ...]]) -> None:
-        """Called at the end of `fit`; ``make`` is run when a certificate is first read."""
-        self._promise = make
+    def _hold(self, *data: Any) -> Held:
+        """X, y and weights with their fingerprints; validation may have taken that of X (see `note_fingerprint`)."""
+        return Held(*data, known=self.__dict__.pop("_looked", None))
+
+    def _promise_certificates(self, make: Callable[[], tuple[Certificate, ...]], *data: Any) -> None:
+        """Called at the end of `fit`; ``make`` is run when a certificate is first read, and speaks of ``data``."""
+        held = data[0] if data and isinstance(data[0], Held) else self._hold(*data)
+        self._promise = make, held
         self.__dict__.pop("_certificates", None)
         self.__dict__.pop("_withheld", None)
 
     def _withhold_certificates(self, reason: str) -> None:
         """Called by `partial_fit`: the data are not kept, so nothing can be proved; ``reason`` says what to do."""
         self._promise = None
-        self._withheld = reason
+        self._withheld = AttributeError(reason)
         self.__dict__.pop("_certificates", None)
 
     @property
@@ -63,11 +110,17 @@ class Certified:
         """All certificates of this fit, main claim first."""
         if "_certificates" not in self.__dict__:
             if "_withheld" in self.__dict__:
-                raise AttributeError(self._withheld)
-            if self.__dict__.get("_promise") is None:
+                raise type(self._withheld)(*self._withheld.args)
+            promise = self.__dict__.get("_promise")
+            if promise is None:
                 raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
-            assert self._promise is not None
-            self._certificates = self._promise()
+            make, held = promise
+            try:
+                held.read()
+            except ChangedDataError as error:
+                self._promise, self._withheld = None, error
+                raise
+            self._certificates = make()
             self._promise = None
         return self._certificates
 
@@ -78,5 +131,6 @@ class Certified:
 
     def __getstate__(self) -> Any:
         if self.__dict__.get("_promise") is not None:
-            _ = self.certificates_  # a promise cannot be pickled; what it promises can
+            with suppress(ChangedDataError):  # the model stays good; its certificates are withheld
+                _ = self.certificates_  # a promise cannot be pickled; what it promises can
         return super().__getstate__()

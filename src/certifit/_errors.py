@@ -39,6 +39,10 @@ class UnknownModelError(CertifitError, TypeError):
     """`certify` was given a model whose objective it does not know."""
 
 
+class ChangedDataError(CertifitError, ValueError):
+    """An array was changed in place after `fit`: a proof would speak of data that were never fitted."""
+
+
 class MissingExtraError(CertifitError, ImportError):
     """An optional package is absent; the message says what to install."""
 

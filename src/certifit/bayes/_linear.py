@@ -184,7 +184,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._promise_certificates(lambda: self._prove(Phi, y, sample_weight))
+        self._promise_certificates(lambda: self._prove(Phi, y, sample_weight), Phi, y, sample_weight)
         return self
 
     def features(self, X: Any) -> Array:

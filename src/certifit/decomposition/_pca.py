@@ -150,7 +150,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         spectrum = self._solve(X, solver)
         self.__dict__.pop("statistics_", None)
         self._name(spectrum, X.shape, solver, X.dtype)
-        self._promise_certificates(lambda: (self.certify(given),))
+        self._promise_certificates(lambda: (self.certify(given),), given)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> PCA:

@@ -7,6 +7,7 @@ from certifit.design._columns import Block, Columns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
+from certifit.design._fingerprint import fingerprint, look
 from certifit.design._gram_blocks import Blocks, blocks
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, powers_of_two, pseudo_inverse
 
@@ -25,6 +26,8 @@ __all__ = [
     "cholesky",
     "compensated_product",
     "compensated_product_t",
+    "fingerprint",
+    "look",
     "powers_of_two",
     "pseudo_inverse",
 ]

@@ -191,7 +191,9 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self._loss, self._reader = loss, reader
         self._statistics = self._describe(X, y, weights, shift)
         evidence = self._evidence(objective)
-        self._promise_certificates(partial(_certificates, X, y, sample_weight, shift, evidence, loss))
+        self._promise_certificates(
+            partial(_certificates, X, y, sample_weight, shift, evidence, loss), X, y, sample_weight, shift
+        )
         return self
 
     def _solve(self, task: Task, reader: FamilyLoss) -> Solution:

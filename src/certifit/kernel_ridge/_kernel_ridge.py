@@ -147,7 +147,9 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
         self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
-        self._promise_certificates(lambda: (self._certify(kernel, X, y, sample_weight, weights, coef, alpha),))
+        self._promise_certificates(
+            lambda: (self._certify(kernel, X, y, sample_weight, weights, coef, alpha),), X, y, sample_weight
+        )
         return self
 
     def _certify(

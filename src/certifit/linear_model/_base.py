@@ -8,8 +8,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
 
+from certifit._certified import note_fingerprint
 from certifit._types import Array, Matrix
-from certifit.parallel import sum_over_rows
+from certifit.design import look
 
 
 def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
@@ -23,10 +24,12 @@ def read_rows(model: Any, X: Any, y: Any, **options: Any) -> tuple[Matrix, Any]:
     X, y = validate_data(
         model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
     )
-    plain = not issparse(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not (plain and np.isfinite(sum_over_rows(lambda rows: (float(X[rows].sum()),), X.shape)[0])):
-            assert_all_finite(X, estimator_name=type(model).__name__, input_name="X")
+    finite = False
+    if not issparse(X):
+        found, finite = look(X)
+        note_fingerprint(model, X, found)
+    if not finite:
+        assert_all_finite(X, estimator_name=type(model).__name__, input_name="X")
     return X, y
 
 

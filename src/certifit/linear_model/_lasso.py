@@ -90,7 +90,8 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
         _warn_if_short(self, parts)
         scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
-        self._promise_certificates(partial(self._prove, X, y, _scalar_is_none(sample_weight), scales))
+        weights = _scalar_is_none(sample_weight)
+        self._promise_certificates(partial(self._prove, X, y, weights, scales), X, y, weights)
         return self
 
     def _start(self, targets: int, columns: int) -> Array | None:

@@ -171,7 +171,10 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             self.trace_ = found.trace
         self._warn_if_short(found)
         self._promise_certificates(
-            partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual"))
+            partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual")),
+            X,
+            labels,
+            sample_weight,
         )
         return self
 

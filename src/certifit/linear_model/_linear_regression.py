@@ -110,7 +110,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.rank_ = solution.stats["rank"]
         self._remember(design, Y, weights, solution)
         evidence = as_evidence(self) | ({"positive": True} if self.positive else {})
-        self._promise_certificates(partial(_certificates, X, y, sample_weight, evidence))
+        self._promise_certificates(partial(_certificates, X, y, sample_weight, evidence), X, y, sample_weight)
         return self
 
     def _remember(self, design: Design, Y: Array, weights: Array | None, solution: Solution) -> None:

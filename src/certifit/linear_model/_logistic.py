@@ -203,7 +203,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             self.trace_ = solution.trace
         self._certainty: Any = None
         evidence = self._evidence(strength, ratio, prior, factors)
-        self._promise_certificates(partial(self._prove, Data.of(X, y, sample_weight), evidence))
+        data = Data.of(X, y, sample_weight)
+        self._promise_certificates(partial(self._prove, data, evidence), data.X, data.y, data.sample_weight)
         return self
 
     @staticmethod

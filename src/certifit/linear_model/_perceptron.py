@@ -159,7 +159,7 @@ class PerceptronBase(Certified, LinearScores):
         self.status_ = worst(f.status for f in found)
         names = [self.classes_[1]] if len(problems) == 1 else self.classes_
         self.trace_ = joined([f.trace for f in found], "target", names)
-        self._promise_certificates(lambda: certificates(X, y, self.classes_, problems, runs))
+        self._promise_certificates(lambda: certificates(X, y, self.classes_, problems, runs), X, y)
         return runs
 
 

@@ -91,7 +91,9 @@ class RandomLinearClassifier(Certified, LinearScores):
         best = int(np.flatnonzero(self.errors_ <= self.errors_.min() + 1e-9 * weights.sum())[0])
         self.classes_, self.coef_, self.intercept_ = classes, W[best], b[best]
         evidence = {"coef": self.coef_, "intercept": self.intercept_}
-        self._promise_certificates(lambda: (issue("training-errors", Data.of(X, y, sample_weight), evidence),))
+        self._promise_certificates(
+            lambda: (issue("training-errors", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
+        )
         return self
 
     def __sklearn_tags__(self) -> Any:

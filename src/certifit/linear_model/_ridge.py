@@ -149,7 +149,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = np.broadcast_to(solution.stats.get("n_iter", 1), (Y.shape[1],)).copy()
         if self.trace:
             self.trace_ = solution.trace
-        self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior))
+        self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior), X, y, sample_weight)
         return self
 
     def _read_penalty(self, targets: int, columns: int) -> tuple[Array, Array | None]:

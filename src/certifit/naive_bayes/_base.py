@@ -122,7 +122,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         given = X, y, sample_weight
         rows, classes, codes, weight = self._encoded(X, y, sample_weight)
         self._adopt_seen(self._tally(rows, codes, len(classes), weight), classes)
-        self._promise_certificates(lambda: (self.certify(*given),))
+        self._promise_certificates(lambda: (self.certify(*given),), *given)
         return self
 
     def _encoded(

@@ -90,7 +90,7 @@ class Searcher(Certified, BaseEstimator):
         def make() -> tuple[Certificate, ...]:
             return (issue("stored-rows", Data.of(X, y_given), {"rows": Data.of(index.X).digest(), "task": task}),)
 
-        self._promise_certificates(make)
+        self._promise_certificates(make, X, y_given)
 
     def _find_bandwidth(self) -> float:
         """Median distance of (up to a thousand) training rows to their n_neighbors-th (√n-th) other row."""

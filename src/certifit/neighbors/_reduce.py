@@ -115,7 +115,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         self._index = Index(X[rows], metric, n_jobs=self.n_jobs)
         self._codes = codes[rows]
         self.prototype_indices_ = rows
-        self._promise_certificates(lambda: (issue(self._proof_kind, Data.of(X, y), proof | metric.evidence),))
+        self._promise_certificates(lambda: (issue(self._proof_kind, Data.of(X, y), proof | metric.evidence),), X, y)
 
     def predict(self, X: MatrixLike) -> Array:
         """The label of the nearest prototype (ties: the lower row number).

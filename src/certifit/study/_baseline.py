@@ -35,7 +35,7 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
         self.classes_, counts = np.unique(y, return_counts=True)
         self.shares_ = counts / len(y)
         evidence = {"loss": "log", "classes": self.classes_, "shares": self.shares_}
-        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),))
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),), X, y)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -73,7 +73,7 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, y_numeric=True)
         self.value_ = float(np.mean(y, dtype=float))
         evidence = {"loss": "squared", "value": np.array([self.value_])}
-        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),))
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),), X, y)
         return self
 
     def predict(self, X: Any) -> Array:

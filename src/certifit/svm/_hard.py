@@ -154,8 +154,10 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if found.reached <= 0:
             self._refuse(found, X, y, evidence, isinstance(kernel, Linear))
         self._name_results(X, lab, kernel, gamma, found, used)
-        self._training = (X, y)
-        self._promise_certificates(lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),))
+        self._training = self._hold(X, y)
+        self._promise_certificates(
+            lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),), self._training
+        )
         return self
 
     def _refuse_twins(self, X: Matrix, y: Array, lab: Labelled, kernel: Kernel) -> None:
@@ -269,7 +271,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         c = self.certificate_
         if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
-        data = Data.of(*self._training)
+        data = Data.of(*self._training.read())
         if isinstance(self.kernel_, Precomputed):
             return certain_sides(None, data, c.evidence, X, read_diagonal(diagonal, X))
         return certain_sides(self.kernel_, data, c.evidence, X, self.support_vectors_)

@@ -75,7 +75,7 @@ class LinearScores:
         c: Certificate = self.certificate_  # type: ignore[attr-defined]
         if not c.holds:
             return np.zeros(X.shape[0], dtype=bool)
-        return certain_rows(Data.of(*self._training), c.evidence, X)  # type: ignore[attr-defined]
+        return certain_rows(Data.of(*self._training.read()), c.evidence, X)  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -268,7 +268,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self.n_iter_ = int(max(m.steps for m in machines))
         self.gap_ = float(sum(m.gap for m in machines))
         self.trace_ = [record | {"machine": k} for k, m in enumerate(machines) for record in m.trace]
-        self._training = (X, y, sample_weight)
+        self._training = self._hold(X, y, sample_weight)
         self._warn(machines)
 
         def make() -> tuple[Certificate, ...]:
@@ -276,7 +276,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
             evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, self.loss, self.fit_intercept)
             return (issue("linear-svm", Data.of(X, y, sample_weight), evidence),)
 
-        self._promise_certificates(make)
+        self._promise_certificates(make, self._training)
         return self
 
     def _solve(self, X: Matrix, signs: Array, cost: Array) -> LinearMachine:

@@ -225,10 +225,10 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         return (X.toarray() if scipy.sparse.issparse(X) else X), y
 
     def _keep(self, X: Array, y: Array, lab: Labelled, beta: Array) -> None:
-        self._training = (X, y)
+        self._training = self._hold(X, y)
         evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, "hinge", self.fit_intercept)
 
         def make() -> tuple[Certificate, ...]:
             return (issue("linear-svm", Data.of(X, y), evidence),)
 
-        self._promise_certificates(make)
+        self._promise_certificates(make, self._training)

@@ -145,7 +145,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
             gram = {} if record is not None else {"gram": kernel(X)}
             return (issue("kernel-perceptron", Data.of(X, y), evidence | gram),)
 
-        self._promise_certificates(make)
+        self._promise_certificates(make, X, y)
         return self
 
     def _learn(self, gram: Blocks, y: Array, random: Any, start: float, machine: int) -> tuple[Array, int]:

@@ -189,8 +189,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             kind, evidence = self._evidence(X, lab)
             return (issue(kind, data, evidence),)
 
-        self._training = (X, y, sample_weight)
-        self._promise_certificates(make)
+        self._training = self._hold(X, y, sample_weight)
+        self._promise_certificates(make, self._training)
         return self
 
     def _set_up(self, X: Matrix, y: Array, sample_weight: Any) -> tuple[Kernel, float, Labelled]:
@@ -418,7 +418,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         c = self.certificate_
         if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
-        data = Data.of(*self._training)
+        data = Data.of(*self._training.read())
         if isinstance(self.kernel_, Precomputed):
             return certain_given(data, c.evidence, X, read_diagonal(diagonal, X))
         return certain_labels(self.kernel_, data, c.evidence, X, self.support_vectors_)

@@ -157,7 +157,10 @@ class DecisionTree(Certified, BaseEstimator):
         evidence = _evidence(table, grown, asks, self.ccp_alpha_, held)
         given = table.given
         self._promise_certificates(
-            lambda: (certificates.issue("tree", Data.of(given.X, given.y, given.sample_weight), evidence()),)
+            lambda: (certificates.issue("tree", Data.of(given.X, given.y, given.sample_weight), evidence()),),
+            given.X,
+            given.y,
+            given.sample_weight,
         )
         return self
 
