@@ -74,7 +74,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("losses", pages=("losses",), stored=True),
     Family("regularizers", stored=True),
     Family("certificates", parts=("_record.Certificate", "local.Neighbourhood", "softmax.SoftmaxStability")),
-    Family("solvers", parts=("least_squares.Factor",)),
+    Family("solvers", parts=("least_squares.Factor", "pegasos.Walk")),
     Family(
         "linear_model",
         (
@@ -123,7 +123,6 @@ FAMILIES: tuple[Family, ...] = (
             Model("KernelPerceptron", "kernel perceptron", "_kernels:machine"),
         ),
         ("svm",),
-        ("_pegasos._Walk",),
         stored=True,
     ),
     Family("kernels", pages=("kernels",), stored=True),

@@ -132,7 +132,7 @@ def test_stopping_early_says_so():
     X, y = rows(6)
     with pytest.warns(ConvergenceWarning, match="not yet level"):
         early = BayesianLinearRegression(max_iter=1, trace=True).fit(X, y)
-    assert [step["iteration"] for step in early.trace_] == [0, 1]
+    assert [step.iteration for step in early.trace_] == [0, 1]
     with pytest.warns(ConvergenceWarning):
         BayesianLinearRegression(time_budget=1e-12).fit(X, y)
 

@@ -60,7 +60,7 @@ def test_lms_reaches_the_closed_form_and_names_a_step_too_large():
     X, y = _data(3)
     lms = KernelRidge(1.0, kernel="rbf", solver="lms", tol=1e-20, trace=True).fit(X, y)
     np.testing.assert_allclose(lms.predict(X), KernelRidge(1.0, kernel="rbf").fit(X, y).predict(X), atol=1e-8)
-    gaps = [r["gap"] for r in lms.trace_]
+    gaps = [r.gap for r in lms.trace_]
     assert all(b <= a for a, b in itertools.pairwise(gaps))
     with pytest.raises(DivergenceError, match="exceeds 2/L"):
         KernelRidge(1.0, kernel="rbf", solver="lms", step=10.0).fit(X, y)

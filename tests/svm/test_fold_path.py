@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from certifit import kernels
+from certifit.design import blocks
 from certifit.model_selection import Search
 from certifit.resampling import CannotShare
 from certifit.solvers.smo import smo
@@ -150,8 +151,8 @@ def test_machines_reach_their_gap_from_every_seed(scale):
     for m, cost in zip(machine_path(K, y, second, costs, 1e-8, others), costs):
         rows = np.flatnonzero(second)
         null = 2.0 * cost * min(second[y > 0].sum(), second[y < 0].sum())
-        alone = smo(lambda _, r=rows: kernels.blocks(kernels.Precomputed(), K[np.ix_(r, r)]),
-                    y[rows], cost * second[rows], 1e-8 * null)  # fmt: skip
+        alone = smo(lambda _, r=rows: blocks(kernels.Precomputed(), K[np.ix_(r, r)]),
+                    y[rows], cost * second[rows], 1e-8 * null).value  # fmt: skip
         assert m.solved
         assert m.gap <= 1e-8 * null
         assert not m.beta[40:80].any()

@@ -96,7 +96,7 @@ def test_larger_than_a_block_precomputed_and_early_stops():
     X, y = _apart(2, n=2000, d=4, gap=0.1)
     model = HardMarginSVC(trace=True).fit(X, y)
     assert model.certificate_.relative_gap < 2e-6
-    assert model.trace_[-1]["gap"] < model.trace_[0]["gap"]
+    assert model.trace_[-1].gap < model.trace_[0].gap
     small = X[:100]
     given_gram = HardMarginSVC(kernel="precomputed").fit(small @ small.T, y[:100])
     assert given_gram.margin_ == pytest.approx(HardMarginSVC().fit(small, y[:100]).margin_, rel=1e-5)
@@ -206,7 +206,7 @@ def test_pegasos_approaches_the_optimum_of_its_objective():
     assert c.bound <= best.value
     assert c.value >= best.bound
     assert c.relative_gap < 2e-2
-    assert model.trace_[-1]["gap"] < model.trace_[0]["gap"]
+    assert model.trace_[-1].gap < model.trace_[0].gap
     last = PegasosSVC(alpha=lam, average=False, fit_intercept=False, shuffle=False, max_iter=2).fit(X, y)
     assert last.certificate_.holds
 

@@ -214,7 +214,7 @@ def test_budget_and_trace():
         steps = SVC(max_iter=20).fit(X, y)
     assert steps.certificate_.relative_gap > 1e-4
     full = SVC(trace=True).fit(X, y)
-    gaps = [r["gap"] for r in full.trace_]
+    gaps = [r.gap for r in full.trace_]
     assert gaps[-1] < 1e-2 * gaps[0]
     assert full.certificate_.relative_gap < 1.5e-5
     unshrunk = SVC(shrinking=False).fit(X, y)

@@ -9,8 +9,7 @@ weighted (weight k is k copies), columns and y are centred when there is an offs
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,9 @@ import scipy.linalg
 import scipy.optimize
 
 from certifit._types import Array
+from certifit.solvers import Solution, drive
+
+_FIXED_POINT_STEPS = 30  # of MacKay's, before a quasi-Newton method takes over
 
 
 class Hyper(NamedTuple):
@@ -85,66 +87,61 @@ class Spectral:
         return (full + full.T) / 2
 
 
-@dataclass
-class Found:
-    """Precisions that were found, and how."""
+class Precisions(NamedTuple):
+    """α and λ, the log posterior there, and how many steps led there."""
 
     alpha: float
     lam: float
-    n_iter: int
-    converged: bool
-    scores: list[float] = field(default_factory=list)
-    trace: list[dict[str, float]] = field(default_factory=list)
+    objective: float
+    steps: int = 0
+    polished: bool = False
+    gap: float = np.nan
+    step: float = np.nan
 
 
 def maximise_evidence(
     data: Spectral,
     h: Hyper,
-    alpha: float,
-    lam: float,
+    start: tuple[float, float],
     free: tuple[bool, bool],
     tol: float,
     max_iter: int,
     time_budget: float | None = None,
-) -> Found:
-    """MacKay's fixed-point steps, then quasi-Newton in (log α, log λ) where those crawl; fixed ones stay."""
-    start, found = time.perf_counter(), Found(alpha, lam, 0, False)
+) -> Solution:
+    """MacKay's fixed-point steps, then quasi-Newton in (log α, log λ) where those crawl; fixed ones stay.
+
+    ``value`` is `Precisions`; the trace has the columns ``alpha`` and ``lambda``, and its objective rises.
+    """
     which = np.array(free)
-    _record(found, data, h)
-    while found.n_iter < max_iter:
-        if _level(data, found, h, which, tol):
-            found.converged = True
-            return found
-        if time_budget is not None and time.perf_counter() - start > time_budget:
-            return found
-        if found.n_iter == 30:
-            break
-        _, size, sse, gamma = data.fit(found.alpha, found.lam)
+
+    def advance(at: Precisions) -> Precisions:
+        if at.steps >= _FIXED_POINT_STEPS:
+            return _polish(data, at, h, which, max_iter - at.steps)
+        _, size, sse, gamma = data.fit(at.alpha, at.lam)
+        alpha, lam = at.alpha, at.lam
         if free[1]:
-            found.lam = (gamma + 2 * h.lambda_1) / max(size + 2 * h.lambda_2, 1e-300)
+            lam = (gamma + 2 * h.lambda_1) / max(size + 2 * h.lambda_2, 1e-300)
         if free[0]:
-            found.alpha = max(data.n - gamma + 2 * h.alpha_1, 1e-300) / max(sse + 2 * h.alpha_2, 1e-300)
-        found.n_iter += 1
-        _record(found, data, h)
-    if found.n_iter < max_iter:
-        _polish(data, found, h, which, max_iter - found.n_iter)
-        _record(found, data, h)
-    found.converged = _level(data, found, h, which, tol)
-    return found
+            alpha = max(data.n - gamma + 2 * h.alpha_1, 1e-300) / max(sse + 2 * h.alpha_2, 1e-300)
+        return Precisions(alpha, lam, data.log_posterior(alpha, lam, h), at.steps + 1)
+
+    def finished(before: Precisions, after: Precisions) -> str:
+        if np.all(np.abs(data.slope(after.alpha, after.lam, h)[which]) <= tol * data.n):
+            return "converged"
+        if after.steps >= max_iter:
+            return "max_iter"
+        return "precision" if after.polished else ""
+
+    first = Precisions(*start, data.log_posterior(*start, h))
+    run = drive(
+        first, advance, finished, max_iter, time_budget, True,
+        events=lambda at: [{"iteration": at.steps, "alpha": at.alpha, "lambda": at.lam}], check_start=True,
+    )  # fmt: skip
+    return Solution(run.state, run.status, run.stats | {"n_iter": run.state.steps, "method": "evidence maximisation"})
 
 
-def _level(data: Spectral, found: Found, h: Hyper, which: Array, tol: float) -> bool:
-    return bool(np.all(np.abs(data.slope(found.alpha, found.lam, h)[which]) <= tol * data.n))
-
-
-def _record(found: Found, data: Spectral, h: Hyper) -> None:
-    score = data.log_posterior(found.alpha, found.lam, h)
-    found.scores.append(score)
-    found.trace.append({"iteration": found.n_iter, "objective": score, "alpha": found.alpha, "lambda": found.lam})
-
-
-def _polish(data: Spectral, found: Found, h: Hyper, which: Array, steps: int) -> None:
-    base = np.log([found.alpha, found.lam])
+def _polish(data: Spectral, at: Precisions, h: Hyper, which: Array, steps: int) -> Precisions:
+    base = np.log([at.alpha, at.lam])
 
     def point(t: Array) -> tuple[float, float]:
         x = base.copy()
@@ -160,9 +157,10 @@ def _polish(data: Spectral, found: Found, h: Hyper, which: Array, steps: int) ->
     # Values settle near √(machine precision) of the maximum; solving for a zero slope gives the other digits.
     climb: Any = scipy.optimize.minimize(score, base[which], jac=slope, method="BFGS", options={"maxiter": steps})
     settle: Any = scipy.optimize.root(slope, climb.x, method="hybr", options={"xtol": 1e-14})
-    found.n_iter += int(climb.nit)
+    chosen = at.alpha, at.lam
     best = np.linalg.norm(slope(base[which]))
     for t in (climb.x, settle.x):
         if np.linalg.norm(slope(t)) <= best and score(t) <= score(base[which]) + 1e-9:
             best = np.linalg.norm(slope(t))
-            found.alpha, found.lam = point(t)
+            chosen = point(t)
+    return Precisions(*chosen, data.log_posterior(*chosen, h), at.steps + int(climb.nit), True)

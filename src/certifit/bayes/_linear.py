@@ -16,10 +16,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._trace import Trace
 from certifit._types import Array
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
+from certifit.solvers import Solution
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -72,6 +74,10 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         γ = d − λ tr(sigma_): how many weights the data determine.
     scores_ : ndarray
     n_iter_ : int
+    status_ : str
+        Why the steps ended: "converged", "precision", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``: also ``alpha`` and ``lambda``; ``objective`` is the log evidence (with the Gamma priors).
     X_offset_ : ndarray of shape (n_features,)
     certificate_ : Certificate
         The weights are the ridge solution; a second one proves ``sigma_`` and the maximum of the evidence. With a
@@ -180,7 +186,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self._name(data, found, offset, middle)
         if not found.converged:
             warnings.warn(
-                f"The evidence was not yet level after {found.n_iter} steps: raise max_iter or time_budget.",
+                f"The evidence was not yet level after {self.n_iter_} steps: raise max_iter or time_budget.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -207,27 +213,28 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             raise ValueError("The basis gave NaN or infinity: it does not suit these rows.")
         return Phi
 
-    def _search(self, data: Spectral, y: Array, weight: Array | None) -> Any:
+    def _search(self, data: Spectral, y: Array, weight: Array | None) -> Solution:
         variance = float(weighted_mean((y - weighted_mean(y, weight)) ** 2, weight))
         alpha = self.noise_precision or self.alpha_init or 1.0 / (variance + np.finfo(float).eps)
         lam = self.weight_precision or self.lambda_init or 1.0
         free = (self.noise_precision is None, self.weight_precision is None)
         hyper = Hyper(self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)
-        return maximise_evidence(data, hyper, float(alpha), float(lam), free, self.tol, self.max_iter, self.time_budget)
+        start = float(alpha), float(lam)
+        return maximise_evidence(data, hyper, start, free, self.tol, self.max_iter, self.time_budget)
 
-    def _name(self, data: Spectral, found: Any, offset: Array, middle: float) -> None:
-        c, _, _, gamma = data.fit(found.alpha, found.lam)
+    def _name(self, data: Spectral, found: Solution, offset: Array, middle: float) -> None:
+        alpha, lam = found.value.alpha, found.value.lam
+        c, _, _, gamma = data.fit(alpha, lam)
         self.coef_ = c @ data.V
         self.intercept_ = middle - float(offset @ self.coef_) if self.fit_intercept else 0.0
-        self.sigma_ = data.covariance(found.alpha, found.lam)
-        self.alpha_, self.lambda_, self.n_iter_ = found.alpha, found.lam, found.n_iter
-        self.log_evidence_ = data.log_evidence(found.alpha, found.lam)
+        self.sigma_ = data.covariance(alpha, lam)
+        self.alpha_, self.lambda_, self.n_iter_, self.status_ = alpha, lam, found.stats["n_iter"], found.status
+        self.log_evidence_ = data.log_evidence(alpha, lam)
         self.effective_parameters_ = gamma
         self.X_offset_ = offset
         if self.compute_score:
-            self.scores_ = np.array(found.scores)
-        if self.trace:
-            self.trace_ = found.trace
+            self.scores_ = np.array(found.trace["objective"])
+        self.trace_ = found.trace if self.trace else Trace()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Mean (and standard deviation) of the predictive distribution.

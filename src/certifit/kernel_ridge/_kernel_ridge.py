@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._trace import Trace
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.kernels import NAMES, Kernel, Precomputed, choose
@@ -55,6 +56,10 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         The solver used.
     n_iter_ : int
         Steps of "lms" (1 for a factorisation).
+    status_ : str
+        Why it stopped: "closed form", "converged", "max_iter" or "time_budget".
+    trace_ : Trace
+        Steps of "lms", with ``trace=True``.
     certificate_ : Certificate
         Kind "kernel-ridge".
 
@@ -165,10 +170,10 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _solve(self, K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
         self.solver_ = resolve(self.solver)
-        self.n_iter_, self.trace_ = 1, []
+        self.n_iter_, self.status_, self.trace_ = 1, "closed form", Trace()
         if self.solver_ == "cholesky":
             return closed_form(K, Y, alpha, weights)
-        coef, steps, records, status = lms(
+        found = lms(
             K,
             Y,
             alpha,
@@ -177,17 +182,18 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             time_budget=self.time_budget,
+            trace=self.trace,
         )
-        self.n_iter_ = steps
-        self.trace_ = records if self.trace else []
-        if status != "solved":
+        self.n_iter_, self.status_, self.trace_ = found.stats["n_iter"], found.status, found.trace
+        if not found.converged:
             warnings.warn(
-                f"Kernel LMS stopped after {steps} steps with a gap of {records[-1]['gap']:.3g}; the certificate has "
-                'the proved figure. Use solver="cholesky", or allow more steps.',
+                f"Kernel LMS stopped after {self.n_iter_} steps ({found.status}) with a gap of "
+                f"{found.stats['gap']:.3g}; the certificate has the proved figure. "
+                'Use solver="cholesky", or allow more steps.',
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return coef
+        return np.asarray(found.value)
 
     def predict(self, X: Any) -> Array:
         """f(x) for each row.

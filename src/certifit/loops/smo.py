@@ -19,10 +19,11 @@ _LOW_HALF = np.int64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def solve_block(K, F, beta, lo, hi, eps, max_steps):
+def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
     """Pair steps on one block with second-order choice of j; β and F change in place.
 
-    Returns the number of steps and the violation max F(fallers) − min F(risers) at the start.
+    Returns the number of steps and the violation max F(fallers) − min F(risers) at the start. A ``log`` of at least
+    max_steps rows receives i, j and βᵢ, βⱼ before and after each step.
 
     Smallest and largest are sought among the bits of the numbers, read as integers in an order-keeping way: integer
     reductions are carried out eight at a time, those of floats are not. The score that chooses j needs no more than
@@ -70,9 +71,13 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps):
         t = min(hi[i] - beta[i], beta[j] - lo[j])
         if F[j] - low < eta * t:
             t = (F[j] - low) / eta
+        if log is not None:
+            log[step, 0], log[step, 1], log[step, 2], log[step, 3] = i, j, beta[i], beta[j]
         # Land exactly on a bound that is reached: whether a variable is free is decided by equality.
         beta[i] = hi[i] if t == hi[i] - beta[i] else beta[i] + t
         beta[j] = lo[j] if t == beta[j] - lo[j] else beta[j] - t
+        if log is not None:
+            log[step, 4], log[step, 5] = beta[i], beta[j]
         for k in (i, j):
             rise[k] = 0.0 if beta[k] < hi[k] else _BARRED
             fall[k] = 0.0 if beta[k] > lo[k] else -_BARRED

@@ -1,4 +1,4 @@
-"""Kernel ridge by a Cholesky factor, and the kernel LMS of the notes: gradient descent on the coefficients.
+"""Kernel ridge by a Cholesky factor, and kernel LMS: gradient descent on the coefficients.
 
 Minimise Σ sᵢ(yᵢ − (Kc)ᵢ)² + α cᵀKc over c. In the scaled variables √s the stationary point solves
 (√sK√s + αI) u = √s y with c = √s u.
@@ -6,14 +6,15 @@ Minimise Σ sᵢ(yᵢ − (Kc)ᵢ)² + α cᵀKc over c. In the scaled variables
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from certifit._errors import DivergenceError
 from certifit._types import Array
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
 
 
 def closed_form(K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
@@ -35,22 +36,37 @@ def closed_form(K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
     return out
 
 
+@dataclass(frozen=True)
+class _Step:
+    u: Array
+    rest: Array  # of the equation for u
+    objective: float
+    gap: float
+    step: float
+
+
 def lms(
     K: Array,
     Y: Array,
     alpha: Array,
     weights: Array,
     *,
-    step: float | None,
-    tol: float,
-    max_iter: int,
-    time_budget: float | None,
-) -> tuple[Array, int, list[dict[str, float]], str]:
+    step: float | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 10_000,
+    time_budget: float | None = None,
+    trace: bool = False,
+) -> Solution:
     """Kernel LMS: c ← c + η(s(y − Kc) − αc), all rows at once; stops when the proved gap is at most tol of the null's.
 
     The step must stay below 2/L, L the largest eigenvalue of √sK√s + αI; by default it is 1/L.
+
+    Examples
+    --------
+    >>> found = lms(np.eye(2), np.array([[1.0], [2.0]]), np.array([1.0]), np.ones(2))
+    >>> found.value.ravel().round(6).tolist(), found.status
+    ([0.5, 1.0], 'converged')
     """
-    start = time.perf_counter()
     root = np.sqrt(weights)
     A = K * np.outer(root, root)
     largest = float(np.linalg.eigvalsh(A)[-1]) + float(alpha.max())
@@ -59,22 +75,25 @@ def lms(
         raise DivergenceError(f"The step {eta:.3g} exceeds 2/L = {2.0 / largest:.3g}: take step={1.0 / largest:.3g}.")
     right = root[:, None] * Y
     null = float(np.sum(right**2)) or 1.0
-    u: Array = np.zeros_like(Y)
-    records: list[dict[str, float]] = []
-    for k in range(max_iter + 1):
-        rest = right - A @ u - alpha * u
-        gap = float(np.sum(rest**2))
-        objective = float(np.sum((right - A @ u) ** 2) + np.sum(alpha * u * (A @ u)))
-        seconds = time.perf_counter() - start
-        records.append({"objective": objective, "gap": gap, "step": k, "seconds": seconds})
-        if gap <= tol * null:
-            return root[:, None] * u, k, records, "solved"
-        if k == max_iter or (time_budget is not None and seconds > time_budget):
-            return root[:, None] * u, k, records, "steps" if k == max_iter else "time"
-        u = u + eta * rest
-    raise AssertionError("not reached")
+
+    def look(u: Array) -> _Step:
+        fitted = A @ u
+        rest = right - fitted - alpha * u
+        objective = float(np.sum((right - fitted) ** 2) + np.sum(alpha * u * fitted))
+        return _Step(u, rest, objective, float(np.sum(rest**2)), eta)
+
+    run = drive(
+        look(np.zeros_like(Y)),
+        lambda at: look(at.u + eta * at.rest),
+        lambda before, after: after.gap <= tol * null,
+        max_iter,
+        time_budget,
+        trace,
+        check_start=True,
+    )
+    return Solution(root[:, None] * run.state.u, run.status, run.stats | {"gap": run.state.gap, "method": "lms"})
 
 
-def resolve(solver: str) -> Any:
+def resolve(solver: str) -> str:
     """The solver that "auto" stands for."""
     return "cholesky" if solver == "auto" else solver

@@ -9,9 +9,8 @@ the Hessian has ever fewer rows.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -20,6 +19,8 @@ import scipy.sparse.linalg
 from certifit._types import Array, Matrix
 from certifit.design import cholesky
 from certifit.loops import linear_svc as loops
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
 from certifit.solvers.balance import balance
 
 _DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
@@ -28,7 +29,7 @@ _NARROWING = 0.2  # how far the rounded corner narrows at once
 LOSSES = {"hinge": 0, "squared_hinge": 1}
 
 
-@dataclass
+@dataclass(frozen=True)
 class LinearMachine:
     """w, b, multipliers β = yα, and the gap between their objective values."""
 
@@ -36,13 +37,10 @@ class LinearMachine:
     intercept: float
     beta: Array
     gap: float
-    status: str  # "solved", "time", "steps" or "rounding"
-    steps: int
-    trace: list[dict[str, float]] = field(default_factory=list)
 
 
-class _State:
-    """Where the iteration stands: (w, b), scores, multipliers, curvatures and objective values."""
+class _Corner:
+    """The problem with its corner rounded: (w, b), scores, multipliers, curvatures and objective values."""
 
     def __init__(self, X: Matrix, y: Array, cost: Array, code: int, offset: bool) -> None:
         self.X, self.y, self.cost, self.code, self.offset = X, y, cost, code, offset
@@ -90,7 +88,7 @@ class _State:
         size = d + 1 if self.offset else d
         # The offset has no penalty of its own: with no row in the rounded part its curvature is zero.
         H[d, d] += 1e-12 * H[d, d] + (1e-8 * self.cost.sum() if not len(rows) else 0.0)
-        step[:size] = -_solve(H[:size, :size], self.gradient[:size])
+        step[:size] = -_newton_step(H[:size, :size], self.gradient[:size])
         return step
 
     def move(self, step: Array, h: float) -> bool:
@@ -111,7 +109,7 @@ class _State:
         return True
 
 
-def _solve(H: Array, g: Array) -> Array:
+def _newton_step(H: Array, g: Array) -> Array:
     factor = cholesky(H)
     return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0] if factor is None else factor.solve(g))
 
@@ -129,7 +127,7 @@ def _by_conjugate_gradients(X: Matrix, k: Array, g: Array, offset: bool) -> Arra
     return step if offset else np.append(step[:-1], 0.0)
 
 
-def _root(slope: Any) -> float:
+def _root(slope: Callable[[float], tuple[float, float]]) -> float:
     """The step length where an increasing slope that is negative at 0 vanishes: Newton kept inside a bracket."""
     low, high, t = 0.0, np.inf, 1.0
     start, _ = slope(0.0)
@@ -161,7 +159,7 @@ def linear_svc(
     max_steps: int = 1000,
     time_budget: float | None = None,
     trace: bool = False,
-) -> LinearMachine:
+) -> Solution:
     """Solve until the duality gap is at most ``target`` (in units of ½‖w‖² + Σ cost·loss).
 
     Parameters
@@ -170,57 +168,96 @@ def linear_svc(
     y : array of −1.0 and +1.0
     cost : array
         C of each row (≥ 0).
+    target : float
     loss : {"hinge", "squared_hinge"}
     offset : bool
         Whether there is an (unpenalised) offset.
+    max_steps : int
+        Newton steps.
+
+    Returns
+    -------
+    Solution
+        ``value`` is a `LinearMachine`; ``stats`` holds ``steps`` (Newton steps).
+
+    Examples
+    --------
+    >>> X, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> found = linear_svc(X, y, np.ones(2), 1e-9)
+    >>> found.value.coef.round(6), found.status
+    (array([1.]), 'converged')
     """
-    start = time.perf_counter()
-    state = _State(X, y, cost, LOSSES[loss], offset)
-    h, status, steps, stalled, least = 1.0, "", 0, 0, np.inf
+    descent = _Descent(_Corner(X, y, cost, LOSSES[loss], offset), target, max_steps)
+    run = drive(descent.look(_Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
+                events=lambda at: [{"width": at.width}], check_start=True)  # fmt: skip
+    at: _Look = run.state
+    assert at.best is not None
+    stats = run.stats | {"steps": int(at.step), "gap": at.best.gap, "method": "smoothed newton"}
+    return Solution(at.best, run.status, stats)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is known at one width of the corner, and the best machine so far."""
+
+    objective: float = np.inf
+    gap: float = np.inf
+    step: float = 0  # Newton steps made
+    width: float = 1.0
+    stalled: int = 0
+    least: float = np.inf  # smallest gap at the end of a width
     best: LinearMachine | None = None
-    records: list[dict[str, float]] = []
-    while not status:
-        state.look(h)
-        gap, seconds = state.gap, time.perf_counter() - start
-        if trace:
-            records.append({"objective": state.primal, "gap": gap, "step": steps, "width": h, "seconds": seconds})
-        if best is None or gap < 0.5 * best.gap or gap <= target:
-            fresh = _finish(state)
+
+
+class _Descent:
+    """Newton steps at one width of the corner, then the next."""
+
+    def __init__(self, corner: _Corner, target: float, max_steps: int) -> None:
+        self.corner, self.target, self.max_steps = corner, target, max_steps
+
+    def look(self, at: _Look) -> _Look:
+        self.corner.look(at.width)
+        gap, best = self.corner.gap, at.best
+        if best is None or gap < 0.5 * best.gap or gap <= self.target:
+            fresh = _machine(self.corner)
             best = fresh if best is None or fresh.gap < best.gap else best
-        if best.gap <= target:
-            status = "solved"
-        elif steps >= max_steps or stalled >= 3:
-            status = "steps" if steps >= max_steps else "rounding"
-        elif time_budget is not None and seconds > time_budget:
-            status = "time"
-        else:
-            # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
-            there = gap - state.rounded <= max(0.3 * state.rounded, 0.1 * target)
-            if state.code == 1 or not there:
-                steps += 1
-                step = state.direction()
-                there = not state.move(step, h) or -float(step @ state.gradient) <= 1e-15 * abs(state.smooth)
-            if there:
-                # Close to the optimum of this width: aim the next one at the target, but not too far at once.
-                stalled = stalled + 1 if gap > 0.9 * least or h < 1e-14 else 0
-                least = min(least, gap)
-                if state.code == 0:
-                    h *= float(np.clip(np.sqrt(0.5 * target / max(state.rounded, 1e-300)), _NARROWING, 0.5))
-    assert best is not None
-    best.status, best.steps, best.trace = status, steps, records
-    return best
+        return replace(at, objective=self.corner.primal, gap=gap, best=best)
+
+    def advance(self, at: _Look) -> _Look:
+        corner, h, steps, stalled, least = self.corner, at.width, at.step, at.stalled, at.least
+        # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
+        there = at.gap - corner.rounded <= max(0.3 * corner.rounded, 0.1 * self.target)
+        if corner.code == 1 or not there:
+            steps += 1
+            step = corner.direction()
+            there = not corner.move(step, h) or -float(step @ corner.gradient) <= 1e-15 * abs(corner.smooth)
+        if there:
+            # Close to the optimum of this width: aim the next one at the target, but not too far at once.
+            stalled = stalled + 1 if at.gap > 0.9 * least or h < 1e-14 else 0
+            least = min(least, at.gap)
+            if corner.code == 0:
+                h *= float(np.clip(np.sqrt(0.5 * self.target / max(corner.rounded, 1e-300)), _NARROWING, 0.5))
+        return self.look(replace(at, step=steps, width=h, stalled=stalled, least=least))
+
+    def finished(self, before: _Look, after: _Look) -> str:
+        assert after.best is not None
+        if after.best.gap <= self.target:
+            return "converged"
+        if after.step >= self.max_steps:
+            return "max_iter"
+        return "precision" if after.stalled >= 3 else ""
 
 
-def _finish(state: _State) -> LinearMachine:
+def _machine(corner: _Corner) -> LinearMachine:
     """The machine as it stands: multipliers balanced exactly, and the gap that is left."""
-    beta = state.alpha * state.y
-    if state.offset:
-        room = state.cost if state.code == 0 else np.full_like(beta, np.inf)
+    beta = corner.alpha * corner.y
+    if corner.offset:
+        room = corner.cost if corner.code == 0 else np.full_like(beta, np.inf)
         beta = balance(beta, room)
     alpha = np.abs(beta)
-    v = np.asarray(state.X.T @ beta).ravel()
+    v = np.asarray(corner.X.T @ beta).ravel()
     dual = float(alpha.sum()) - 0.5 * float(v @ v)
-    if state.code == 1:
+    if corner.code == 1:
         used = alpha > 0
-        dual -= 0.25 * float(np.sum(alpha[used] ** 2 / state.cost[used]))
-    return LinearMachine(state.w.copy(), state.b, beta, state.primal - dual, "", 0)
+        dual -= 0.25 * float(np.sum(alpha[used] ** 2 / corner.cost[used]))
+    return LinearMachine(corner.w.copy(), corner.b, beta, corner.primal - dual)

@@ -10,13 +10,16 @@ all columns. With the residual R = Y − AW and Q = AᵀR, the dual point is c R
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.design import Columns, Design
+from certifit.solvers._driver import Run, drive
 from certifit.solvers._residual_descent import combination
 from certifit.solvers._solution import Solution
+from certifit.solvers._status import worst
 
 _MEMORY = 5  # iterates that an extrapolation uses
 _SWEEPS = 200  # rounds of so many sweeps at most before the columns are looked at again
@@ -93,19 +96,32 @@ def solve_multitask(
     parts = [columns.target(np.asarray(Y[:, t], dtype=float)) for t in range(Y.shape[1])]
     task = _Task(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol)
     W = np.zeros((design.shape[1], Y.shape[1])) if start is None else np.array(start, dtype=float).T
-    coef, gaps, rounds = [], [], []
+    runs = []
     for alpha in np.asarray(strengths, dtype=float):
-        W, gap, count = task.solve(W, float(alpha))
-        coef.append(W.T)
-        gaps.append(gap / columns.total)
-        rounds.append(count)
-    W_all = np.array(coef)
+        runs.append(task.solve(W, float(alpha)))
+        W = runs[-1].state.W
+    W_all = np.array([r.state.W.T for r in runs])
     centre = np.array([p[1] for p in parts])
     intercept = np.zeros(W_all.shape[:2]) if columns.mean is None else centre - W_all @ columns.mean
-    null = task.null / columns.total
-    enough = all(g <= tol * null for g in gaps)
-    stats = {"gap": np.array(gaps), "n_iter": np.array(rounds), "method": "block coordinate descent"}
-    return Solution((W_all, intercept), "converged" if enough else "max_iter", stats)
+    stats = {
+        "gap": np.array([r.state.gap for r in runs]) / columns.total,
+        "n_iter": np.array([r.state.number for r in runs]),
+        "method": "block coordinate descent",
+    }
+    return Solution((W_all, intercept), worst(r.status for r in runs), stats)
+
+
+class _Look(NamedTuple):
+    """W with its residual R, the correlations Q = AᵀR and the gap over all columns."""
+
+    W: Array
+    R: Array
+    Q: Array
+    objective: float
+    gap: float
+    step: float  # columns in use
+    number: int  # of the look
+    last: float  # gap ten looks ago, or so
 
 
 class _Task:
@@ -118,23 +134,32 @@ class _Task:
         total = self.columns.total
         return _Rows(alpha * self.ratio * total / scale, alpha * (1.0 - self.ratio) * total / scale**2)
 
-    def solve(self, W: Array, alpha: float) -> tuple[Array, float, int]:
-        """Coefficients (d, t), gap and number of looks at all columns for one strength."""
+    def solve(self, W: Array, alpha: float) -> Run:
+        """Coefficients (d, t) for one strength; an iteration looks at all columns and descends on some of them."""
         everything = self.penalty(alpha, np.ones(len(W)))
-        W, last = W.copy(), np.inf
-        for count in range(1, _ROUNDS + 1):
+
+        def look(W: Array, number: int, last: float) -> _Look:
             R = self.targets - self.columns.product(W)
-            Q = self.columns.correlate(R)
-            gap = everything.gap(W, Q, float(np.sum(R * R)))
-            if gap <= self.tol or (gap >= last and count > 20):
-                break
-            last = gap if count % 10 == 0 else last
-            which = self._choose(W, Q, everything.l1)
+            Q, r2 = self.columns.correlate(R), float(np.sum(R * R))
+            gap = everything.gap(W, Q, r2)
+            columns = float(np.count_nonzero(np.any(W != 0.0, axis=1)))
+            return _Look(W, R, Q, 0.5 * r2 + everything.value(W), gap, columns, number, last)
+
+        def advance(at: _Look) -> _Look:
+            W, which = at.W.copy(), self._choose(at.W, at.Q, everything.l1)
             block = self.columns.gather(which)
             V = W[which] * block.scale[:, None]
-            _descend(block.cross(block), block.correlate(R), V, self.penalty(alpha, block.scale), 0.2 * self.tol, R)
+            penalty = self.penalty(alpha, block.scale)
+            _descend(block.cross(block), block.correlate(at.R), V, penalty, 0.2 * self.tol, at.R)
             W[which] = V / block.scale[:, None]
-        return W, gap, count
+            return look(W, at.number + 1, at.gap if at.number % 10 == 0 else at.last)
+
+        def finished(before: _Look, after: _Look) -> str:
+            if after.gap <= self.tol:
+                return "converged"
+            return "precision" if after.gap >= after.last and after.number > 20 else ""
+
+        return drive(look(W, 1, np.inf), advance, finished, _ROUNDS, check_start=True)
 
     def _choose(self, W: Array, Q: Array, l1: Array) -> Array:
         """Rows in use, and the columns that ask most to join."""

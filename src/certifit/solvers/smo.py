@@ -16,76 +16,44 @@ the active points has fallen by a factor; the fit ends when the duality gap, wit
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from certifit._trace import continued
 from certifit._types import Array
 from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
-from certifit.solvers.balance import balance
+from certifit.solvers._box_dual import BoxDual, DualState, best_offsets
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
 _STEPS_PER_POINT = 20
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
+_WATCHED = 500  # points up to which a trace has every pair step
+
+MakeBlocks = Callable[[npt.DTypeLike], Blocks]
+"""The Gram matrix by blocks in a given precision."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Machine:
-    """A solved soft-margin dual: β, gradient, offset, gap, and how it went."""
+    """A solved soft-margin dual: β, gradient, offset and gap."""
 
     beta: Array
     gradient: Array
     offset: float
     gap: float
-    violation: float
-    status: str  # "solved", "time", "steps", or "rounding": no further digit to gain
-    rounds: int
-    steps: int
-    trace: list[dict[str, float]] = field(default_factory=list)
-
-
-@dataclass
-class _Clock:
-    """When to stop: seconds and pair steps."""
-
-    start: float
-    budget: float
-    max_steps: float
-    steps: int = 0
-
-    def over(self) -> str:
-        if time.perf_counter() - self.start > self.budget:
-            return "time"
-        return "steps" if self.steps >= self.max_steps else ""
-
-
-def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
-    """Ends of the interval of offsets b that minimise Σ costᵢ max(0, −yᵢ(Fᵢ + b)): a weighted median of −F.
-
-    Examples
-    --------
-    >>> best_offsets(np.array([-1.0, 1.0]), np.array([0.0, -1.0]), np.array([1.0, 0.0]))
-    (-1.0, 1.0)
-    """
-    order = np.argsort(F, kind="stable")
-    cost = (hi - lo)[order]
-    # Rising t = −b past F_k turns end lo_k into hi_k; the slope changes sign where the sum of ends crosses zero.
-    total = np.cumsum(cost) + lo.sum()
-    k = int(np.searchsorted(total, -1e-12 * cost.sum()))
-    k = min(k, len(F) - 1)
-    t = float(F[order[k]])
-    after = k + 1
-    flat = abs(total[k]) <= 1e-12 * cost.sum() and after < len(F)
-    return (-float(F[order[after]]) if flat else -t), -t
 
 
 def smo(
-    make: Callable[[Any], Blocks],
+    make: MakeBlocks,
     y: Array,
     cost: Array,
     target: float,
@@ -95,7 +63,7 @@ def smo(
     max_steps: float = np.inf,
     shrinking: bool = True,
     trace: bool = False,
-) -> Machine:
+) -> Solution:
     """Solve the dual until the duality gap is at most ``target``.
 
     Parameters
@@ -116,107 +84,163 @@ def smo(
     shrinking : bool, default=True
         Whether points far from leaving their bound are set aside between rounds.
     trace : bool, default=False
-        Whether to record objective, gap, steps and seconds after every round.
+        Whether to record every round; every pair step (i, j, their α before and after, whether one was clipped at a
+        bound) where there are at most 500 points.
+
+    Returns
+    -------
+    Solution
+        ``value`` is a `Machine`; ``stats`` holds ``steps`` (pair steps).
+
+    Examples
+    --------
+    >>> from certifit.design import blocks
+    >>> from certifit.kernels import Linear
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
+    >>> found = smo(lambda dtype: blocks(Linear(), X, dtype), y, np.ones(2), 1e-9, trace=True)
+    >>> found.value.beta.tolist(), found.status, found.trace[1].clipped
+    ([-0.5, 0.5], 'converged', False)
     """
-    clock = _Clock(time.perf_counter(), np.inf if time_budget is None else time_budget, max_steps)
-    lo, hi = np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
-    gram = make(np.float32 if single else np.float64)
-    machine = Machine(np.zeros(len(y)), -y.astype(float), 0.0, np.inf, np.inf, "", 0, 0)
+    deadline = np.inf if time_budget is None else time.perf_counter() + time_budget
+    dual = _BlockDual(make(np.float32 if single else np.float64), y, cost, target, deadline, max_steps, shrinking)
+    dual.watched = trace and len(y) <= _WATCHED
+    events = _PairSteps(dual) if dual.watched else _rounds
     with one_thread():
+        run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, time_budget, trace, events=events,
+                    check_start=True)  # fmt: skip
+        rows, n_iter = run.trace, run.n_iter
+        if single and run.status == "converged" and not _precise(make, dual):
+            dual.to_double(make(np.float64))
+            left = None if time_budget is None else deadline - time.perf_counter()
+            first = dual.look(run.state.gap)
+            run = drive(first, dual.advance, dual.finished, np.inf, left, trace, events=events, check_start=True)
+            rows, n_iter = continued(rows, run.trace[1:]), n_iter + run.n_iter
+    at = run.state
+    stats = run.stats | {"trace": rows, "n_iter": n_iter, "steps": dual.steps, "gap": at.gap, "method": "smo"}
+    return Solution(Machine(dual.beta, dual.F, at.offset, at.gap), run.status, stats)
+
+
+class _BlockDual(BoxDual):
+    """Rounds of blocks of violators among the active points."""
+
+    def __init__(
+        self, gram: Blocks, y: Array, cost: Array, target: float, deadline: float, max_steps: float, shrinking: bool
+    ) -> None:
+        super().__init__(y, cost, np.zeros(len(y)), -y.astype(float), target)
+        self.gram, self.deadline, self.max_steps, self.shrinking = gram, deadline, max_steps, shrinking
+        self.exact = gram.dtype != np.float32
+        self.watched = False
+        self.pairs: list[Array] = []  # of the last round: i, j and β before and after, if watched
+
+    def to_double(self, gram: Blocks) -> None:
+        """Go on in double precision."""
+        self.gram, self.exact = gram, True
+        self.F = self.gradient()
+
+    def gradient(self) -> Array:
+        used = np.flatnonzero(self.beta)
+        return self.gram.combine(used, self.beta[used]) - self.y
+
+    def over(self) -> bool:
+        """Whether time or pair steps are used up."""
+        return time.perf_counter() > self.deadline or self.steps >= self.max_steps
+
+    def descend(self, at: DualState) -> None:
+        """Choose the active points, descend on them, and bring the gradient of the others up to date."""
+        self.pairs = []
+        r = self.F + at.offset
+        slack = np.where(self.beta <= self.lo, r, np.where(self.beta >= self.hi, -r, -np.inf))
+        active = np.flatnonzero(slack < at.violation)
+        eps = _ROUND * at.violation
+        if not self.shrinking or len(active) > 0.8 * len(r):
+            self._blocks(self.gram, np.arange(len(r)), self.F, self.beta, eps)
+            return
+        F, beta = self.F[active], self.beta[active]
+        old = beta.copy()
+        self._blocks(self.gram.take(active), active, F, beta, eps)
+        self.beta[active] = beta
+        changed = np.flatnonzero(beta != old)
+        if len(changed):
+            rest = np.ones(len(r), dtype=bool)
+            rest[active] = False
+            outside = np.flatnonzero(rest)
+            # The changed points come first, the points outside after them: one product serves.
+            both = self.gram.take(np.concatenate([active[changed], outside]))
+            update = both.combine(np.arange(len(changed)), (beta - old)[changed])
+            self.F[outside] += update[len(changed) :]
+        self.F[active] = F
+
+    def _blocks(self, gram: Blocks, active: Array, F: Array, beta: Array, eps: float) -> None:
+        """Blocks of the worst violators until the violation is at most eps; F and β change in place."""
+        lo, hi = (self.lo, self.hi) if len(active) == len(self.y) else (self.lo[active], self.hi[active])
+        everything = np.arange(len(F))
         while True:
-            _rounds(gram, machine, lo, hi, target, clock, trace, shrinking)
-            if not single or machine.status != "solved" or _precise(make, gram, machine, y, cost, target):
-                break
-            single, gram = False, make(np.float64)
-            used = np.flatnonzero(machine.beta)
-            machine.gradient = gram.combine(used, machine.beta[used]) - y
-    machine.steps = clock.steps
-    return machine
-
-
-def _rounds(
-    gram: Blocks, m: Machine, lo: Array, hi: Array, target: float, clock: _Clock, trace: bool, shrinking: bool
-) -> None:
-    stalled, fresh = 0, False
-    sign = np.where(hi > 0, 1.0, -1.0)
-    while True:
-        before = m.gap
-        low, high = loops.violation(m.gradient, m.beta, lo, hi)
-        m.violation = max(0.0, float(high - low))
-        m.offset = float(np.mean(best_offsets(m.gradient, lo, hi)))
-        m.gap = float(loops.gap_at(m.gradient, m.beta, lo, hi, m.offset)[0])
-        if trace:
-            seconds = time.perf_counter() - clock.start
-            dual = 0.5 * float(m.beta @ (sign - m.gradient))
-            m.trace.append({"objective": dual + m.gap, "gap": m.gap, "step": clock.steps, "seconds": seconds})
-        # Rounding ends the descent when neither gap nor violation improves any more.
-        stalled = stalled + 1 if m.gap > 0.99 * before else 0
-        if m.gap <= target or stalled >= 20 or m.violation <= 1e-15 * (1.0 + abs(m.offset)):
-            if fresh or gram.dtype == np.float32:
-                m.status = "solved" if m.gap <= target else "rounding"
+            low, high = loops.violation(F, beta, lo, hi)
+            gap = high - low
+            if gap <= eps or not np.isfinite(gap) or self.over():
                 return
-            # Many small updates have left their rounding in Σβ and in the gradient: look again with fresh ones.
-            m.beta = balance(m.beta, hi - lo)
-            used = np.flatnonzero(m.beta)
-            m.gradient = gram.combine(used, m.beta[used]) - sign
-            fresh, stalled, m.gap = True, 18, np.inf
-            continue
-        m.status = clock.over()
-        if m.status:
-            return
-        m.rounds += 1
-        fresh = False
-        _one_round(gram, m, lo, hi, clock, shrinking)
+            block = everything if len(F) <= _BLOCK else _worst(F, beta, lo, hi)
+            f, b = F[block], beta[block]
+            old = b.copy()
+            K = gram.block(block, block)
+            most = int(min(_STEPS_PER_POINT * len(block), max(1, self.max_steps - self.steps)))
+            problem = (K, f, b, lo[block], hi[block], max(_INNER * gap, 0.5 * eps), most)
+            self.steps += self._pair_steps(problem, active[block])
+            changed = np.flatnonzero(b != old)
+            if not len(changed):
+                return
+            beta[block] = b
+            if len(block) == len(F):
+                F[block] = f  # the block may hold every point in another order
+            else:
+                F += gram.combine(block[changed], (b - old)[changed])
+
+    def _pair_steps(self, problem: tuple[Any, ...], rows: Array) -> int:
+        if not self.watched:
+            return int(loops.solve_block(*problem)[0])
+        log = np.empty((problem[-1], 6))
+        steps = int(loops.solve_block(*problem, log)[0])  # type: ignore[call-arg]  # Numba's type hides the default
+        log[:steps, :2] = rows[log[:steps, :2].astype(int)]
+        self.pairs.append(log[:steps])
+        return steps
 
 
-def _one_round(gram: Blocks, m: Machine, lo: Array, hi: Array, clock: _Clock, shrinking: bool) -> None:
-    """Choose the active points, descend on them, and bring the gradient of the others up to date."""
-    r = m.gradient + m.offset
-    slack = np.where(m.beta <= lo, r, np.where(m.beta >= hi, -r, -np.inf))
-    active = np.flatnonzero(slack < m.violation)
-    if not shrinking or len(active) > 0.8 * len(r):
-        _descend(gram, m.gradient, m.beta, lo, hi, _ROUND * m.violation, clock)
-        return
-    part = gram.take(active)
-    F, beta = m.gradient[active], m.beta[active]
-    old = beta.copy()
-    _descend(part, F, beta, lo[active], hi[active], _ROUND * m.violation, clock)
-    m.beta[active] = beta
-    changed = np.flatnonzero(beta != old)
-    if len(changed):
-        rest = np.ones(len(r), dtype=bool)
-        rest[active] = False
-        outside = np.flatnonzero(rest)
-        # The changed points come first, the points outside after them: one product serves.
-        both = gram.take(np.concatenate([active[changed], outside]))
-        update = both.combine(np.arange(len(changed)), (beta - old)[changed])
-        m.gradient[outside] += update[len(changed) :]
-    m.gradient[active] = F
+def _rounds(at: DualState) -> Iterator[dict[str, Any]]:
+    """What a trace says of a round beside the common columns."""
+    yield {"pairs": int(at.step)}
 
 
-def _descend(gram: Blocks, F: Array, beta: Array, lo: Array, hi: Array, eps: float, clock: _Clock) -> None:
-    """Blocks of the worst violators until the violation is at most eps; F and β change in place."""
-    everything = np.arange(len(F))
-    while True:
-        low, high = loops.violation(F, beta, lo, hi)
-        gap = high - low
-        if gap <= eps or not np.isfinite(gap) or clock.over():
-            return
-        block = everything if len(F) <= _BLOCK else _worst(F, beta, lo, hi)
-        f, b = F[block], beta[block]
-        old = b.copy()
-        K = gram.block(block, block)
-        most = int(min(_STEPS_PER_POINT * len(block), max(1, clock.max_steps - clock.steps)))
-        steps, _ = loops.solve_block(K, f, b, lo[block], hi[block], max(_INNER * gap, 0.5 * eps), most)
-        clock.steps += steps
-        changed = np.flatnonzero(b != old)
-        if not len(changed):
-            return
-        beta[block] = b
-        if len(block) == len(F):
-            F[block] = f  # the block may hold every point in another order
-        else:
-            F += gram.combine(block[changed], (b - old)[changed])
+class _PairSteps:
+    """Rows of a trace with every pair step, its dual value and gap, by walking the logged ones again."""
+
+    def __init__(self, dual: _BlockDual) -> None:
+        self.dual, self.count = dual, 0
+        self.beta, self.F = dual.beta.copy(), dual.F.copy()
+        every = np.arange(len(dual.y))
+        self.K = dual.gram.block(every, every).astype(float)
+
+    def __call__(self, at: DualState) -> Iterator[dict[str, Any]]:
+        dual = self.dual
+        for i, j, *values in (row for part in dual.pairs for row in part):
+            yield self._move(int(i), int(j), *values)
+        self.beta, self.F = dual.beta.copy(), dual.F.copy()
+        if at.refreshed or not dual.pairs:
+            yield {"iteration": self.count, "step": np.nan}
+
+    def _move(self, i: int, j: int, i_before: float, j_before: float, i_after: float, j_after: float) -> dict[str, Any]:
+        dual, y = self.dual, self.dual.y
+        self.beta[[i, j]] = i_after, j_after
+        self.F += (i_after - i_before) * self.K[i] + (j_after - j_before) * self.K[j]
+        offset = float(np.mean(best_offsets(self.F, dual.lo, dual.hi)))
+        gap = float(loops.gap_at(self.F, self.beta, dual.lo, dual.hi, offset)[0])
+        self.count += 1
+        ends = [v in (float(dual.lo[k]), float(dual.hi[k])) for k, v in ((i, i_after), (j, j_after))]
+        value = 0.5 * float(self.beta @ (y - self.F))
+        return {
+            "iteration": self.count, "objective": value + gap, "gap": gap, "step": i_after - i_before, "dual": value,
+            "i": i, "j": j, "alpha_i_before": y[i] * i_before, "alpha_j_before": y[j] * j_before,
+            "alpha_i": y[i] * i_after, "alpha_j": y[j] * j_after, "clipped": any(ends),
+        }  # fmt: skip
 
 
 def _worst(F: Array, beta: Array, lo: Array, hi: Array) -> Array:
@@ -232,16 +256,16 @@ def _worst(F: Array, beta: Array, lo: Array, hi: Array) -> Array:
     return np.concatenate([first, second[np.isfinite(falling[second])]])
 
 
-def _precise(make: Any, gram: Blocks, m: Machine, y: Array, cost: Array, target: float) -> bool:
+def _precise(make: MakeBlocks, dual: BoxDual) -> bool:
     """Whether single precision was good enough: some gradients recomputed in double precision tell."""
-    used = np.flatnonzero(m.beta)
-    probe = np.unique(np.linspace(0, len(y) - 1, _PROBE).astype(int))
+    used = np.flatnonzero(dual.beta)
+    probe = np.unique(np.linspace(0, len(dual.y) - 1, _PROBE).astype(int))
     some = make(np.float64).take(np.concatenate([probe, used]))
     width, total = len(probe), np.zeros(len(probe))
     for k in range(0, len(used), 4096):
         stop = min(len(used), k + 4096)
         K = some.block(np.arange(width), np.arange(width + k, width + stop))
-        total += K @ m.beta[used[k:stop]]
-    error = np.abs(total - y[probe] - m.gradient[probe])
+        total += K @ dual.beta[used[k:stop]]
+    error = np.abs(total - dual.y[probe] - dual.F[probe])
     # The gap moves by at most cost·|error| a row, and at most where the row matters; the offset is free.
-    return bool(error.mean() * cost.sum() <= target)
+    return bool(error.mean() * dual.cost.sum() <= dual.target)

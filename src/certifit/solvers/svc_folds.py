@@ -17,8 +17,9 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import smo as loops
+from certifit.solvers._box_dual import BoxDual, DualState, boxes
+from certifit.solvers._driver import drive
 from certifit.solvers.balance import balance
-from certifit.solvers.smo import best_offsets
 
 _LARGEST = 2048  # points of a block; beyond it either the worst violators or, if nearly all matter, the whole matrix
 _ROUND = 0.1  # fraction of the violation left by a round
@@ -27,14 +28,19 @@ _STEPS_PER_POINT = 20
 
 @dataclass
 class FoldMachine:
-    """β, Kβ and the offset of one machine; ``steps`` pair steps were made, "rounding" ended it if not ``solved``."""
+    """β, Kβ, offset and gap of one machine, the pair steps made and why they ended."""
 
     beta: Array
     product: Array
     offset: float
     gap: float
     steps: int
-    solved: bool
+    status: str
+
+    @property
+    def solved(self) -> bool:
+        """Whether the gap asked for was reached, rather than the limit of rounding."""
+        return self.status == "converged"
 
 
 def machine_path(
@@ -90,7 +96,7 @@ def _stretched(m: FoldMachine, y: Array, ratio: float) -> tuple[Array, Array]:
 
 def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array, Array]:
     """Another fold's β on these rows: those that left go to zero, those that came and violate go to their cost."""
-    beta = np.clip(m.beta, np.where(y > 0, 0.0, -limit), np.where(y > 0, limit, 0.0))
+    beta = np.clip(m.beta, *boxes(y, limit))
     came = (m.beta == 0) & (limit > 0) & (y * (m.product + m.offset) < 1.0)
     excess = float(beta.sum())
     for side in (-1.0, 1.0) if excess > 0 else (1.0, -1.0):
@@ -110,44 +116,40 @@ def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array,
 
 
 def _solve(K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float, room: Array) -> FoldMachine:
-    lo, hi = np.where(y > 0, 0.0, -limit), np.where(y > 0, limit, 0.0)
-    beta, trained = np.clip(beta, lo, hi), np.flatnonzero(limit)
-    F, steps, stalled, before, fresh = product - y, 0, 0, np.inf, False
-    while True:
-        low, high = loops.violation(F, beta, lo, hi)
-        offset = float(np.mean(best_offsets(F[trained], lo[trained], hi[trained])))
-        gap = float(loops.gap_at(F, beta, lo, hi, offset)[0])
-        stalled = stalled + 1 if gap > 0.99 * before else 0
-        before = gap
-        if gap <= target or stalled >= 20 or high - low <= 1e-15 * (1.0 + abs(offset)):
-            if fresh:
-                return FoldMachine(beta, F + y, offset, gap, steps, bool(gap <= target))
-            # Many small updates have left their rounding in Σβ and in the gradient: look again with fresh ones.
-            beta = balance(beta, limit)
-            used = np.flatnonzero(beta)
-            F = -y
-            loops.add_rows(K, used, beta[used], F)
-            fresh, before, stalled = True, np.inf, 0
-            continue
-        fresh = False
-        steps += _round(K, F, beta, lo, hi, offset, high - low, room)
+    dual = _StoredDual(K, y, limit, beta, product, target, room)
+    run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, check_start=True)
+    at: DualState = run.state
+    return FoldMachine(dual.beta, dual.F + y, at.offset, at.gap, dual.steps, run.status)
 
 
-def _round(K: Array, F: Array, beta: Array, lo: Array, hi: Array, offset: float, violation: float, room: Array) -> int:
-    """Pair steps on the points that are free or near to leaving their bound; F and β change in place."""
-    r = F + offset
-    slack = np.where(beta <= lo, r, np.where(beta >= hi, -r, -np.inf))
-    active = np.flatnonzero((slack < violation) & (hi > lo))
-    eps = _ROUND * violation
-    if len(active) > _LARGEST:
-        steps, _ = loops.solve_block(K, F, beta, lo, hi, eps, _STEPS_PER_POINT * len(active))
-        return int(steps)
-    part = room[: len(active) ** 2].reshape(len(active), len(active))
-    loops.cut(K, active, active, part)
-    f, b = F[active], beta[active]
-    old = b.copy()
-    steps, _ = loops.solve_block(part, f, b, lo[active], hi[active], eps, _STEPS_PER_POINT * len(active))
-    changed = np.flatnonzero(b != old)
-    beta[active] = b
-    loops.add_rows(K, active[changed], (b - old)[changed], F)
-    return int(steps)
+class _StoredDual(BoxDual):
+    """Rounds on the points that are free or near to leaving their bound, cut out of a matrix that is there in full."""
+
+    def __init__(
+        self, K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float, room: Array
+    ) -> None:
+        super().__init__(y, limit, beta, product - y, target)
+        self.beta = np.clip(beta, self.lo, self.hi)
+        self.K, self.room = K, room
+
+    def gradient(self) -> Array:
+        F, used = -self.y, np.flatnonzero(self.beta)
+        loops.add_rows(self.K, used, self.beta[used], F)
+        return F
+
+    def descend(self, at: DualState) -> None:
+        r = self.F + at.offset
+        slack = np.where(self.beta <= self.lo, r, np.where(self.beta >= self.hi, -r, -np.inf))
+        active = np.flatnonzero((slack < at.violation) & (self.hi > self.lo))
+        eps, most = _ROUND * at.violation, _STEPS_PER_POINT * len(active)
+        if len(active) > _LARGEST:
+            self.steps += int(loops.solve_block(self.K, self.F, self.beta, self.lo, self.hi, eps, most)[0])
+            return
+        part = self.room[: len(active) ** 2].reshape(len(active), len(active))
+        loops.cut(self.K, active, active, part)
+        f, b = self.F[active], self.beta[active]
+        old = b.copy()
+        self.steps += int(loops.solve_block(part, f, b, self.lo[active], self.hi[active], eps, most)[0])
+        changed = np.flatnonzero(b != old)
+        self.beta[active] = b
+        loops.add_rows(self.K, active[changed], (b - old)[changed], self.F)

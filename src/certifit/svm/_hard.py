@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
 from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
 from certifit.separability import separability
+from certifit.solvers._status import limit_of
 from certifit.solvers.hulls import Hulls, nearest_hulls
 from certifit.svm._evidence import machine_evidence, read_diagonal
 from certifit.svm._labels import Labelled, labelled
@@ -45,7 +47,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     max_iter : int ≥ 1, default=1_000_000
         Steps of the nearest-points solver.
     trace : bool, default=False
-        Whether to record the margin reached, its gap and steps in ``trace_``.
+        Whether to record the margin reached (the objective) and its gap in ``trace_``, block by block.
     time_budget : float > 0, default=None
         Seconds after which the best so far is kept, with its (larger) proved gap.
 
@@ -57,6 +59,10 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         Distance of the nearest row from the hyperplane, in feature space: 1/‖w‖.
     primal_value_, dual_value_ : float
         ½‖w‖² and Σα − ½‖w‖²: equal at the optimum (strong duality).
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``; ``step`` counts the moves of mass.
     certificate_ : Certificate
         Kind "hard-margin": the margin reached, the margin that cannot be beaten, both supporting hyperplanes.
 
@@ -136,7 +142,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         signs = np.where(lab.codes == 1, 1.0, -1.0)
         self._refuse_twins(X, y, lab, kernel)
         centre = X.mean(axis=0) if isinstance(kernel, Linear) and not scipy.sparse.issparse(X) else None
-        found = nearest_hulls(
+        solution = nearest_hulls(
             blocks(kernel, X if centre is None else X - centre),  # a common shift of all rows moves the offset alone
             signs,
             self.tol,
@@ -144,16 +150,26 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             time_budget=self.time_budget,
             trace=self.trace,
         )
+        found: Hulls = solution.value
         used = np.flatnonzero(found.beta)
         used = used[np.argsort(lab.codes[used], kind="stable")]
         if centre is not None:
-            found.offset -= float(normals(X[used], found.beta[used, None])[:, 0] @ centre)
+            shift = float(normals(X[used], found.beta[used, None])[:, 0] @ centre)
+            found = replace(found, offset=found.offset - shift)
         kind, evidence = machine_evidence(
             kernel, X, lab.classes, used, found.beta[None, used], np.array([found.offset]), np.ones(2)
         )
         if found.reached <= 0:
-            self._refuse(found, X, y, evidence, isinstance(kernel, Linear))
+            self._refuse(found, solution.stats["steps"], X, y, evidence, isinstance(kernel, Linear))
         self._name_results(X, lab, kernel, gamma, found, used)
+        self.n_iter_, self.status_, self.trace_ = solution.stats["steps"], solution.status, solution.trace
+        if limit_of(self.status_) is not None:
+            warnings.warn(
+                f"HardMarginSVC stopped early, at {limit_of(self.status_)}: the margin {found.reached:.4g} is reached, "
+                f"{found.widest:.4g} cannot be beaten. Allow more steps or time.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self._training = self._hold(X, y)
         self._promise_certificates(
             lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),), self._training
@@ -173,7 +189,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
                 c = issue("no-margin", Data.of(X, y), evidence)
                 raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
 
-    def _refuse(self, found: Hulls, X: Matrix, y: Array, evidence: dict[str, Any], linear: bool) -> None:
+    def _refuse(self, found: Hulls, steps: int, X: Matrix, y: Array, evidence: dict[str, Any], linear: bool) -> None:
         if linear:  # the question has an exact answer
             answer = separability(X, y)
             if answer.holds and answer.verdict != "separable":
@@ -189,7 +205,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         c = issue("no-margin", Data.of(X, y), evidence)
         if not c.holds:
             raise NotSeparableError(
-                f"No separating hyperplane was found after {found.steps} steps (any margin is at most "
+                f"No separating hyperplane was found after {steps} steps (any margin is at most "
                 f"{found.widest:.3g}), and no proof that there is none: raise max_iter, or use SVC.",
                 c,
             )
@@ -202,7 +218,6 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
         self.dual_coef_ = found.beta[None, used]
         self.intercept_ = np.array([found.offset])
-        self.n_iter_, self.trace_ = found.steps, found.trace
         if isinstance(kernel, Linear):
             square = float(np.sum(normals(X[used], self.dual_coef_.T) ** 2))
         else:
@@ -211,13 +226,6 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.primal_value_ = 0.5 * square
         self.dual_value_ = float(np.abs(self.dual_coef_).sum()) - 0.5 * square
         self.margin_ = np.float64(found.reached)
-        if found.status in ("time", "steps"):
-            warnings.warn(
-                f"HardMarginSVC stopped early: the margin {found.reached:.4g} is reached, {found.widest:.4g} cannot "
-                "be beaten. Allow more steps or time.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def decision_function(self, X: Any) -> Array:
         """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻.

@@ -14,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._trace import joined
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import certain_rows, machine_labels
-from certifit.solvers.linear_svc import LinearMachine, linear_svc
+from certifit.solvers import Solution
+from certifit.solvers._status import limit_of, worst
+from certifit.solvers.linear_svc import linear_svc
 from certifit.svm._labels import Labelled, labelled
 
 
@@ -98,6 +101,18 @@ def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:
     return 2.0 * min(plus, minus) if loss == "hinge" else 4.0 * plus * minus / (plus + minus)
 
 
+def warn_if_limited(model: Any) -> None:
+    """Say at which limit a machine stopped, with the gap that is left; called by `fit` itself."""
+    limit = limit_of(model.status_)
+    if limit is not None:
+        warnings.warn(
+            f"{type(model).__name__} stopped at {limit} with a duality gap of {model.gap_:.3g}; the certificate has "
+            "the proved figure. Allow more, or scale the columns of X to similar size.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
 def linear_evidence(
     lab: Labelled, coef: Array, intercept: Array, beta: Array, loss: str, offset: bool, scale: float | None = None
 ) -> dict[str, Any]:
@@ -157,7 +172,7 @@ def linear_evidence_of(
     beta = []
     for signs in machine_labels(lab.codes, len(lab.classes)):
         target = tol * null_objective(signs, lab.cost, model.loss, free)
-        beta.append(linear_svc(rows, signs, lab.cost, target, loss=model.loss, offset=free).beta)
+        beta.append(linear_svc(rows, signs, lab.cost, target, loss=model.loss, offset=free).value.beta)
     evidence = linear_evidence(
         lab, np.atleast_2d(model.coef_), np.ravel(model.intercept_), np.array(beta), model.loss, offset, scale
     )
@@ -184,7 +199,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     max_iter : int ≥ 1, default=1000
         Newton steps of each machine.
     trace : bool, default=False
-        Whether to record objective, gap, step and width of every step in ``trace_``.
+        Whether to record every step in ``trace_``.
     time_budget : float > 0, default=None
         Seconds after which each machine stops and keeps the best so far, with its (larger) proved gap.
 
@@ -194,7 +209,10 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         As in scikit-learn.
     gap_ : float
         Duality gap at which the solver stopped, summed over machines.
-    trace_ : list of dict
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all machines).
+    trace_ : Trace
+        With ``trace=True``: also ``machine`` and ``width``, over which the corner of the hinge is rounded.
     certificate_ : Certificate
         Kind "linear-svm".
 
@@ -261,15 +279,17 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "LinearSVC")
-        machines = [self._solve(X, signs, lab.cost) for signs in machine_labels(lab.codes, len(lab.classes))]
+        solved = [self._solve(X, signs, lab.cost) for signs in machine_labels(lab.codes, len(lab.classes))]
+        machines = [f.value for f in solved]
         self.classes_ = lab.classes
         self.coef_ = np.array([m.coef for m in machines])
         self.intercept_ = np.array([m.intercept for m in machines])
-        self.n_iter_ = int(max(m.steps for m in machines))
+        self.n_iter_ = int(max(f.stats["steps"] for f in solved))
         self.gap_ = float(sum(m.gap for m in machines))
-        self.trace_ = [record | {"machine": k} for k, m in enumerate(machines) for record in m.trace]
+        self.status_ = worst(f.status for f in solved)
+        self.trace_ = joined([f.trace for f in solved], "machine")
         self._training = self._hold(X, y, sample_weight)
-        self._warn(machines)
+        warn_if_limited(self)
 
         def make() -> tuple[Certificate, ...]:
             beta = np.array([m.beta for m in machines])
@@ -279,7 +299,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self._promise_certificates(make, self._training)
         return self
 
-    def _solve(self, X: Matrix, signs: Array, cost: Array) -> LinearMachine:
+    def _solve(self, X: Matrix, signs: Array, cost: Array) -> Solution:
         target = self.tol * null_objective(signs, cost, self.loss, self.fit_intercept)
         return linear_svc(
             X,
@@ -292,14 +312,3 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
             time_budget=self.time_budget,
             trace=self.trace,
         )
-
-    def _warn(self, machines: list[LinearMachine]) -> None:
-        stopped = {m.status for m in machines} & {"time", "steps"}
-        if stopped:
-            which = "the time budget" if "time" in stopped else "max_iter"
-            warnings.warn(
-                f"LinearSVC stopped at {which} with a duality gap of {self.gap_:.3g}; the certificate has the proved "
-                "figure. Allow more, or scale the columns of X to similar size.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )

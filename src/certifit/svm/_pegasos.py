@@ -15,28 +15,15 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
+from certifit._trace import Trace, joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import machine_labels
-from certifit.loops import pegasos as loops
-from certifit.solvers.balance import balance
-from certifit.solvers.smo import best_offsets
+from certifit.solvers import Solution
+from certifit.solvers._status import worst
+from certifit.solvers.pegasos import PegasosPlan, Walk, pegasos, shares
 from certifit.svm._labels import Labelled, labelled
 from certifit.svm._linear import LinearScores, linear_evidence, null_objective
-
-
-class _Walk:
-    """One machine under way: θ, the sum of iterates, visits, and how often each row was short."""
-
-    def __init__(self, columns: int) -> None:
-        self.t = 0
-        self.theta, self.total = np.zeros(columns + 1), np.zeros(columns + 1)
-
-    def visit(self, X: Array, y: Array, order: Array, lam: float, pad: float, counts: Array) -> None:
-        self.t = loops.passes(X, y, order, lam, pad, self.t, self.theta, self.total, counts)
-
-    def mean(self, lam: float, average: bool) -> Array:
-        return self.total / self.t if average else self.theta / (lam * self.t)
 
 
 class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
@@ -71,7 +58,10 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     ----------
     classes_, coef_, intercept_, n_iter_, t_, n_features_in_ :
         As in scikit-learn's SGDClassifier.
-    trace_ : list of dict
+    status_ : str
+        Why it stopped: "converged", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``: a row per pass, also ``machine``; ``step`` is η.
     certificate_ : Certificate
         Kind "linear-svm", after `fit` (after `partial_fit` it speaks of the last batch).
 
@@ -137,49 +127,28 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
         lab = labelled(X, y, None, None, 1.0 / (self.alpha * X.shape[0]), "PegasosSVC")
-        start, random = time.perf_counter(), check_random_state(self.random_state)
-        self.trace_: list[dict[str, float]] = []
-        results = [self._walk(X, signs, lab, random, start) for signs in machine_labels(lab.codes, len(lab.classes))]
+        random = check_random_state(self.random_state)
+        end = None if self.time_budget is None else time.perf_counter() + self.time_budget
+        solved = [self._walk(X, signs, lab, random, end) for signs in machine_labels(lab.codes, len(lab.classes))]
         self.classes_ = lab.classes
-        self._walks = [r[0] for r in results]
-        self.coef_ = np.array([r[1] for r in results])
-        self.intercept_ = np.array([r[2] for r in results])
-        self.n_iter_, self.t_ = max(r[4] for r in results), self._walks[0].t
-        self._keep(X, y, lab, np.array([r[3] for r in results]))
+        self._walks = [f.stats["walk"] for f in solved]
+        self.coef_ = np.array([f.value.w for f in solved])
+        self.intercept_ = np.array([f.value.b for f in solved])
+        self.n_iter_, self.t_ = max(f.stats["n_iter"] for f in solved), self._walks[0].t
+        self.status_ = worst(f.status for f in solved)
+        self.trace_ = joined([f.trace for f in solved], "machine")
+        self._keep(X, y, lab, np.array([f.value.beta for f in solved]))
         return self
 
-    def _walk(self, X: Array, y: Array, lab: Labelled, random: Any, start: float) -> tuple[Any, ...]:
-        walk, counts = _Walk(X.shape[1]), np.zeros(len(y), dtype=np.int64)
-        null = null_objective(y, lab.cost, "hinge", self.fit_intercept)
-        for done in range(1, self.max_iter + 1):
-            order = random.permutation(len(y)) if self.shuffle else np.arange(len(y))
-            walk.visit(X, y, order, self.alpha, float(self.fit_intercept), counts)
-            w, b = self._offset(walk, X, y, lab.cost)
-            beta = self._dual(y, lab.cost, counts, done)
-            scores = X @ w
-            primal = 0.5 * float(w @ w) + float(lab.cost @ np.maximum(0.0, 1.0 - y * (scores + b)))
-            v = X.T @ beta
-            gap = primal - float(np.abs(beta).sum()) + 0.5 * float(v @ v)
-            seconds = time.perf_counter() - start
-            if self.trace:
-                scale = self.alpha  # J is λ times the objective with costs 1/(λn)
-                self.trace_.append({"objective": scale * primal, "gap": scale * gap, "step": done, "seconds": seconds})
-            if gap <= self.tol * null or (self.time_budget is not None and seconds > self.time_budget):
-                break
-        return walk, w, b, beta, done
+    def _walk(self, X: Array, y: Array, lab: Labelled, random: Any, end: float | None) -> Solution:
+        plan = PegasosPlan(self.alpha, self.max_iter, self.average, self.fit_intercept, self.trace)
+        target = self.tol * null_objective(y, lab.cost, "hinge", self.fit_intercept)
+        left = None if end is None else end - time.perf_counter()  # all machines share the budget
 
-    def _offset(self, walk: _Walk, X: Array, y: Array, cost: Array) -> tuple[Array, float]:
-        padded = walk.mean(self.alpha, self.average)
-        w = padded[:-1]
-        if not self.fit_intercept:
-            return w, 0.0
-        lo, hi = np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
-        return w, float(np.mean(best_offsets(X @ w - y, lo, hi)))
+        def order() -> Array:
+            return random.permutation(len(y)) if self.shuffle else np.arange(len(y))
 
-    def _dual(self, y: Array, cost: Array, counts: Array, done: int) -> Array:
-        """The share of visits at which a row was short is its multiplier, in units of its cost."""
-        beta = y * cost * np.minimum(counts / done, 1.0)
-        return balance(beta, cost) if self.fit_intercept else beta
+        return pegasos(X, y, order, target, plan, left)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosSVC:
         """One pass over a batch, in the order given; the walk goes on from where it was.
@@ -205,18 +174,19 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         codes = np.searchsorted(self.classes_, y)
         signs = machine_labels(codes, len(self.classes_))
         if not hasattr(self, "_walks"):
-            self._walks = [_Walk(X.shape[1]) for _ in signs]
+            self._walks = [Walk(X.shape[1]) for _ in signs]
         order = np.arange(len(y))
         for walk, s in zip(self._walks, signs):
             walk.visit(X, s, order, self.alpha, float(self.fit_intercept), np.zeros(len(y), dtype=np.int64))
         means = np.array([walk.mean(self.alpha, self.average) for walk in self._walks])
         self.coef_ = means[:, :-1]
         self.intercept_ = means[:, -1] * float(self.fit_intercept)
-        self.t_, self.n_iter_, self.trace_ = self._walks[0].t, 1, []
+        self.t_, self.n_iter_, self.status_, self.trace_ = self._walks[0].t, 1, "max_iter", Trace()
         k = len(self.classes_)
         cost = np.full(len(y), 1.0 / (self.alpha * len(y)))
         lab = Labelled(self.classes_, codes, None, np.ones(k), np.full(k, cost[0]), cost)
-        beta = [self._dual(s, cost, s * (X @ w) + s * b < 1, 1) for s, w, b in zip(signs, self.coef_, self.intercept_)]
+        short = [s * (X @ w) + s * b < 1 for s, w, b in zip(signs, self.coef_, self.intercept_)]
+        beta = [shares(s, cost, c, 1, self.fit_intercept) for s, c in zip(signs, short)]
         self._keep(X, y, lab, np.array(beta))
         return self
 

@@ -13,11 +13,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import machine_labels
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, Precomputed, choose
+from certifit.solvers import Solution
+from certifit.solvers._status import worst
+from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.svm._labels import labelled
 
 
@@ -41,7 +45,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         A new order every pass.
     random_state : int, RandomState or None, default=None
     trace : bool, default=False
-        Whether to record the mistakes of every pass in ``trace_``.
+        Whether to record every mistake in ``trace_``.
     time_budget : float > 0, default=None
         Seconds after which learning stops.
 
@@ -51,6 +55,11 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         As in `SVC`; ``dual_coef_`` has one row a machine.
     mistakes_ : array
         How often each row was got wrong, one row a machine.
+    status_ : str
+        Why it stopped: "converged" (a pass without mistakes), "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``, a row per mistake: ``machine``, pass (``sweep``), ``row``, ``label`` ±1 and ``score``;
+        ``objective`` is the mean loss of the pass.
     certificate_ : Certificate
         Kind "kernel-perceptron": ``value`` the mistakes made, ``bound`` (R/γ)².
 
@@ -120,11 +129,11 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, None, None, 1.0, "KernelPerceptron")
         kernel, self._gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X)
-        gram, random, start = blocks(kernel, X), check_random_state(self.random_state), time.perf_counter()
+        gram, random = blocks(kernel, X), check_random_state(self.random_state)
+        end = None if self.time_budget is None else time.perf_counter() + self.time_budget
         signs = machine_labels(lab.codes, len(lab.classes))
-        self.trace_: list[dict[str, float]] = []
-        learned = [self._learn(gram, s, random, start, k) for k, s in enumerate(signs)]
-        mistakes = np.array([c for c, _ in learned])
+        solved = [self._learn(gram, s, random, end) for s in signs]
+        mistakes = np.array([f.value for f in solved])
         used = np.flatnonzero(mistakes.any(axis=0))
         self.classes_, self.kernel_, self.mistakes_ = lab.classes, kernel, mistakes
         self.support_ = used.astype(np.int32)
@@ -132,7 +141,9 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         full = mistakes * np.array(signs)
         self.dual_coef_ = full[:, used]
         self.intercept_ = full.sum(axis=1) * float(self.fit_intercept)
-        self.n_iter_ = max(p for _, p in learned)
+        self.n_iter_ = max(f.stats["n_iter"] for f in solved)
+        self.status_ = worst(f.status for f in solved)
+        self.trace_ = joined([f.trace for f in solved], "machine")
         record = kernel.record()
         evidence: dict[str, Any] = {
             "kernel": record if record is not None else ["given"],
@@ -148,28 +159,19 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(make, X, y)
         return self
 
-    def _learn(self, gram: Blocks, y: Array, random: Any, start: float, machine: int) -> tuple[Array, int]:
-        """Passes over the rows; the search for the next mistake is one vector operation."""
-        scores, counts, pad = np.zeros(len(y)), np.zeros(len(y)), float(self.fit_intercept)
-        done = 0
-        for done in range(1, self.max_iter + 1):
-            order = random.permutation(len(y)) if self.shuffle else np.arange(len(y))
-            at, wrong = 0, 0
-            while at < len(order):
-                short = np.flatnonzero((y * scores)[order[at:]] <= 0)
-                if not len(short):
-                    break
-                i = order[at + short[0]]
-                scores += y[i] * (gram.combine(np.array([i]), np.ones(1)) + pad)
-                counts[i] += 1
-                wrong += 1
-                at += short[0] + 1
-            seconds = time.perf_counter() - start
-            if self.trace:
-                self.trace_.append({"mistakes": float(wrong), "step": done, "machine": machine, "seconds": seconds})
-            if wrong == 0 or (self.time_budget is not None and seconds > self.time_budget):
-                break
-        return counts, done
+    def _learn(self, gram: Blocks, y: Array, random: Any, end: float | None) -> Solution:
+        def order() -> Array:
+            return random.permutation(len(y)) if self.shuffle else np.arange(len(y))
+
+        return kernel_perceptron(
+            gram,
+            y,
+            order,
+            offset=self.fit_intercept,
+            max_iter=self.max_iter,
+            time_budget=None if end is None else end - time.perf_counter(),  # all machines share the budget
+            trace=self.trace,
+        )
 
     def decision_function(self, X: Any) -> Array:
         """f(x): positive for ``classes_[1]``; one column a class for more than two.

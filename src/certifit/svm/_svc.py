@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,19 +16,21 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
+from certifit._trace import Trace, joined
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
+from certifit.solvers import Solution
+from certifit.solvers._status import limit_of, worst
 from certifit.solvers.balance import balance
-from certifit.solvers.smo import Machine, smo
+from certifit.solvers.smo import smo
 from certifit.svm import _fold_path
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import machine_evidence, read_diagonal
 from certifit.svm._labels import Labelled, labelled
-from certifit.svm._linear import normals
+from certifit.svm._linear import normals, warn_if_limited
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _SINGLE = 1e-6  # relative gap above which single precision serves
@@ -72,7 +75,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     break_ties : bool, default=False
         With "ovr" and more than two classes, break ties of votes by the decision function.
     trace : bool, default=False
-        Whether to record objective, gap, steps and seconds of every round in ``trace_``.
+        Whether to record every round in ``trace_``; every pair step for machines of at most 500 rows.
     time_budget : float > 0, default=None
         Seconds after which each machine stops and keeps the best so far, with its (larger) proved gap.
 
@@ -85,8 +88,12 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         Duality gap at which the solver stopped, summed over pairs of classes.
     kernel_ : Kernel
         The kernel with its numbers.
-    trace_ : list of dict
-        With ``trace=True``.
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all machines).
+    trace_ : Trace
+        With ``trace=True``: ``machine`` and, of each pair step, ``i`` and ``j`` with their multipliers before and after
+        (``alpha_i_before``, ``alpha_i``, ...) and whether one was ``clipped`` at a bound; ``pairs`` (steps so far) of
+        each round on larger data.
     certificate_ : Certificate
         Kind "svm": value, bound, gap, the three KKT cases, largest violation, certain labels.
 
@@ -175,14 +182,14 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         kernel, gamma, lab = self._set_up(X, y, sample_weight)
-        machines = []
+        solved = []
         for first, second in pairs_of(len(lab.classes)):
             rows = np.flatnonzero(((lab.codes == first) | (lab.codes == second)) & (lab.cost > 0))
-            machines.append((rows, self._solve(kernel, X, rows, lab, first)))
-        self._name_results(X, kernel, gamma, lab, machines)
+            solved.append((rows, self._solve(kernel, X, rows, lab, first)))
+        self._name_results(X, kernel, gamma, lab, solved)
         if self.probability:
             self._slope = self._calibrate(X, y, lab)
-        self._warn(machines, lab)
+        warn_if_limited(self)
 
         def make() -> tuple[Certificate, ...]:
             data = Data.of(X, y, sample_weight)
@@ -207,7 +214,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X, lab.weights)
         return kernel, gamma, lab
 
-    def _solve(self, kernel: Kernel, X: Matrix, rows: Array, lab: Labelled, first: int) -> Machine:
+    def _solve(self, kernel: Kernel, X: Matrix, rows: Array, lab: Labelled, first: int) -> Solution:
         y = np.where(lab.codes[rows] == first, 1.0, -1.0)
         cost = lab.cost[rows]
         null = 2.0 * min(cost[y > 0].sum(), cost[y < 0].sum())
@@ -220,11 +227,11 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             centre = part.mean(axis=0)
             part = part - centre
 
-        def gram(dtype: Any) -> Blocks:
+        def gram(dtype: npt.DTypeLike) -> Blocks:
             return blocks(kernel, part, dtype, memory=1e6 * self.cache_size)
 
         relative = self._relative_gap()
-        machine = smo(
+        found = smo(
             gram,
             y,
             cost,
@@ -235,22 +242,29 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             shrinking=self.shrinking,
             trace=self.trace,
         )
-        if centre is not None:
-            machine.beta = balance(machine.beta, cost)
-            machine.offset -= float(machine.beta @ part @ centre)
-        return machine
+        if not everything:  # pair steps are told in rows of X
+            rows_of = {"i": rows, "j": rows}
+            found.stats["trace"] = Trace(
+                r._replace(**{k: int(of[r[k]]) for k, of in rows_of.items() if r._asdict().get(k) is not None})
+                for r in found.trace
+            )
+        if centre is None:
+            return found
+        beta = balance(found.value.beta, cost)
+        machine = replace(found.value, beta=beta, offset=found.value.offset - float(beta @ part @ centre))
+        return replace(found, value=machine)
 
     def _relative_gap(self) -> float:
         """The share of what the null model pays at which a fit stops."""
         return _TOL_TO_GAP * self.tol
 
     def _name_results(
-        self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, machines: list[tuple[Array, Machine]]
+        self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, solved: list[tuple[Array, Solution]]
     ) -> None:
         pairs, k = pairs_of(len(lab.classes)), len(lab.classes)
         full = np.zeros((len(pairs), X.shape[0]))
-        for p, (rows, machine) in enumerate(machines):
-            full[p, rows] = balance(machine.beta, lab.cost[rows])
+        for p, (rows, found) in enumerate(solved):
+            full[p, rows] = balance(found.value.beta, lab.cost[rows])
         used = np.flatnonzero(np.any(full != 0, axis=0))
         support = used[np.argsort(lab.codes[used], kind="stable")]
         own = lab.codes[support]
@@ -266,27 +280,17 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.n_support_ = np.bincount(own, minlength=k).astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
         self.dual_coef_ = dual
-        self.intercept_ = np.array([m.offset for _, m in machines])
+        self.intercept_ = np.array([f.value.offset for _, f in solved])
         self.kernel_, self._gamma = kernel, gamma
         self.shape_fit_ = X.shape
-        self.n_iter_ = np.array([m.steps for _, m in machines], dtype=np.int32)
-        self.gap_ = float(sum(m.gap for _, m in machines))
-        self.fit_status_ = int(any(m.status in ("time", "steps") for _, m in machines))
-        self.trace_ = [record | {"machine": p} for p, (_, m) in enumerate(machines) for record in m.trace]
+        self.n_iter_ = np.array([f.stats["steps"] for _, f in solved], dtype=np.int32)
+        self.gap_ = float(sum(f.value.gap for _, f in solved))
+        self.status_ = worst(f.status for _, f in solved)
+        self.fit_status_ = int(limit_of(self.status_) is not None)
+        self.trace_ = joined([f.trace for _, f in solved], "machine")
         self._columns = pair_coefficients(dual, own, k)
         dense = isinstance(kernel, RBF) and not scipy.sparse.issparse(X)
         self._shift = X.mean(axis=0) if dense else None  # distances stay, cancellation shrinks
-
-    def _warn(self, machines: list[tuple[Array, Machine]], lab: Labelled) -> None:
-        stopped = {m.status for _, m in machines} & {"time", "steps"}
-        if stopped:
-            which = "the time budget" if "time" in stopped else "max_iter"
-            warnings.warn(
-                f"SVC stopped at {which} with a duality gap of {self.gap_:.3g}; the certificate has the proved "
-                "figure. Allow more, or scale the columns of X to similar size.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def _evidence(self, X: Matrix, lab: Labelled) -> tuple[str, dict[str, Any]]:
         return machine_evidence(
