@@ -200,3 +200,13 @@ def test_a_registered_loss_can_be_saved(tmp_path):
     cf.save(model, tmp_path / "m.certifit")
     assert cf.verify(tmp_path / "m.certifit", X, Y).holds
     assert np.array_equal(cf.load(tmp_path / "m.certifit").predict(X), model.predict(X))
+
+
+def test_a_registered_kernel_is_exported_by_its_own_formula():
+    import onnxruntime
+
+    model = SVC(kernel=2.0 * Cube(0.5) + kernels.RBF(0.3).normalized()).fit(X, LABELS)
+    session = onnxruntime.InferenceSession(cf.to_onnx(model).SerializeToString())
+    labels, scores = session.run(["label", "scores"], {"X": X})
+    assert labels.tolist() == model.predict(X).tolist()
+    assert scores == pytest.approx(model.decision_function(X), rel=1e-10, abs=1e-12)

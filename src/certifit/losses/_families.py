@@ -43,12 +43,18 @@ class Link:
 
 _SQRT = np.sqrt(2.0 * np.pi)
 
+
+def _sigmoid(e: Any) -> Any:
+    # SciPy's function is not always a ufunc (see `entr`): what writes graphs instead of numbers brings its own.
+    return e.sigmoid() if hasattr(e, "sigmoid") else expit(e)
+
+
 LINKS: dict[str, Link] = {
     link.name: link
     for link in (
         Link("identity", lambda m: m + 0.0, lambda e: e + 0.0, np.ones_like),
         Link("log", np.log, lambda e: np.exp(np.minimum(e, 700.0)), lambda e: np.exp(np.minimum(e, 700.0))),
-        Link("logit", logit, expit, lambda e: expit(e) * expit(-e)),
+        Link("logit", logit, _sigmoid, lambda e: expit(e) * expit(-e)),
         Link("probit", ndtri, ndtr, lambda e: np.exp(-0.5 * np.square(e)) / _SQRT),
         Link(
             "cloglog",

@@ -9,6 +9,8 @@ import numpy as np
 from certifit.files._errors import ExportError
 from certifit.files._onnx._answer import affine, by_sign, column, sigmoid, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
+from certifit.files._onnx._symbols import written
+from certifit.losses import LINKS
 
 
 def regression(g: Graph, model: Any, x: str) -> Answer:
@@ -51,32 +53,10 @@ def logistic(g: Graph, model: Any, x: str) -> Answer:
 def glm(g: Graph, model: Any, x: str) -> Answer:
     """The inverse link of w·x + b."""
     z = column(g, affine(g, x, model.coef_, model.intercept_))
-    return Answer(value=_mean(g, model.link_, z))
-
-
-def _mean(g: Graph, link: str, z: str) -> str:
-    if link == "identity":
-        return z
-    if link == "log":
-        return g("Exp", g("Min", z, 700.0))
-    if link == "logit":
-        return sigmoid(g, z)
-    if link == "inverse":
-        return g("Div", 1.0, z)
-    if link == "inverse_squared":
-        return g("Pow", z, -0.5)
-    if link == "cloglog":
-        # 1 − e^−t without cancellation: (1 − u)·t/−log u with u = e^−t as it is rounded (Kahan).
-        t = g("Exp", g("Min", z, 700.0))
-        u = g("Exp", g("Neg", t))
-        left = g("Sub", 1.0, u)
-        tiny, gone = g("Equal", u, 1.0), g("Equal", u, 0.0)
-        logs = g("Neg", g("Log", g("Where", g("Or", tiny, gone), 0.5, u)))
-        return g("Where", tiny, t, g("Where", gone, 1.0, g("Div", g("Mul", left, t), logs)))
-    raise ExportError(
-        f"A GLM with link {link!r} cannot be exported to ONNX (onnxruntime has no such function in double precision); "
-        "identity, log, logit, cloglog, inverse and inverse_squared can."
-    )
+    what = f"A GLM with link {model.link_!r}"
+    if model.link_ not in LINKS:
+        raise ExportError(f"{what} cannot be exported to ONNX; identity, log, logit, cloglog and inverse links can.")
+    return Answer(value=written(g, z, LINKS[model.link_].inverse, what))
 
 
 def voted(g: Graph, model: Any, x: str) -> Answer:
