@@ -73,7 +73,13 @@ METHODS = (
         lambda r: isinstance(_base(r), (L1, ElasticMix)),
         solve_coordinate,
     ),
-    Method("newton", "a smooth loss and a smooth penalty", _smooth, lambda r: r.smooth, solve_newton),
+    Method(
+        "newton",
+        "a smooth loss and a smooth penalty",
+        _smooth,
+        lambda r: r.smooth and separable(r) is not None,  # a user's own smooth penalty goes the way of its prox
+        solve_newton,
+    ),
     Method(
         "interior_point",
         "a loss with one kink and a penalty that splits into coordinates",
