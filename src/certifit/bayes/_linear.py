@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.stats
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._sklearn import Interval, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
@@ -174,7 +174,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         y = np.asarray(y, dtype=float)
         weight = None
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not weight.sum() > 0:
                 raise ValueError("All sample weights are zero: at least one row must count.")
         Phi = self.features(X)

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import assert_all_finite, check_array, check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._sklearn import Interval, RealNotInt, StrOptions
 from certifit._types import Array
 from certifit.certificates import Certificate, Data
 from certifit.decomposition import _spectrum as roads

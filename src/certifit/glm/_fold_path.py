@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array
 from certifit.losses import FamilyLoss, Loss
 from certifit.resampling import CannotShare, Fold
@@ -50,7 +50,7 @@ def glm_fold_path(
             m._validate_params()
         X = check_array(X, dtype=[np.float64, np.float32])
         y = np.asarray(check_array(y, ensure_2d=False, dtype="numeric"), dtype=float)
-        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (TypeError, ValueError):
         return None  # a fit says what is wrong
     if y.ndim != 1 or len(y) != len(X) or any(m.l1_ratio * m.alpha > 0 for m in models):

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
+from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design
@@ -173,7 +173,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True, multi_output=False
         )
         y = np.asarray(y, dtype=float)
-        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.link_ = _link_name(self.family, self.link)
         shift = _read_offset(offset, exposure, self.link_, len(y))
         reader = FamilyLoss(**_family_params(self.family), link=self.link_)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
@@ -142,7 +142,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         weights = np.ones(X.shape[0])
         if sample_weight is not None:
-            weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+            weights = np.asarray(check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=float), (Y.shape[1],))
         if not np.all(alpha > 0):

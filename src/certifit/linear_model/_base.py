@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import _check_sample_weight, assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from certifit._certified import note_fingerprint
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix
 from certifit.design import look
 
@@ -37,7 +38,7 @@ def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
     """Sample weights as floats ≥ 0, not all zero; None when none were given."""
     if sample_weight is None:
         return None
-    return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def linear_scores(model: Any, X: Any) -> Array:

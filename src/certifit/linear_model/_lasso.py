@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
+from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import ClassifierTags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
+from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design

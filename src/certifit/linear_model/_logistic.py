@@ -11,12 +11,12 @@ import numpy as np
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
+from certifit._sklearn import Hidden, Interval, StrOptions
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts

@@ -11,11 +11,11 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue

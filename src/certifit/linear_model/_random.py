@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, check_sample_weight
 from certifit._types import Array
 from certifit.certificates import Data, issue
 from certifit.linear_model._perceptron import LinearScores
@@ -80,7 +80,7 @@ class RandomLinearClassifier(Certified, LinearScores):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}.")

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue

@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
+from certifit._sklearn import safe_indexing
 from certifit._types import Array
 from certifit.metrics import Figure, Interval
 from certifit.model_selection._progress import Progress, watched
@@ -71,7 +72,7 @@ def fit_rounds(
 
 def _round(estimator: Any, X: Any, y: Any, counts: Array) -> Array:
     rows = np.repeat(np.arange(len(counts)), counts)
-    model = clone(estimator).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+    model = clone(estimator).fit(safe_indexing(X, rows), safe_indexing(y, rows))
     return np.asarray(model.predict(X))
 
 

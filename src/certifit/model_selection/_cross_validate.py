@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils import indexable
 
+from certifit._sklearn import check_sample_weight, safe_indexing
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
@@ -232,7 +232,7 @@ def cross_validate(
     """
     X, y, groups = indexable(X, y, groups)
     rule = Scoring.of(estimator, scoring)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
     split = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups, random_state=random_state)
     wanted = (method,) if isinstance(method, str) else tuple(method)
     wanted = tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
@@ -275,7 +275,7 @@ def _shared_folds(
         for (train, test), found in zip(split, watched(path, len(split), progress, "validating")):
             outer = None if weights is None else weights[test]
             classes = classes_of(estimator, y, train)
-            scores = rule.of_answers(estimator, found, classes, None, _safe_indexing(y, test), outer)
+            scores = rule.of_answers(estimator, found, classes, None, safe_indexing(y, test), outer)
             one = {name: values[0] for name, values in found.items()}
             outcomes.append(Outcome({k: float(v[0]) for k, v in scores.items()}, answers=one))
     except (CannotShare, np.linalg.LinAlgError):
@@ -417,10 +417,10 @@ def hold_out(
     if validation_size > 0:
         by = by[rest] if by is not None else None
         train, validation = train_test_split(rest, test_size=sizes[1], random_state=random_state, stratify=by)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
 
     def part(rows: Array) -> tuple[Any, Any, Any]:
-        return _safe_indexing(X, rows), _safe_indexing(y, rows), None if weights is None else weights[rows]
+        return safe_indexing(X, rows), safe_indexing(y, rows), None if weights is None else weights[rows]
 
     model = fit_model(clone(estimator), *part(train))
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.special
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from certifit._sklearn import safe_indexing
 from certifit._types import Array
 from certifit.metrics import Interval
 from certifit.model_selection._progress import Progress, watched
@@ -163,7 +163,7 @@ def _permuted(estimator: Any, X: Any, y: Array, prepare: Any, cv: Any, rule: Sco
     found = []
     for fold in split:
         score, model = _score(estimator, Z, labels, fold, rule)
-        judge_again = _rejudge(rule, model, _safe_indexing(Z, fold[1]))
+        judge_again = _rejudge(rule, model, safe_indexing(Z, fold[1]))
         mixed = [labels[fold[1]][rng.permutation(len(fold[1]))] for _ in range(_SHUFFLES)]
         found.append((score, float(np.mean([judge_again(other) for other in mixed]))))
     means = np.mean(found, axis=0)

@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
+from certifit._sklearn import check_method_params, safe_split
 from certifit._types import Array
 from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._scoring import Scoring
@@ -75,13 +75,13 @@ def judge(
     """Fit a copy on the training rows and judge it on the test rows."""
     train, test = fold
     model = clone(estimator).set_params(**{k: clone(v, safe=False) for k, v in params.items()})
-    X_train, y_train = _safe_split(model, X, y, train)
-    X_test, y_test = _safe_split(model, X, y, test, train)
+    X_train, y_train = safe_split(model, X, y, train)
+    X_test, y_test = safe_split(model, X, y, test, train)
     inner, outer = (None, None) if weights is None else (weights[train], weights[test])
     found = Outcome()
     start = time.perf_counter()
     try:
-        fit_model(model, X_train, y_train, inner, _check_method_params(X, dict(fit_params or {}), indices=train))
+        fit_model(model, X_train, y_train, inner, check_method_params(X, dict(fit_params or {}), train))
         found.fit_time = time.perf_counter() - start
         start = time.perf_counter()
         found.scores = scoring.of_model(model, X_test, y_test, outer)

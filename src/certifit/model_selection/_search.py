@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from certifit._sklearn import HasMethods, StrOptions, check_sample_weight, safe_indexing
 from certifit._types import Array
 from certifit.certificates.evaluation import corrected_limits
 from certifit.model_selection._progress import watched
@@ -167,7 +167,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         X, y, groups = indexable(X, y, groups)
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
         if weights is not None:
             weight_name(self.estimator)
         split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
@@ -235,7 +235,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             outer = None if weights is None else weights[test]
             classes = classes_of(self.estimator, y, train)
             # Scorers that look at answers only never see the rows themselves.
-            yield scoring.of_answers(self.estimator, found, classes, None, _safe_indexing(y, test), outer)
+            yield scoring.of_answers(self.estimator, found, classes, None, safe_indexing(y, test), outer)
 
     # -- the choice ---------------------------------------------------------------------------------
     def _choose(self, results: dict[str, Any], grid: Sequence[Any], split: Sequence[Fold], chooser: str | None) -> None:

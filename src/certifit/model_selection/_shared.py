@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
+from certifit._sklearn import safe_indexing
 from certifit._types import Array
 from certifit.model_selection._scoring import depth
 from certifit.resampling import CannotShare, Fold
@@ -184,13 +184,13 @@ def _pipeline_folds(
     for train, test in folds:
         found: dict[str, Array] = {}
         both = np.concatenate([train, test])
-        labels = _safe_indexing(y, both)
+        labels = safe_indexing(y, both)
         weights = None if sample_weight is None else np.asarray(sample_weight)[both]
         for bundle in bundles:
             before = clone(pipeline).set_params(**bundle.head)[:-1]
             try:
-                inner = before.fit_transform(_safe_indexing(X, train), _safe_indexing(y, train))
-                outer = before.transform(_safe_indexing(X, test))
+                inner = before.fit_transform(safe_indexing(X, train), safe_indexing(y, train))
+                outer = before.transform(safe_indexing(X, test))
             except ValueError as error:
                 raise CannotShare("the preprocessing fails") from error  # fits alone tell where
             rows = _stack(inner, outer)
@@ -214,7 +214,7 @@ def _last_path(final: Any, rows: Any, labels: Any, n: int, tails: Any, response:
 
 def _last_alone(final: Any, rows: Any, labels: Any, n: int, tails: Any, response: Any, weights: Any) -> Answers:
     """The last step fitted point by point: only the preprocessing is shared."""
-    y = _safe_indexing(labels, np.arange(n))
+    y = safe_indexing(labels, np.arange(n))
     extra = {} if weights is None else {"sample_weight": weights[:n]}
     try:
         models = [clone(final).set_params(**tail).fit(rows[:n], y, **extra) for tail in tails]

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array
 
 
@@ -57,7 +58,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"OneVsRest needs at least 2 classes, but the data contains only one class: {classes[0]!r}."
             )
         extra = {} if sample_weight is None else {"sample_weight": sample_weight}
-        weights = _check_sample_weight(sample_weight, X)
+        weights = check_sample_weight(sample_weight, X)
         positives = classes[1:] if len(classes) == 2 else classes
         self.estimators_ = [clone(self.estimator).fit(X, (y == c).astype(int), **extra) for c in positives]
         self.imbalance_ = np.array([weights[y == c].sum() for c in positives]) / weights.sum()

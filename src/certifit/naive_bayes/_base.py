@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
+from certifit._sklearn import check_partial_fit_first_call, check_sample_weight
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._folds import fold_answers
@@ -252,7 +252,7 @@ class IncrementalNB(NaiveBayes):
         self
         """
         self._validate_params()
-        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
+        first = check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")
         rows, labels = self._read(X, y, reset=first)
         codes = encode_known(labels, self.classes_)
         more = self._tally(rows, codes, len(self.classes_), check_weight(sample_weight, rows))
@@ -303,7 +303,7 @@ def check_weight(sample_weight: Weights, X: Matrix) -> Array | None:
     """Weights as float64, not negative, not all zero; None when none were given."""
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.any(weight > 0):
         raise ValueError("All sample weights are zero: at least one row must count.")
     return weight

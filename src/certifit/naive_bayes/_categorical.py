@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.naive_bayes._base import smoothed_log_shares
 from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.naive_bayes._base import (
     Alpha,

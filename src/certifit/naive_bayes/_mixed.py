@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
+from certifit._sklearn import Interval, check_y, num_samples
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, smoothed_log_shares
 from certifit.naive_bayes._columns import (
@@ -115,7 +115,7 @@ class MixedNB(NaiveBayes):
         """Columns of validated X and the kinds their types imply."""
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            if _num_samples(X) == 0:
+            if num_samples(X) == 0:
                 raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
             return columns_of(X)
         if isinstance(X, (list, tuple)):  # NumPy would turn numbers beside words into words
@@ -129,7 +129,7 @@ class MixedNB(NaiveBayes):
         if y is None:
             raise ValueError("MixedNB requires y to be passed, but the target y is None.")
         columns, implied = self._arrive(X, reset)
-        labels: Array = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
+        labels: Array = check_y(y, multi_output=False, y_numeric=False, estimator=self)
         check_consistent_length(columns[0], labels)
         asked: Any = {"numeric": self.numeric, "categorical": self.categorical, "boolean": self.boolean}
         self._kinds = choose_kinds(columns, implied, getattr(self, "feature_names_in_", None), asked)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.neighbors import _votes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifit._sklearn import check_feature_names_in
 from certifit._types import Array
 
 
@@ -19,4 +20,4 @@ def numbers(transformer: Any, X: Any, reset: bool, missing: bool = False) -> Arr
 def names_in(transformer: Any, input_features: Any) -> Array:
     """Names of the input columns as scikit-learn's rules have them (x0, x1, ... when there are none)."""
     check_is_fitted(transformer, "n_features_in_")
-    return _check_feature_names_in(transformer, input_features)
+    return check_feature_names_in(transformer, input_features)

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifit._sklearn import StrOptions
 from certifit._types import Array
 from certifit.preprocessing._base import names_in
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from certifit._sklearn import Interval
 from certifit._types import Array
 from certifit.preprocessing._base import names_in, numbers
 

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array
 from certifit.preprocessing._base import names_in, numbers
 
@@ -56,7 +57,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.ddof not in (0, 1):
             raise ValueError(f"ddof must be 0 or 1, got {self.ddof}.")
         X = numbers(self, X, reset=True, missing=True)
-        s = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        s = np.ones(len(X)) if sample_weight is None else check_sample_weight(sample_weight, X, dtype=np.float64)
         if np.any(s < 0):
             raise ValueError("sample_weight must not be negative.")
         Z = X.astype(float)

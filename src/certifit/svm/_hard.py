@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NotSeparableError, ThinMarginError
+from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix
 
 
@@ -35,7 +35,7 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
         )
     weights = None
     if sample_weight is not None:
-        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         mass = np.bincount(codes, weights=weights, minlength=len(classes))
         if np.any(mass <= 0):
             raise ValueError(

@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, check_partial_fit_first_call
 from certifit._trace import Trace, joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
@@ -167,7 +166,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "classes_")
         self._validate_params()
         X, y = self._checked(X, y, reset=first)
-        _check_partial_fit_first_call(self, classes)
+        check_partial_fit_first_call(self, classes)
         strange = np.setdiff1d(y, self.classes_)
         if len(strange):
             raise ValueError(f"The label {strange[0]!r} is not among the classes given in the first call.")

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue

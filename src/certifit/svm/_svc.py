@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions, ovr_decision_function
 from certifit._trace import Trace, joined
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
@@ -354,13 +353,13 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             return scores[:, 0]
         if self.decision_function_shape == "ovo":
             return scores
-        return np.asarray(_ovr_decision_function(scores < 0, -scores, len(classes)))
+        return np.asarray(ovr_decision_function(scores < 0, -scores, len(classes)))
 
     def _codes(self, scores: Array, k: int) -> Array:
         if k == 2:
             return (scores[:, 0] > 0).astype(int)
         if self.break_ties:
-            return np.asarray(_ovr_decision_function(scores < 0, -scores, k).argmax(axis=1))
+            return np.asarray(ovr_decision_function(scores < 0, -scores, k).argmax(axis=1))
         votes = np.zeros((len(scores), k))
         for p, (i, j) in enumerate(pairs_of(k)):
             votes[:, i] += scores[:, p] > 0
@@ -394,7 +393,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(X)
         k = len(self.classes_)
-        decision = scores[:, 0] if k == 2 else _ovr_decision_function(scores < 0, -scores, k)
+        decision = scores[:, 0] if k == 2 else ovr_decision_function(scores < 0, -scores, k)
         return probabilities(decision, self._slope, self._codes(scores, k))
 
     @available_if(_has_probability)

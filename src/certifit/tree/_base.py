@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_array,
     check_consistent_length,
     check_is_fitted,
+    check_sample_weight,
     validate_data,
 )
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._sklearn import Interval, RealNotInt, StrOptions
 from certifit._types import Array
 from certifit.certificates import Data
 from certifit.tree import _columns, _fold_path
@@ -107,7 +107,7 @@ class DecisionTree(Certified, BaseEstimator):
     def _read_weights(self, X: Array, sample_weight: Any) -> Array | None:
         if sample_weight is None:
             return None
-        w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        w = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not w.sum() > 0:
             raise ValueError("Every sample weight is zero: there is nothing to learn from.")
         return w

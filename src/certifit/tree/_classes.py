@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from certifit._sklearn import StrOptions
 from certifit._types import Array
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._target import Target

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
+from certifit._sklearn import safe_indexing
 from certifit._types import Array
 from certifit.resampling import Fold
 from certifit.tree._pruning import sequence_of
@@ -55,8 +55,8 @@ def answers(
         weights = None if sample_weight is None else np.asarray(sample_weight)[train]
         for rest, where, alphas in groups:
             grown = clone(model).set_params(**{**rest, "ccp_alpha": 0.0})
-            grown.fit(_safe_indexing(X, train), _safe_indexing(y, train), weights)
-            for name, values in _read(grown, _safe_indexing(X, test), alphas, response).items():
+            grown.fit(safe_indexing(X, train), safe_indexing(y, train), weights)
+            for name, values in _read(grown, safe_indexing(X, test), alphas, response).items():
                 if name not in found:
                     found[name] = np.empty((size, *values.shape[1:]), dtype=values.dtype)
                 found[name][where] = values

@@ -1,0 +1,92 @@
+"""What certifit uses of scikit-learn that has no public name there, in one place.
+
+Each entry says why it is used nevertheless. When scikit-learn moves one of these names, this file is all that changes;
+everything else imports public names only, and a test sees to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.multiclass import _check_partial_fit_first_call, _ovr_decision_function
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_method_params,
+    _check_sample_weight,
+    _check_y,
+    _num_samples,
+)
+
+from certifit._types import Array
+
+# The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
+# refuses bad values with the message that users of scikit-learn know, and tools read the ranges.
+__all__ = [
+    "HasMethods",
+    "Hidden",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "check_feature_names_in",
+    "check_method_params",
+    "check_partial_fit_first_call",
+    "check_sample_weight",
+    "check_y",
+    "num_samples",
+    "ovr_decision_function",
+    "safe_indexing",
+    "safe_split",
+]
+
+
+def check_sample_weight(sample_weight: object, X: object, **options: Any) -> Array:
+    """Weights as an array, with scikit-learn's checks and messages: its contract tests look at both."""
+    found = np.asarray(_check_sample_weight(sample_weight, X, **options))
+    if not np.any(found):  # scikit-learn says so itself from 1.9 on
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return found
+
+
+def check_y(y: object, **options: Any) -> Array:
+    """y as an array where X is validated apart; the public `check_X_y` would validate both."""
+    return np.asarray(_check_y(y, **options))
+
+
+def num_samples(X: object) -> int:
+    """Rows of anything that scikit-learn accepts, with its message for what it does not."""
+    return int(_num_samples(X))
+
+
+def check_feature_names_in(model: object, input_features: object) -> Array:
+    """Names of the columns as ``get_feature_names_out`` promises them."""
+    return np.asarray(_check_feature_names_in(model, input_features))
+
+
+def check_partial_fit_first_call(model: object, classes: object) -> bool:
+    """Whether this is the first ``partial_fit``; sets ``classes_`` and refuses other classes, as scikit-learn does."""
+    return bool(_check_partial_fit_first_call(model, classes))
+
+
+def ovr_decision_function(votes: Array, scores: Array, n_classes: int) -> Array:
+    """One score per class from those of all pairs: scikit-learn's formula, so that scores of `SVC` are comparable."""
+    return np.asarray(_ovr_decision_function(votes, scores, n_classes))
+
+
+def safe_indexing(X: Any, rows: object, **options: Any) -> Any:
+    """Rows of an array, sparse matrix, data frame or list: the public resampling tools do it with this."""
+    return _safe_indexing(X, rows, **options)
+
+
+def safe_split(estimator: object, X: Any, y: Any, rows: object, train_rows: object = None) -> tuple[Any, Any]:
+    """X and y of one side of a fold; columns too, where the estimator takes a kernel matrix."""
+    X, y = _safe_split(estimator, X, y, rows, train_rows)
+    return X, y
+
+
+def check_method_params(X: object, params: Any, rows: object = None) -> dict[str, Any]:
+    """The share of a fold of what goes to ``fit`` (weights and the like)."""
+    return dict(_check_method_params(X, params, rows))
