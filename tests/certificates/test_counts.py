@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from certifit.certificates import Certificate
-from certifit.certificates._data import digest_evidence
+from certifit.certificates import Certificate, Data
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
+from tests.certificates.tampering import forged, reissued
 
 MODELS = [
     GaussianNB(),
@@ -26,11 +26,6 @@ def data(seed=0, n=90):
     X = rng.integers(0, 4, (n, 3)).astype(float)
     X[:4] = np.arange(4)[:, None]
     return X, rng.permutation(np.arange(n) % 3), rng.integers(0, 3, n).astype(float)
-
-
-def resealed(certificate, **evidence):
-    changed = {**certificate.evidence, **evidence}
-    return certificate.tampered(evidence=changed, digests={**certificate.digests, "evidence": digest_evidence(changed)})
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -54,10 +49,10 @@ def test_tampering_is_refused(model):
         if key in c.evidence and np.asarray(c.evidence[key]).size:
             wrong = np.array(c.evidence[key])
             wrong.flat[0] += 1e-5
-            assert not resealed(c, **{key: wrong}).verify(X, y).holds
+            assert not forged(c, **{key: wrong}).verify(X, y).holds
     shares = np.array(c.evidence["class_prior"])
     if c.evidence["prior_rule"] != "given":
-        assert not resealed(c, class_prior=shares[::-1] + 0.01).verify(X, y).holds
+        assert not forged(c, class_prior=shares[::-1] + 0.01).verify(X, y).holds
     other = X.copy()
     other[0, 0] += 1
     outcome = c.verify(other, y)
@@ -94,7 +89,7 @@ def test_word_labels_and_unknown_ones():
     words = np.array(["a", "b", "c"])[y]
     c = CategoricalNB().fit(X, words).certificate_
     assert c.verify(X, words).holds
-    assert not resealed(c, classes=np.array(["a", "b", "z"])).verify(X, words).holds
+    assert not forged(c, classes=np.array(["a", "b", "z"])).verify(X, words).holds
 
 
 @pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB, CategoricalNB])
@@ -105,4 +100,41 @@ def test_zero_counts_without_smoothing(make):
     assert c.verify(X, y, rigor="exact").holds
     logs = np.array(c.evidence["feature_log_prob"])
     logs[np.isfinite(logs)] = -np.inf
-    assert not resealed(c, feature_log_prob=logs).verify(X, y).holds
+    assert not forged(c, feature_log_prob=logs).verify(X, y).holds
+
+
+COUNTS, LABELS = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 2.0]]), [0, 1, 1]
+
+
+@pytest.mark.parametrize("alpha", [np.array([-2.0, 5.0]), np.array([np.nan, 1.0]), -1.0, np.inf])
+def test_pseudo_counts_that_are_none_are_refused(alpha):
+    proof = MultinomialNB().fit(COUNTS, LABELS).certificate_
+    cells = np.array([[3.0, 4.0], [4.0, 5.0]]) + alpha
+    with np.errstate(all="ignore"):
+        logs = np.log(cells / cells.sum(axis=1, keepdims=True))
+    again = reissued(proof, Data.of(COUNTS, LABELS), alpha=alpha, feature_log_prob=logs)
+    assert not again.holds
+
+
+def test_the_claim_names_the_smoothing_and_what_is_largest():
+    proof = MultinomialNB(alpha=2.5).fit(COUNTS, LABELS).certificate_
+    assert "α = 2.5" in proof.claim
+    assert "log posterior" in proof.claim
+    assert "likelier" not in proof.claim
+    given = GaussianNB(priors=[0.3, 0.7]).fit(COUNTS + [[0.0], [1.0], [2.0]], LABELS).certificate_
+    assert "class shares as given" in given.claim
+
+
+def test_no_category_and_no_column_is_left_uncounted():
+    X, y = np.array([[0], [1], [2], [2], [0]]), [0, 0, 1, 1, 1]
+    proof = CategoricalNB().fit(X, y).certificate_
+    fewer = np.log(np.array([[2.0, 2.0], [2.0, 1.0]]) / np.array([[4.0], [3.0]]))
+    hidden = reissued(proof, Data.of(X, y), n_categories=np.array([2]), feature_log_prob=fewer)
+    assert not hidden.holds
+    T = np.array([[1.0, "a"], [2.0, "b"], [1.5, "a"], [3.0, "c"]], dtype=object)
+    mixed = MixedNB().fit(T, [0, 0, 1, 1]).certificate_
+    assert mixed.holds
+    two = np.log(np.array([[2.0, 2.0], [2.0, 1.0]]) / np.array([[4.0], [3.0]]))
+    assert not reissued(mixed, Data.of(T, [0, 0, 1, 1]), categories=[["a", "b"]], feature_log_prob=two).holds
+    none = {"discrete": np.zeros(0, dtype=int), "categories": [], "feature_log_prob": np.zeros((2, 0))}
+    assert not reissued(mixed, Data.of(T, [0, 0, 1, 1]), **none).holds

@@ -81,3 +81,55 @@ def test_verification_reads_like_a_list(fitted):
     text = str(model.certificate_.verify(X, y))
     assert text.startswith("holds")
     assert "figure 'gap'" in text
+
+
+class _Word(str):
+    """A word that equals everything."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __str__(self):
+        return "something else"
+
+
+class _Number(float):
+    """A number that is as large, and as small, as anybody likes."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __le__(self, other):
+        return True
+
+    def __ge__(self, other):
+        return True
+
+
+def test_words_and_numbers_that_lie_about_themselves_are_made_plain(fitted):
+    model, X, y = fitted
+    c = model.certificate_
+    perfect = c.tampered(claim=_Word("This model is perfect."))
+    assert type(perfect.claim) is str
+    assert perfect.claim == "This model is perfect."
+    assert not perfect.verify(X, y).holds
+    assert not c.tampered(figures={**c.figures, "gap": _Number(-5.0)}).verify(X, y).holds
+    assert (
+        not c.tampered(digests={**c.digests, "evidence": _Word("0")}, evidence={**c.evidence, "alpha": 7.0})
+        .verify(X, y)
+        .holds
+    )
+    assert not c.tampered(kind=_Word("unheard of")).verify(X, y).holds
+    assert not c.tampered(theorem=_Word("magic")).verify(X, y).holds
+
+
+def test_a_certificate_holds_plain_values_only(fitted):
+    c = fitted[0].certificate_
+    with pytest.raises(TypeError, match="not object"):
+        c.tampered(figures={**c.figures, "gap": object()})
+    words = c.tampered(evidence={**c.evidence, "names": np.array([_Word("a"), _Number(1.0)], dtype=object)})
+    assert [type(v) for v in words.evidence["names"]] == [str, float]

@@ -260,6 +260,16 @@ class Certificate:
     rigor: Rigor = "float"
     failures: tuple[str, ...] = field(default=())
 
+    def __post_init__(self) -> None:
+        """Plain types only: a number or a word of some other class could answer comparisons as it likes."""
+        for name in ("kind", "claim", "theorem", "rigor"):
+            object.__setattr__(self, name, str.__str__(getattr(self, name)))
+        for name in ("figures", "evidence", "digests"):
+            object.__setattr__(self, name, {str.__str__(k): plain(v) for k, v in getattr(self, name).items()})
+        for name in ("assumes", "failures"):
+            object.__setattr__(self, name, tuple(str.__str__(word) for word in getattr(self, name)))
+        object.__setattr__(self, "holds", bool(self.holds))
+
     def __getattr__(self, name: str) -> Any:
         figures = self.__dict__.get("figures", {})
         if name in figures:
@@ -402,7 +412,7 @@ def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "fl
     (True, True)
     """
     which = _KINDS[kind]
-    evidence = {k: _frozen(v) for k, v in evidence.items() if v is not None}
+    evidence = {k: plain(v) for k, v in evidence.items() if v is not None}
     with np.errstate(all="ignore"):
         proof = which.prove(data, evidence, rigor)
     figures = {k: f.stated for k, f in proof.figures.items()}
@@ -420,10 +430,34 @@ def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "fl
     )
 
 
-def _frozen(v: Any) -> Any:
-    if not isinstance(v, np.ndarray):
+def plain(v: Any) -> Any:
+    """The same value in Python's and NumPy's own types, arrays read-only; anything else is refused."""
+    if v is None or type(v) in (bool, int, float, str):
+        return v
+    if isinstance(v, np.ndarray):
+        return _frozen(v)
+    if isinstance(v, np.generic):
+        return plain(np.generic.item(v))
+    if isinstance(v, str):
+        return str.__str__(v)  # not str(v), which asks the other class
+    if isinstance(v, (int, float)):
+        return int.__int__(v) if isinstance(v, int) else float.__float__(v)
+    if isinstance(v, (list, tuple)):
+        parts = [plain(x) for x in v]
+        return tuple(parts) if isinstance(v, tuple) else parts
+    if isinstance(v, Mapping):
+        return {str.__str__(k): plain(x) for k, x in v.items()}
+    raise TypeError(f"a certificate holds numbers, words, lists and arrays, not {type(v).__name__}")
+
+
+def _frozen(v: Array) -> Array:
+    """A read-only array of NumPy's own class: floats as float64, objects as plain values."""
+    settled = v.dtype.kind in "biuU" or v.dtype == np.float64
+    if settled and type(v) is np.ndarray and not v.flags.writeable:
         return v
     copy: Array = np.array(v, dtype=float) if v.dtype.kind == "f" else np.array(v)
+    if copy.dtype.kind == "O":
+        copy.ravel()[:] = [plain(x) for x in copy.ravel()] if copy.ndim else plain(copy.item())
     copy.flags.writeable = False
     return copy
 

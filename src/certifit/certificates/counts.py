@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates._ball import UNIT, Ball, ball, rationals
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
@@ -66,14 +66,34 @@ def _class_weights(data: Data, codes: Array, K: int, rigor: Rigor) -> Ball:
 def _prior_check(evidence: Mapping[str, Any], total: Ball) -> tuple[float, Check]:
     """Class shares: given by the user, uniform, or those of the data."""
     stated = np.asarray(evidence["class_prior"], dtype=float)
+    if stated.shape != total.shape or not np.all(np.isfinite(stated)):
+        raise ValueError("one finite share per class is needed")
     if evidence["prior_rule"] == "given":
-        return 0.0, Check("the class shares are probabilities", bool(np.all(stated >= 0)), "given by the user")
+        return 0.0, Check("the class shares are not negative", bool(np.all(stated >= 0)), "given by the user")
     if evidence["prior_rule"] == "uniform":
         error = float(np.max(np.abs(stated * len(stated) - 1.0)))
         return error, Check("the class shares are equal", error <= 1e-12, f"off by {error:.1e}")
     share = total / total.sum()
     error = float(np.max((share - stated).magnitude))
     return error, Check("the class shares are those of the data", error <= 1e-12, f"off by {error:.1e}")
+
+
+def _prior_words(evidence: Mapping[str, Any]) -> str:
+    """Where the class shares come from."""
+    rule = evidence["prior_rule"]
+    return "class shares as given" if rule == "given" else "equal class shares" if rule == "uniform" else ""
+
+
+def _parameter(evidence: Mapping[str, Any], name: str) -> tuple[Array, Check]:
+    """A parameter that must be finite and not negative, and whether it is."""
+    value = np.asarray(evidence[name], dtype=float)
+    return value, Check(f"{name} is finite and not negative", bool(np.all(np.isfinite(value) & (value >= 0))))
+
+
+def _alpha_words(evidence: Mapping[str, Any]) -> str:
+    alpha = np.ravel(np.asarray(evidence["alpha"], dtype=float))
+    low, high = float(alpha.min()), float(alpha.max())
+    return f"α = {low:g}" if low == high else f"α from {low:g} to {high:g}"
 
 
 # -- Gaussian columns -----------------------------------------------------------------------------------
@@ -162,20 +182,24 @@ class GaussianCounts(Kind):
         widest = spread[:1]
         for j in range(1, len(spread)):
             widest = widest.maximum(spread[j : j + 1])
-        epsilon = widest * ball(np.float64(evidence["var_smoothing"]), like=spread)
+        smoothing, sane = _parameter(evidence, "var_smoothing")
+        epsilon = widest * ball(smoothing, like=spread)
         figures, more = _gaussian_checks(shift, variance, epsilon, theta, var)
         total = W[:, 0]
         error, prior = _prior_check(evidence, total)
         count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
         counted = bool(np.all(count <= 1e-12 * np.asarray(evidence["class_count"])))
-        checks += [Check("the class counts are those of the data", counted), prior, *more]
+        checks += [sane, Check("the class counts are those of the data", counted), prior, *more]
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        prior, smoothing = _prior_words(evidence), float(evidence["var_smoothing"])
+        added = f" with {smoothing:g} of the largest column variance added" if smoothing > 0 else ""
         return (
-            f"Every class share, mean and variance is that of the {figures['rows']} rows: "
-            f"means to {figures['mean_error']:.1e} standard deviations, variances to {figures['variance_error']:.1e}."
+            f"Every {'' if prior else 'class share, '}mean and variance is that of the {figures['rows']} rows"
+            f"{f' ({prior})' if prior else ''}: means to {figures['mean_error']:.1e} standard deviations, "
+            f"variances{added} to {figures['variance_error']:.1e}."
         )
 
 
@@ -222,9 +246,14 @@ def _cells(evidence: Mapping[str, Any], d: int) -> tuple[Any, Array, int]:
     raise ValueError(f"unknown model {model!r}")
 
 
-def _spread_alpha(alpha: Any, group: Array, model: str) -> Array:
+def _inside(X: Matrix, sizes: Any) -> bool:
+    """Whether every cell is a category number 0 … size − 1: none is left uncounted."""
+    dense = X.toarray() if scipy.sparse.issparse(X) else X
+    return bool(np.all((dense >= 0) & (dense < np.asarray(sizes)) & (dense == np.rint(dense))))
+
+
+def _spread_alpha(alpha: Array, group: Array, model: str) -> Array:
     """Pseudo-counts per cell from one number or one per feature."""
-    alpha = np.asarray(alpha, dtype=float)
     if alpha.ndim == 0:
         return np.full(len(group), float(alpha))
     return alpha if model == "multinomial" else alpha[group]
@@ -263,7 +292,9 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
     }
     # A probability of zero needs a count of zero (up to the smallest floats, which cover underflow).
     zero_ok = bool(np.all(np.asarray(smooth.magnitude, dtype=float)[size == 0] <= 1e-300))
+    not_negative = bool(np.all(np.asarray(smooth.upper, dtype=float) >= 0))  # else the posterior is not concave
     return figures, (
+        Check("no count plus pseudo-count is negative", not_negative),
         Check("every probability is its smoothed share", share <= _SHARE and zero_ok, f"off by {share:.1e}"),
         Check("the probabilities of each feature sum to one", bool(np.max(off) <= _SHARE), f"{np.max(off):.1e}"),
         Check("the log posterior has no slope on the simplex", share <= _SHARE, f"{share:.1e} per count"),
@@ -300,18 +331,22 @@ class SmoothedCounts(Kind):
             return Proof({}, (known,))
         cells, group, groups = _cells(evidence, data.X.shape[1])
         counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
-        alpha = _spread_alpha(evidence["alpha"], group, evidence["model"])
+        alpha, sane = _parameter(evidence, "alpha")
+        alpha = _spread_alpha(alpha, group, evidence["model"])
         figures, checks = discrete_proof(counts, alpha, _probabilities(evidence), group, groups)
+        if evidence["model"] == "categorical":
+            inside = _inside(data.X, evidence["n_categories"])
+            checks = (*checks, Check("every cell is one of the categories", inside))
         error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
-        return Proof(figures, (known, prior, *checks))
+        return Proof(figures, (known, sane, prior, *checks))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         if "rows" not in figures:
             return "The labels are not those of the model."
         return (
-            f"Every probability is its smoothed share of the counts in the {figures['rows']} rows (to "
-            f"{figures['gradient']:.1e}); no others make the data likelier by more than {figures['gap']:.1e} nats."
+            f"Every probability is its share of counts plus {_alpha_words(evidence)} in the {figures['rows']} rows (to "
+            f"{figures['gradient']:.1e}): the log posterior is within {figures['gap']:.1e} nats of its maximum."
         )
 
 
@@ -372,7 +407,9 @@ class MixedCounts(Kind):
             return Proof({}, (known,))
         error, prior = _prior_check(evidence, _class_weights(data, codes, len(classes), rigor))
         figures: dict[str, Any] = {"rows": equal(len(data.X)), "prior_error": upper(error)}
-        checks: list[Check] = [known, prior]
+        columns = sorted([*map(int, evidence["numeric"]), *map(int, evidence["discrete"])])
+        whole = Check("every column is taken once", columns == list(range(data.X.shape[1])))
+        checks: list[Check] = [known, prior, whole]
         if len(evidence["numeric"]):
             more, proofs = self._numbers(data, codes, evidence, rigor)
             figures |= more
@@ -390,7 +427,8 @@ class MixedCounts(Kind):
         empty = np.asarray(W.mid, dtype=float) == 0.0
         shift, variance = _exact_moments(_no_zero(W), r1, r2)
         spread = _column_variance(W, shift, variance, theta)
-        epsilon = spread * ball(np.float64(evidence["var_smoothing"]), like=spread)
+        smoothing, sane = _parameter(evidence, "var_smoothing")
+        epsilon = spread * ball(smoothing, like=spread)
         # A class that never shows a column takes the column's own mean and variance; a column that is constant
         # everywhere says nothing and has variance one by convention.
         want = _pool(variance, spread, empty)
@@ -405,7 +443,7 @@ class MixedCounts(Kind):
         pooled_ok = _pooled_means_agree(W, shift, theta, empty)
         same = Check("columns without variation are left out", flat_ok, f"{int(flat.sum())} columns")
         pooled = Check("classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells")
-        return figures, (*checks, same, pooled)
+        return figures, (sane, *checks, same, pooled)
 
     def _categories(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
@@ -420,16 +458,22 @@ class MixedCounts(Kind):
         }
         cells, group, groups = _cells(spec, len(columns))
         counts = _count_cells(plain, codes, len(evidence["classes"]), cells, len(group), rigor)
-        alpha = _spread_alpha(evidence["alpha"], group, "categorical")
-        return discrete_proof(counts, alpha, _probabilities(spec), group, groups)
+        alpha, sane = _parameter(evidence, "alpha")
+        figures, checks = discrete_proof(
+            counts, _spread_alpha(alpha, group, "categorical"), _probabilities(spec), group, groups
+        )
+        lost = [[cell_word(v) is not None for v in data.X[:, j]] for j in columns]
+        counted = bool(np.all((table >= 0) == np.array(lost).T))
+        return figures, (sane, *checks, Check("every cell is missing or one of the categories", counted))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         if "rows" not in figures:
             return "The labels are not those of the model."
         worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
         return (
-            f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows "
-            f"(to {worst:.1e})."
+            f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows, "
+            f"smoothed with {_alpha_words(evidence)} and {float(evidence['var_smoothing']):g} of each column's "
+            f"variance (to {worst:.1e})."
         )
 
 

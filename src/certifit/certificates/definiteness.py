@@ -8,6 +8,7 @@ vᵀKv < 0 beyond rounding refutes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -20,7 +21,8 @@ from certifit.certificates._record import Certificate, Check, Kind, Proof, equal
 from certifit.certificates.gram import BALLS
 from certifit.kernels import Kernel, rebuild, rows
 
-_ROUNDING = 1e-9  # a least eigenvalue above minus this share of the largest entry counts as not negative
+_ROUNDING = 1e-13  # a least eigenvalue above minus this share of size × largest entry counts as not negative
+_SKEW = 1e-12  # how far from symmetric, as a share of the largest entry, a computed Gram matrix may be
 
 
 def _gram(data: Data, evidence: Mapping[str, Any]) -> Ball:
@@ -35,9 +37,30 @@ def _gram(data: Data, evidence: Mapping[str, Any]) -> Ball:
     return K
 
 
+def _tolerance(K: Ball) -> float:
+    """How far below zero an eigenvalue may be proved to lie and still count as rounding."""
+    return _ROUNDING * len(K.mid) * float(np.abs(K.mid).max(initial=0.0))
+
+
+def _symmetric(K: Ball) -> Check:
+    """Mercer's condition is about symmetric matrices: vᵀKv alone does not see the rest."""
+    skew = float(np.abs(K.mid - K.mid.T).max(initial=0.0))
+    size = float(np.abs(K.mid).max(initial=0.0))
+    return Check("the matrix is symmetric", skew <= _SKEW * size, f"entries differ by up to {skew:.3g}")
+
+
+def _finite_parameters(record: Any) -> bool:
+    """Whether every number in a kernel's record is finite."""
+    if isinstance(record, (list, tuple)):
+        return all(_finite_parameters(part) for part in record)
+    return not isinstance(record, float) or math.isfinite(record)
+
+
 def _least(K: Ball, shift: float) -> float:
     """A proved lower bound of the least eigenvalue, or −inf."""
     n = len(K.mid)
+    if not np.any(K.mid) and not np.any(K.rad):
+        return 0.0
     half = 0.5 * (K.mid + K.mid.T)
     skew = np.abs(K.mid - K.mid.T)  # the symmetric part has the same vᵀKv; its rounding is covered below
     shifted = half + shift * np.eye(n)
@@ -57,34 +80,40 @@ class _Definiteness(Kind):
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         method = evidence["method"]
+        if not _finite_parameters(evidence.get("kernel", ())):
+            raise ValueError("the parameters of a kernel are finite numbers")
         if method == "construction":
             proof = rebuild(evidence["kernel"]).proof
             figures = {"verdict": equal("mercer"), "method": equal(method), "least_eigenvalue": lower(0.0)}
             text = "" if proof is None else proof.statement
             return Proof(figures, (Check("the kernel is built from Mercer kernels", proof is not None, text),))
         K = _gram(data, evidence)
+        symmetric = _symmetric(K)
         if method == "vector":
             v = np.asarray(evidence["vector"], dtype=float)
             ratio = dot(v, dot(K, v)) / Ball(v).square().sum()
             figures = {"verdict": equal("not mercer"), "method": equal(method), "least_eigenvalue": upper(ratio)}
             negative = bool(ratio.upper < 0)
-            return Proof(figures, (Check("vᵀKv < 0 beyond rounding", negative, f"{float(ratio.upper):.3g}"),))
+            told = f"{float(ratio.upper):.3g}"
+            return Proof(figures, (symmetric, Check("vᵀKv < 0 beyond rounding", negative, told)))
         least = _least(K, float(evidence["shift"]))
-        size = float(np.abs(K.mid).max(initial=0.0))
-        good = method == "cholesky" and least >= -_ROUNDING * size
+        good = method == "cholesky" and symmetric.holds and least >= -_tolerance(K)
         verdict = "mercer" if good else "undecided"
         figures = {"verdict": equal(verdict), "method": equal(method), "least_eigenvalue": lower(least)}
-        return Proof(figures, (Check("no eigenvalue is negative beyond rounding", good, f"least ≥ {least:.3g}"),))
+        told = f"least ≥ {least:.3g}"
+        return Proof(figures, (symmetric, Check("no eigenvalue is negative beyond rounding", good, told)))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         verdict, least = figures["verdict"], figures["least_eigenvalue"]
         if figures["method"] == "construction":
             return "This kernel is Mercer on any points: it is built from Mercer kernels by steps that keep it so."
         if verdict == "mercer":
-            return f"On these points the Gram matrix is positive semi-definite: no eigenvalue is below {least:.2g}."
+            return (
+                f"On these points the Gram matrix has no eigenvalue below {least:.2g}: none negative beyond rounding."
+            )
         if verdict == "not mercer":
             return f"This is not a Mercer kernel: the vector in the evidence makes vᵀKv negative ({least:.2g} ‖v‖²)."
-        return "Undecided: rounding hides the sign of the least eigenvalue."
+        return "Undecided: neither a negative eigenvalue nor the absence of one is proved."
 
 
 @register
@@ -140,6 +169,8 @@ def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
     else:
         data = Data.of(K_or_kernel)
     K = _gram(data, evidence)
+    if len(K.mid) == 0:
+        raise ValueError("A Gram matrix of no points says nothing: give at least one.")
     if not np.all(np.isfinite(K.mid)):
         raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be said about it.")
     return issue(kind, data, evidence | _search(K))
@@ -152,9 +183,11 @@ def _search(K: Ball) -> dict[str, Any]:
     if float((dot(v, dot(K, v))).upper) < 0 and values[0] < 0:
         return {"method": "vector", "vector": v}
     size, n = float(np.abs(K.mid).max(initial=0.0)), len(v)
+    if size == 0.0:
+        return {"method": "cholesky", "shift": 0.0}
     shift = max(0.0, -2.0 * float(values[0])) + 4.0 * n * 2.0**-53 * max(size, float(np.abs(values).max(initial=0.0)))
-    while shift <= _ROUNDING * size:
-        if _least(K, shift) >= -_ROUNDING * size:
+    while shift <= _tolerance(K):
+        if _least(K, shift) >= -_tolerance(K):
             return {"method": "cholesky", "shift": shift}
         shift *= 4.0
-    return {"method": "none", "shift": _ROUNDING * size}
+    return {"method": "none", "shift": _tolerance(K)}
