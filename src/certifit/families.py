@@ -173,6 +173,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),
     Family("model_selection", pages=("model_selection",)),
+    Family("exceptions"),
     Family("datasets"),
     Family(
         "study",

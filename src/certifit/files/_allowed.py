@@ -15,9 +15,9 @@ import zipfile
 from functools import cache
 from typing import Any
 
+from certifit.exceptions import ModelFileError
 from certifit.families import FAMILIES
 from certifit.files._container import refuse_bombs
-from certifit.files._errors import ModelFileError
 from certifit.kernels._base import KERNELS
 from certifit.losses._registry import LOSSES
 from certifit.regularizers._registry import REGULARIZERS

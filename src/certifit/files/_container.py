@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from typing import Any
 
-from certifit.files._errors import ModelFileError
+from certifit.exceptions import ModelFileError
 
 FORMAT = 1
 _MEMBERS = ("schema.json", "certificates.json", "model.skops")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from certifit._errors import need
-from certifit.files._errors import TableError
+from certifit.exceptions import TableError
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".data"}
 _ARROW = {".arrow", ".feather", ".ipc"}

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from certifit._types import Array
+from certifit.exceptions import TableError
 from certifit.files import _cells
-from certifit.files._errors import TableError
 from certifit.files._read import Table
 
 Kind = Literal["number", "boolean", "category", "date"]

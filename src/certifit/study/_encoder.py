@@ -171,12 +171,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Names of the features, in order."""
         check_is_fitted(self, "feature_names_")
         return np.array(self.feature_names_, dtype=object)
-
-    def source_of(self, feature: int) -> int:
-        """Which column of the table a feature comes from."""
-        if self.gaps:
-            return feature
-        k, m = len(self.kept_), len(self.marked_)
-        if feature < k:
-            return int(self.kept_[feature])
-        return int(self.marked_[feature - k]) if feature < k + m else int(self.level_column_[feature - k - m])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
+from certifit.exceptions import ExportError
 from certifit.files._cells import MISSING
-from certifit.files._errors import ExportError
 from certifit.files._onnx._graph import DOUBLE, Graph
 
 _TYPES = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.files._errors import ExportError
+from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import by_sign, largest, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import gram

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit.files._errors import ExportError
+from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import affine, by_sign, column, sigmoid, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import written

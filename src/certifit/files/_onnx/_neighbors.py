@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.files._errors import ExportError
+from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import largest, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
 

@@ -1,0 +1,48 @@
+"""One public place for what is raised and warned of."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import certifit
+from certifit import exceptions
+from certifit._errors import need
+
+NAMES = [getattr(exceptions, name) for name in exceptions.__all__]
+
+
+def test_every_exception_of_the_library_is_public():
+    """Whatever a module defines or imports as an error of certifit can be caught by a public name."""
+    private = {"UsageError"}  # the command line's own: it never leaves it
+    found = set()
+    for info in pkgutil.walk_packages(certifit.__path__, "certifit."):
+        if "__main__" in info.name:
+            continue
+        for name, thing in vars(import_module(info.name)).items():
+            if inspect.isclass(thing) and issubclass(thing, exceptions.CertifitError) and not name.startswith("_"):
+                found.add(name)
+    assert found - private <= set(exceptions.__all__)
+    assert len(found) > 9
+
+
+@pytest.mark.parametrize("kind", NAMES, ids=lambda k: k.__name__)
+def test_they_are_shown_by_their_public_name(kind):
+    assert kind.__module__ == "certifit.exceptions"
+    if not issubclass(kind, Warning):
+        assert issubclass(kind, exceptions.CertifitError)
+
+
+@pytest.mark.parametrize("kind", [exceptions.NotSeparableError, exceptions.ThinMarginError])
+def test_a_proof_travels_with_its_error(kind):
+    error = kind("no", certificate="proof")
+    assert error.certificate == "proof"
+    assert str(error) == "no"
+    assert kind("no").certificate is None
+
+
+def test_an_absent_package_is_named_with_its_extra():
+    need("numpy", "core")
+    with pytest.raises(exceptions.MissingExtraError, match=r"pip install 'certifit\[moon\]'"):
+        need("certifit_of_the_moon", "moon")
