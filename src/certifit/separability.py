@@ -165,8 +165,8 @@ def separability(X: Any, y: Any, fit_intercept: bool = True, rigor: Rigor = "flo
     >>> import certifit as cf
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     >>> print(cf.separability(X, y))
-    Overlapping: no hyperplane separates the classes, not even weakly. Proof: mixtures of rows 0, 1, 2 and 3,
-    taken from unlike classes, coincide, and these rows span all others.
+    Overlapping: no hyperplane separates the classes, not even weakly. Proof: the convex hulls
+    intersect: a weighted average of rows 0 and 3 equals one of rows 1 and 2, and these rows span all others.
       classes 2   witnesses 4
     >>> cf.separability(X, [0, 1, 1, 1]).verdict
     'separable'

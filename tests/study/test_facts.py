@@ -113,7 +113,7 @@ def test_zip_codes_stay_categories_with_their_zeros():
 def test_options_overrule():
     assert kind_of(np.arange(N) % 5, categories=["c"]).kind == "category"
     assert kind_of(np.arange(N), keep=["c"]).kind == "number"
-    assert kind_of(np.arange(N) % 5, drop=["c"]).why == "left out as asked"
+    assert kind_of(np.arange(N) % 5, drop=["c"]).why == "dropped as asked"
 
 
 @pytest.mark.parametrize(

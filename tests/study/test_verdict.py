@@ -38,13 +38,13 @@ def test_a_real_difference_is_called_real_and_the_better_model_is_chosen():
     )
     assert verdict.winner.name == "best"
     assert verdict.of("simple").real
-    assert "Really worse: simple" in in_words(verdict, AUC)
+    assert "Significantly worse: simple" in in_words(verdict, AUC)
 
 
 def test_nothing_better_than_the_baseline():
     verdict = decide([result("baseline", [0.5] * 10), result("noise", 0.5 + 10 * NOISE)], FOLDS, AUC)
     assert verdict.winner.name == "baseline"
-    assert "No model is really better" in in_words(verdict, AUC)
+    assert "No model is significantly better" in in_words(verdict, AUC)
 
 
 def test_once_the_columns_tell_something_a_better_model_of_wider_scatter_may_win():

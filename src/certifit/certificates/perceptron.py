@@ -80,9 +80,9 @@ class PerceptronRun(Kind):
             bound = figures.get("bound", float("nan"))
             return f"{made} made; whatever the order of the rows, no more than {bound:.6g} are possible."
         where = "" if len(evidence["classes"]) == 2 else " for some class against the rest"
-        proof = "mixtures of rows of unlike classes coincide"
+        proof = "the convex hulls of the classes intersect"
         if not evidence["fit_intercept"]:
-            proof = "a mixture of rows, with the signs of their classes, is zero"
+            proof = "a weighted average of rows, each with the sign of its class, is zero"
         return f"{made} made, and it will never stop: {proof}{where}, so no hyperplane separates them."
 
 

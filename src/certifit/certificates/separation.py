@@ -246,7 +246,7 @@ class Separation(Kind):
         if evidence["verdict"] == "separable":
             margin = figures.get("margin", float("nan"))
             return f"Separable: a hyperplane{where} has every class on its own side, margin {margin:.4g}."
-        proof = _name_mixture(evidence["rows"], bool(evidence["fit_intercept"]))
+        proof = _name_mixture(evidence, figures.get("classes"))
         if evidence["verdict"] == "touching":
             return (
                 f"Touching: a hyperplane{where} separates the classes only weakly, with points on it. Proof that "
@@ -262,15 +262,22 @@ class Separation(Kind):
         return super().details(names)
 
 
-def _name_mixture(rows: Any, fit_intercept: bool) -> str:
-    """What a vanishing mixture of the given rows says, in words."""
+def _name_mixture(evidence: Mapping[str, Any], classes: Any) -> str:
+    """What a vanishing mixture of rows says, in words."""
+    rows, against = np.asarray(evidence["rows"], dtype=int), np.asarray(evidence["against"], dtype=int)
+    if not evidence["fit_intercept"]:
+        return f"a weighted average of {_listed(rows)}, each with the sign of its class, is zero"
+    if classes == 2:  # a row that stands against the second class is of the first
+        one, other = _listed(rows[against == 1]), _listed(rows[against == 0])
+        return f"the convex hulls intersect: a weighted average of {one} equals one of {other}"
+    return f"the convex hulls intersect: weighted averages of {_listed(rows)}, of different classes, are equal"
+
+
+def _listed(rows: Array) -> str:
     names = [str(r) for r in sorted({int(r) for r in rows})]
     if len(names) > 6:
         names = [*names[:4], f"{len(names) - 4} more"]
-    listed = f"row{'s' * (len(names) > 1)} " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-    if fit_intercept:
-        return f"mixtures of {listed}, taken from unlike classes, coincide"
-    return f"a mixture of {listed}, with the signs of their classes, is zero"
+    return f"row{'s' * (len(names) > 1)} " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 _Result = tuple[dict[str, Figure], tuple[Check, ...]]

@@ -71,9 +71,9 @@ def study(
     folds
         Outer folds; 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
     time_budget
-        Seconds. Models that do not fit in are left, and named in the report.
+        Seconds. Models that do not fit in are skipped, and the report names them.
     seed
-        Of the folds and of everything random.
+        Random seed, for the folds and the models.
     out
         Folder for report.html, model.certifit and record.json.
     drop
@@ -136,7 +136,7 @@ def fit(
     task
         What the target is; found from its cells when not given.
     seed
-        Of everything random.
+        Random seed.
     out
         The model file.
     drop

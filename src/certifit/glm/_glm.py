@@ -103,7 +103,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         ρ.
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-5
-        The fit stops when about tol² of what the null model pays is left to gain.
+        The fit stops when about tol² of the null model's loss is left to gain.
     max_iter : int ≥ 1, default=100
     trace : bool, default=False
     time_budget : float, default=None
@@ -243,7 +243,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         shown = np.array2string(direction[: X.shape[1]], precision=3, threshold=6)
         raise NoOptimumError(
             f"No finite optimum: along w = {shown} every score with y = 0{' or 1' if share else ''} moves rightly "
-            "and the others stay, so the likelihood rises for ever. Use a penalty (alpha > 0) or drop a column."
+            "and the others stay, so the likelihood increases without bound. Use a penalty (alpha > 0) or drop a "
+            "column."
         )
 
     def _describe(self, X: Any, y: Array, weights: Array, shift: Array | None) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             found = method.run(Task(objective, as_design(X), y, weights), options)
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
-            raise ValueError("The fit left the finite numbers: divide the columns by their spread first.")
+            raise ValueError("The fit overflowed: divide the columns by their spread first.")
         if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
@@ -186,7 +186,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         answer = separability(X[used], np.asarray(y)[used], fit_intercept=self.fit_intercept)
         if answer.holds and answer.verdict == "separable":
             raise NoOptimumError(
-                "No finite optimum: the classes are separable, so the loss falls for ever along w = "
+                "No finite optimum: the classes are separable, so the loss decreases without bound along w = "
                 f"{np.array2string(np.asarray(answer.w), precision=3, threshold=6)}. Use a penalty (lam > 0)."
             )
 

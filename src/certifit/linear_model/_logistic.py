@@ -49,7 +49,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     l1_ratio : float in [0, 1], default=0.0
         ρ.
     tol : float > 0, default=1e-4
-        The fit stops when the gap is about tol²/10 of what the null model pays (1e-9 at the default): the gap
+        The fit stops when the gap is about tol²/10 of the null model's loss (1e-9 at the default): the gap
         is quadratic in the gradient, which is what scikit-learn's tol is about.
     fit_intercept : bool, default=True
         The offset is never penalised.
@@ -83,8 +83,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     Raises
     ------
     NoOptimumError
-        Without a penalty on classes that are separable or touch: the likelihood then rises for ever. The message shows
-        the direction; ``error.certificate`` is the proof.
+        Without a penalty on classes that are separable or touch: the likelihood then increases without bound. The
+        message shows the direction; ``error.certificate`` is the proof.
 
     Examples
     --------
@@ -260,8 +260,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         with np.printoptions(precision=3, threshold=6, suppress=True):
             shown = "" if w is None else f" along w = {np.asarray(w) / (np.abs(w).max(initial=0.0) or 1.0)}"
         error = NoOptimumError(
-            f"No finite optimum: the classes are {answer.verdict}, so the likelihood rises for ever{shown}. Use a "
-            "penalty (C=1.0), or separability(X, y, rigor='exact') to see the proof."
+            f"No finite optimum: the classes are {answer.verdict}, so the likelihood increases without bound{shown}. "
+            "Use a penalty (C=1.0), or separability(X, y, rigor='exact') to see the proof."
         )
         error.certificate = answer.certificate  # type: ignore[attr-defined]
         raise error

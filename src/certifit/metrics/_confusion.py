@@ -278,7 +278,7 @@ class Confusion:
     def __str__(self) -> str:
         names = [str(c) for c in self.labels]
         width = max(6, *(len(n) + 2 for n in names))
-        head = "true \\ predicted".ljust(18) + "".join(n.rjust(width) for n in names)
+        head = "true / predicted".ljust(18) + "".join(n.rjust(width) for n in names)
         body = [n.ljust(18) + "".join(f"{_whole(v):g}".rjust(width) for v in r) for n, r in zip(names, self.matrix)]
         return "\n".join([head, *body])
 

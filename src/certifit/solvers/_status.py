@@ -13,7 +13,7 @@ STATUS = {
     "time_budget": "the time budget was used up",
     "cycle": "the same weights came back: it would go on for ever",
     "not separable": "the classes meet: there is no margin to enlarge",
-    "diverged": "the numbers left the finite range; the last finite state is kept",
+    "diverged": "the numbers overflowed; the last finite state is kept",
 }
 """Every status with its meaning, the best first."""
 

@@ -26,7 +26,7 @@ class Options:
     Attributes
     ----------
     tol : float
-        Share of what the null model pays.
+        Share of the null model's loss.
     max_iter : int or None
         None is the solver's own limit.
     time_budget : float or None
@@ -140,7 +140,7 @@ class Task:
         return best_offset(self.objective.loss, self.scores(w), self.y, self.s)
 
     def null(self) -> float:
-        """What the null model pays: w = 0 and the best offset."""
+        """Loss of the null model: w = 0 and the best offset."""
         zero = np.zeros(self.design.shape[1])
         return max(self.value(zero, self.best_intercept(zero)), 1e-300)
 

@@ -126,7 +126,7 @@ def _too_large(eta: float, curvature: float) -> str:
     if curvature > 0:
         allowed = f"2/L = {2 / curvature:.3g}; try {1 / curvature:.3g}"
         return f"The step is too large and f rises: η = {eta:.3g} exceeds {allowed}."
-    return f"f left the finite numbers with step η = {eta:.3g}; try a smaller step."
+    return f"f overflowed with step η = {eta:.3g}; try a smaller step."
 
 
 def descend(task: Task, options: Options) -> Solution:

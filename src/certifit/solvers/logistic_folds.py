@@ -86,7 +86,7 @@ def logistic_folds(
     l1_ratio : float in [0, 1]
     prior : (K or 1, d) array, default=None
     tol : float
-        Stop within this share of what the null model pays.
+        Stop within this share of the null model's loss.
 
     Examples
     --------

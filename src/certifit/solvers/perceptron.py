@@ -146,7 +146,7 @@ def run_perceptron(
     events = _mistakes(X, s, plan, first)
     run = drive(first, walk.advance, walk.finished, plan.max_iter, plan.time_budget, trace, events=events)
     if run.status == "diverged":
-        raise DivergenceError("The perceptron's weights left the finite numbers: scale the columns of X or lower eta0.")
+        raise DivergenceError("The perceptron's weights overflowed: scale the columns of X or lower eta0.")
     learned = Learned(run.state.w, run.state.b, walk.times, run.n_iter, walk.period)
     return Solution(learned, "cycle" if walk.period else run.status, run.stats | {"method": "perceptron"})
 

@@ -36,11 +36,11 @@ def solve_smooth(
     task : Task
         A smooth loss with a penalty of norms (l1, squared l2, or a mix).
     options : Options
-        ``tol`` is the share of what the null model pays that may be left to gain.
+        ``tol`` is the share of the null model's loss that may be left to gain.
     start : (W, b), default=None
         Where to begin; None is W = 0.
     null : float, default=None
-        What the null model pays (as the objective is stated), where the caller knows.
+        Loss of the null model (as the objective is stated), where the caller knows.
     ask_existence : bool, default=False
         Without a penalty: whether to see if an optimum surely exists. ``stats["exists"]`` is then True, False, or None
         where that was too much work.
@@ -95,7 +95,7 @@ def _null_model(task: Task) -> tuple[Array, Array]:
 
 
 def null_value(task: Task) -> float:
-    """What the null model pays, as the objective is stated; for labels the entropy of the class shares.
+    """Loss of the null model, as the objective is stated; for labels the entropy of the class shares.
 
     Examples
     --------

@@ -180,7 +180,7 @@ class _Problems:
     point: Array
     anchor: Array
     ridge: Array
-    null: Array  # what the null model pays
+    null: Array  # loss of the null model
     reach: Array  # upper bound of max ‖x̃‖ in the metric of the anchor's inverse Hessian
 
     def at(self, i: Array) -> _Problems:
@@ -306,7 +306,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class FoldFits:
-    """Coefficients (folds, strengths, d), offsets and proved gaps as shares of what the null model pays.
+    """Coefficients (folds, strengths, d), offsets and proved gaps as shares of the null model's loss.
 
     Where no gap is proved it is ``inf``, and the coefficients are only the best known ones.
     """
@@ -353,7 +353,7 @@ def smooth_folds(
     level : float, default=0.0
         Offset of the null model.
     tol : float
-        Largest gap, as a share of what the null model pays.
+        Largest gap, as a share of the null model's loss.
 
     Examples
     --------

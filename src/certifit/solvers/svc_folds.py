@@ -51,7 +51,7 @@ def machine_path(
     tol: float,
     others: Sequence[FoldMachine] | None = None,
 ) -> list[FoldMachine]:
-    """The machine of every cost (rising), each to a duality gap of ``tol`` times what the null model pays.
+    """The machine of every cost (rising), each to a duality gap of ``tol`` times the null model's loss.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The study: from a table to a defended model in one call.
+"""The study: from a table to a model you can defend in one call.
 
 `run` reads a table, finds what its columns are, compares every model that applies by nested cross-validation on
-the same folds, says which differences are real, refits the chosen one on all rows and proves it. With ``out``
+the same folds, says which differences are significant, refits the chosen one on all rows and proves it. With ``out``
 it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 

@@ -31,14 +31,14 @@ def summary(facts: Facts) -> str:
 
 def remarks(facts: Facts) -> list[str]:
     """What a reader must know about the data, one sentence each."""
-    said = [f"{name!r} gives the answer away ({score:.3f} all by itself): left out" for name, score in facts.leaks]
+    said = [f"{name!r} gives the answer away ({score:.3f} by itself): dropped" for name, score in facts.leaks]
     leaked = dict(facts.leaks)
     said += [f"{name!r} is not used: {why}" for name, why in facts.schema.dropped if name not in leaked]
     said += list(facts.notes)
     if facts.duplicates:
         said.append(
             f"{_plural(facts.duplicates, 'row')} equal{'s' * (facts.duplicates == 1)} an earlier one: "
-            "kept, and never parted between training and test"
+            "kept in the same fold"
         )
     if facts.task == "classification":
         shares = facts.shares()
@@ -129,16 +129,16 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     if rivals:
         closest = min(rivals, key=lambda s: abs(s.difference))
         said.append(
-            f"Other folds: {_plural(len(rivals), 'model')} cannot be told apart from {the(chosen.name)} with "
-            f"{len(facts.y)} rows (closest: {closest.name}, {difference(closest)}); another seed may order them "
-            "otherwise."
+            f"Other folds: {_plural(len(rivals), 'model')} {'is' if len(rivals) == 1 else 'are'} statistically "
+            f"indistinguishable from {the(chosen.name)} on these {len(facts.y)} rows (closest: {closest.name}, "
+            f"{difference(closest)}); another seed may order them differently."
         )
         rival = max(rivals, key=lambda s: s.mean)
         rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
         if len(facts.y) < rows < 1e8:
             said.append(
-                f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} real, if it "
-                f"stays at {abs(rival.difference):.2g}."
+                f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} significant, "
+                f"if it stays at {abs(rival.difference):.2g}."
             )
     if not verdict.beats_baseline:
         said.append(
@@ -158,13 +158,13 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
                 f"({signed(gain)} over its last part)."
             )
     said += [
-        f"The column {name!r}: it was left out because it gives the answer away ({score:.3f} by itself). If it is "
+        f"The column {name!r}: it was dropped because it gives the answer away ({score:.3f} by itself). If it is "
         f"known before the answer is, use it with --keep {name!r}."
         for name, score in facts.leaks
     ]
     left = record["comparison"]["left"]
     if left:
-        said.append("The models that were left: " + "; ".join(f"{name} ({why})" for name, why in left) + ".")
+        said.append("Skipped models: " + "; ".join(f"{name} ({why})" for name, why in left) + ".")
     if facts.duplicates > 0.01 * len(facts.y):
         said.append(f"The {_plural(facts.duplicates, 'repeated row')}, if they are copies by mistake.")
     said.append(

@@ -4,7 +4,7 @@ The seam to `certifit.model_selection`: each (candidate, outer fold) is one piec
 shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
 The first fold of every candidate runs first, which
 tells what the others will cost; then cheap candidates are completed before dear ones. What the budget does not
-allow is left, and said.
+allow is skipped and reported.
 """
 
 from __future__ import annotations

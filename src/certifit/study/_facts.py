@@ -119,7 +119,7 @@ def examine(
     y, labelled = aim.read(table.column(target))
     if not labelled.all():
         lost = int((~labelled).sum())
-        notes.append(f"{lost} row{'s' * (lost > 1)} without a target {'are' if lost > 1 else 'is'} left out")
+        notes.append(f"{lost} row{'s' * (lost > 1)} without a target {'are' if lost > 1 else 'is'} dropped")
         table, y = table.take(np.flatnonzero(labelled)), y[labelled]
     _refuse_hopeless(y, aim)
     found = [_look(table, name, drop, keep, categories) for name in table.columns if name != target]
@@ -154,7 +154,7 @@ def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
 
 def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], categories: Sequence[str]) -> Found:
     if name in drop:
-        return Found(name, None, "left out as asked")
+        return Found(name, None, "dropped as asked")
     found = find_kind(name, table.column(name), name in categories)
     if found.column is None and name in keep and found.why.startswith("identifier"):
         values, bad = _cells.numbers(table.column(name))

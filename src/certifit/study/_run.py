@@ -147,7 +147,7 @@ def run(
     folds : int ≥ 2, default=None
         Outer folds; 10 for up to 2 000 rows, 5 up to 20 000, 3 beyond, when None.
     time_budget : float > 0, default=None
-        Seconds; candidates that do not fit in are left, and named.
+        Seconds; candidates that do not fit in are skipped, and named.
     seed : int, default=0
     out : path, default=None
         Folder for report.html, model.certifit and record.json; nothing is written when None.
@@ -191,7 +191,7 @@ def run(
     text = _verdict.in_words(verdict, measure)
     hear.say("verdict", text)
     for line in _changes.left_lines(left):
-        hear.say("left", line)
+        hear.say("skipped", line)
     pipeline, parameters, how = _winner.refit(
         verdict.winner, work, start + _REFIT * time_budget if time_budget else end
     )

@@ -1,10 +1,10 @@
-"""Which model, and which differences are real.
+"""Which model, and which differences are significant.
 
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
-scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate really
-beats the baseline, the choice is the simplest one within one such standard error of the best. Intervals of
-differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called real when its interval
-leaves out zero.
+scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate is
+significantly better than the baseline, the choice is the simplest one within one such standard error of the best.
+Intervals of differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called significant
+when its interval excludes zero.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
     baseline = next((r for r in complete if r.name == "baseline"), None)
     models = [r for r in complete if r is not baseline]
     if baseline is not None:
-        # One model that is really better shows that the columns tell something; then all compete on equal terms.
+        # One model that is significantly better shows that the columns tell something; then all compete on equal terms.
         tells = any(_beats(r, baseline, held_out) for r in models)
         models = [r for r in models if tells and r.scores.mean() > baseline.scores.mean()]
     if not models:
-        rule = "nothing is really better than predicting without looking at the columns"
+        rule = "nothing is significantly better than predicting without looking at the columns"
         return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
     best = max(models, key=lambda r: float(r.scores.mean()))
     winner = best
@@ -139,12 +139,13 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
         text = (
-            f"No model is really better than the baseline ({measure.name} {_number(chosen.mean)}): these columns do "
-            "not predict the target, or there are too few rows to tell."
+            f"No model is significantly better than the baseline ({measure.name} {_number(chosen.mean)}): these "
+            "columns do not predict the target, or there are too few rows to tell."
         )
         best = verdict.standings[0]
         if best.name != chosen.name:
-            text += f" The best mean, {_number(best.mean)} by {best.name}, is not really better ({difference(best)})."
+            text += f" The best mean, {_number(best.mean)} by {best.name}, is not significantly better"
+            text += f" ({difference(best)})."
         return text
     text = (
         f"{_capital(chosen.name)}, {measure.name} {_number(chosen.mean)} "
@@ -153,16 +154,16 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
     others = [s for s in verdict.standings if s.name not in (chosen.name, "baseline")]
     first = others[0] if others else None  # best mean among the others
     if first is not None and verdict.rule != _BEST:
-        real = "really better" if first.real else "not really better"
+        real = "significantly better" if first.real else "not significantly better"
         text += f" {_capital(first.name)} scores {_number(first.mean)}, which is {real} ({difference(first)})."
     elif first is not None and not first.real:
-        text += f" The runner-up, {first.name}, is not really worse ({difference(first)})."
+        text += f" The runner-up, {first.name}, is not significantly worse ({difference(first)})."
     same = [s.name for s in others if not s.real and s is not first]
     worse = [s.name for s in others if s.real and s.difference > 0]
     if same:
-        text += f" Not to be told apart from it on these rows: {_listed(same)}."
+        text += f" Statistically indistinguishable from it on this data: {_listed(same)}."
     if worse:
-        text += f" Really worse: {_listed(worse)}."
+        text += f" Significantly worse: {_listed(worse)}."
     base = next((s for s in verdict.standings if s.name == "baseline"), None)
     if base is not None:
         text += f" The baseline, which ignores the columns, reaches {_number(base.mean)}."

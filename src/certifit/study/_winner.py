@@ -35,7 +35,8 @@ def refit(result: Result, work: Work, deadline: float = float("inf")) -> tuple[A
         chosen = _most_chosen(result)
         known = {f"{step}__{k}" for step, part in search.estimator.steps for k in part.get_params(deep=False)}
         grid = {name: chosen[name.split("__")[-1]] for name in search.param_grid if name in known}
-        return _fitted(search.estimator.set_params(**grid), work), chosen, "the choice of most folds, for want of time"
+        how = "the choice of most folds: time budget exhausted"
+        return _fitted(search.estimator.set_params(**grid), work), chosen, how
     model = _fitted(search, work)
     chosen = {k.split("__")[-1]: v for k, v in model.best_params_.items()}
     return model.best_estimator_, chosen, "cross-validation on all rows"

@@ -191,7 +191,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     ----------
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     tol : float > 0, default=1e-4
-        Stop when the duality gap is at most this share of what the null model pays.
+        Stop when the duality gap is at most this share of the null model's loss.
     C : float > 0, default=1.0
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None

@@ -41,7 +41,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     max_iter : int ≥ 1, default=50
         Passes over the rows at most.
     tol : float ≥ 0, default=1e-2
-        Stop after a pass when the duality gap is at most this share of what the null model pays.
+        Stop after a pass when the duality gap is at most this share of the null model's loss.
     average : bool, default=True
         Return the mean of the iterates rather than the last.
     fit_intercept : bool, default=True

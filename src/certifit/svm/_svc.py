@@ -63,7 +63,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     probability : bool, default=False
         Whether to calibrate probabilities (three more fits); they never contradict `predict`.
     tol : float > 0, default=1e-3
-        Accuracy: the fit stops when the duality gap is at most tol/100 of what the null model pays. (libsvm's tol,
+        Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. (libsvm's tol,
         a KKT violation, of 1e-3 leaves such gaps.)
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
@@ -254,7 +254,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         return replace(found, value=machine)
 
     def _relative_gap(self) -> float:
-        """The share of what the null model pays at which a fit stops."""
+        """The share of the null model's loss at which a fit stops."""
         return _TOL_TO_GAP * self.tol
 
     def _name_results(

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from certifit.families import FAMILIES, model_of
 from certifit.exceptions import ExportError
+from certifit.families import FAMILIES, model_of
 from certifit.files._onnx._answer import by_sign
 from certifit.files._onnx._graph import Answer, Graph
 
