@@ -233,6 +233,8 @@ class _Search:
         else:
             w = np.zeros(self.set.size)
         r = self.target - self.set.product(w)
+        if np.any(w) and not self.set.whole:  # columns that join later are correlated with this residual
+            self.correlation = self.columns.correlate(r)
         return GramState(w, self.set.correlate(r), float(r @ r))
 
     def _approach(self, state: GramState, strength: float) -> GramState:

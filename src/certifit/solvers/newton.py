@@ -29,6 +29,7 @@ from certifit.solvers._task import Options
 ON_A_SHARE = "newton on a share of rows"
 _MEMORY = 12  # pairs kept by the quasi-Newton gear
 _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
+_ROUNDING = 2e-15  # share of the objective by which its value may be off
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,11 @@ def _first(f: SmoothSum, theta: Array, metric: Metric | None = None) -> _Step:
 def _search(f: SmoothSum, s: _Step) -> tuple[Array, Array, Array, float, float]:
     """The whole step, or backtracking on the scores, which costs no pass over X."""
     slope = float(np.sum(s.direction * s.G))
+    # Near the optimum the fall is lost in the rounding of the objective, while the step is still a good one.
+    level = s.objective + _ROUNDING * abs(s.objective)
     theta = s.theta + s.direction
     value, Z, G = f.evaluate(theta)
-    if np.isfinite(value) and value <= s.objective + 1e-4 * slope:
+    if np.isfinite(value) and value <= level + 1e-4 * slope:
         return theta, Z, G, value, 1.0
     dZ, t = Z - s.Z, 0.5
     for _ in range(60):

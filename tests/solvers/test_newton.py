@@ -1,0 +1,83 @@
+"""The two gears of Newton's method, and the sum they work on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from certifit.design import as_design
+from certifit.losses import Logistic, Softmax
+from certifit.objective import Objective
+from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
+from certifit.solvers import Options, Task
+from certifit.solvers._separable import Separable, separable
+from certifit.solvers._smooth_sum import SmoothSum
+from certifit.solvers.newton import ON_A_SHARE, minimise, nearby_metric
+
+
+def _sum(n=200, outputs=1, sparse=False):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) * [1.0, 50.0, 0.01] + [0.0, 20.0, 0.5]
+    loss, classes = (Logistic(), None) if outputs == 1 else (Softmax(), tuple(range(outputs)))
+    y = rng.integers(0, max(outputs, 2), size=n)
+    y = 2.0 * y - 1.0 if outputs == 1 else y
+    objective = Objective(loss, SquaredL2(0.5, (0.1, -0.2, 0.3) * outputs), 2.0, classes=classes)
+    return SmoothSum.of(
+        Task(objective, as_design(scipy.sparse.csr_matrix(X) if sparse else X), y, rng.uniform(0, 2, n))
+    )
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gradient_and_hessian_are_derivatives(outputs, sparse):
+    f = _sum(outputs=outputs, sparse=sparse)
+    theta, step = 0.3 * np.random.default_rng(1).normal(size=(4, outputs)), 1e-5
+    value, Z, G = f.evaluate(theta)
+    assert value == pytest.approx(f.value(Z, theta)[0], rel=1e-12)
+    H = f.hessian(Z)
+    for i in np.ndindex(theta.shape):
+        e = np.zeros_like(theta)
+        e[i] = step
+        up, down = f.evaluate(theta + e), f.evaluate(theta - e)
+        assert G[i] == pytest.approx((up[0] - down[0]) / (2 * step), abs=1e-7)
+        column = ((up[2] - down[2]) / (2 * step)).T.ravel()
+        np.testing.assert_allclose(H[:, i[1] * 4 + i[0]], column, atol=1e-6)
+
+
+def test_a_borrowed_metric_and_a_share_end_at_the_same_point():
+    f = _sum(15_000)
+    plain = minimise(f, np.zeros((4, 1)), 1e-15)
+    assert plain.stats["method"] == ON_A_SHARE
+    near = minimise(replace(f, weights=f.weights * 1.1), plain.value, 1e-15, metric=nearby_metric(f, plain.value))
+    exact = minimise(replace(f, weights=f.weights * 1.1), np.zeros((4, 1)), 1e-15)
+    np.testing.assert_allclose(near.value, exact.value, atol=1e-6)
+    assert np.abs(f.evaluate(plain.value)[2]).max() < 1e-7
+
+
+def test_dependent_columns_take_the_shortest_step():
+    f = _sum()
+    twin = as_design(np.column_stack([f.columns.design.X, f.columns.design.X[:, 0]]))
+    task = Task(Objective(Logistic(), Zero(), 0.0), twin, f.y)
+    g = SmoothSum.of(task)
+    found = minimise(g, np.zeros((5, 1)), 1e-14)
+    assert found.value[0, 0] == pytest.approx(found.value[3, 0], rel=1e-6)
+    assert np.abs(g.evaluate(found.value)[2]).max() < 1e-8
+
+
+def test_traces_count_on_and_limits_are_said():
+    f = _sum()
+    found = minimise(f, np.zeros((4, 1)), 1e-14, Options(trace=True))
+    assert [r.iteration for r in found.trace] == list(range(len(found.trace)))
+    assert np.all(np.diff([r.objective for r in found.trace]) <= 1e-15)
+    assert minimise(f, np.zeros((4, 1)), 1e-14, Options(max_iter=1)).status == "max_iter"
+
+
+def test_penalties_by_coordinates():
+    assert separable(PNorm(3.0)) is None
+    assert separable(NonNegative(L1())) == Separable(1.0, 0.0, None, True)
+    assert separable(SquaredL2(2.0, (1.0,))) == Separable(0.0, 4.0, (1.0,), False)
+    rng = np.random.default_rng(3)
+    for penalty in (Zero(), L1(), ElasticMix(0.3), SquaredL2(0.7)):
+        part, w = separable(penalty), rng.normal(size=4)
+        assert part.l1 * np.abs(w).sum() + 0.5 * part.l2 * w @ w == pytest.approx(float(penalty.value(w)))

@@ -1,0 +1,45 @@
+"""Proximal Newton: zeros are exact, and the promise bounds what is left."""
+
+import numpy as np
+import pytest
+
+from certifit.design import as_design
+from certifit.losses import Logistic, Poisson
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms
+from certifit.solvers import Options, Task
+from certifit.solvers._smooth_sum import SmoothSum, l1_weights
+from certifit.solvers.proximal import proximal_descent
+from certifit.solvers.proximal_newton import minimise_l1
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()], ids=lambda x: x.name)
+def test_conditions_of_optimality(loss, ratio):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0) if loss.targets == "sign" else rng.poisson(2, 60) * 1.0
+    task = Task(Objective(loss, mix_of_norms(ratio), 5.0 if loss.targets == "sign" else 12.0), as_design(X), y)
+    f = SmoothSum.of(task)
+    theta = minimise_l1(f, l1_weights(task, f.columns), np.zeros((9, 1)), 1e-14).value
+    W, b = f.columns.raw(theta)
+    w, lam = W[0], task.lam
+    g = task.slope(w, float(b[0])) + lam * (1 - ratio) * w
+    used = w != 0
+    assert 0 < used.sum() < 8
+    np.testing.assert_allclose(g[used], -lam * ratio * np.sign(w[used]), atol=1e-9)
+    assert np.all(np.abs(g[~used]) <= lam * ratio + 1e-12)
+    assert task.value(w, float(b[0])) - task.bound(w, task.best_intercept(w)) < 1e-8
+
+
+def test_agrees_with_proximal_gradient_and_says_its_limits():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 4))
+    task = Task(Objective(Logistic(), mix_of_norms(1.0), 3.0), as_design(X), np.where(X[:, 0] > 0.1, 1.0, -1.0))
+    f = SmoothSum.of(task)
+    kappa = l1_weights(task, f.columns)
+    W, b = f.columns.raw(minimise_l1(f, kappa, np.zeros((5, 1)), 1e-13).value)
+    slow = proximal_descent(task, Options(1e-8))
+    assert task.value(W[0], float(b[0])) <= task.value(*slow.value) + 1e-12
+    assert task.value(*slow.value) - task.value(W[0], float(b[0])) <= slow.stats["gap"] + 1e-12
+    assert minimise_l1(f, kappa, np.zeros((5, 1)), 1e-13, Options(max_iter=1)).status == "max_iter"
