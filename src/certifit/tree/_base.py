@@ -14,13 +14,12 @@ from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
     check_is_fitted,
-    check_sample_weight,
     validate_data,
 )
 
 from certifit import certificates
 from certifit._certified import Certified
-from certifit._sklearn import Interval, RealNotInt, StrOptions
+from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
 from certifit._types import Array
 from certifit.certificates import Data
 from certifit.tree import _columns, _fold_path
