@@ -75,6 +75,12 @@ ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 RandomState: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
 """random_state as a caller may pass it: a seed, a generator, or None for fresh randomness."""
 
+Answers: TypeAlias = Mapping[str, Array]
+"""Answers of models about some rows, by the name of the method: "predict", "predict_proba", ..."""
+
+Grid: TypeAlias = Sequence[Mapping[str, Any]]
+"""Points of a search: parameters by name, to be laid over those of an estimator."""
+
 Folds: TypeAlias = Sequence[tuple[Array, Array]]
 """Training and test rows of each fold."""
 

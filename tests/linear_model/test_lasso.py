@@ -381,14 +381,15 @@ def test_search_shares_the_work_of_folds(estimator):
 @pytest.mark.parametrize("ratio", [1.0, 0.5])
 def test_folds_of_large_tables_keep_to_the_tolerance(tol, apart, ratio):
     """Strengths between those that are solved are interpolated: each still has the gap that was asked for."""
-    from certifit.solvers.lasso_folds import lasso_folds
+    from certifit.design import FoldTable
+    from certifit.solvers.lasso_folds import LassoFolds
 
     rng = np.random.default_rng(18)
     X, y = make(rng, 900, 250, "units")
     alphas = np.append(np.geomspace(1.0, 1e-3, 40), 1e-3) * top(X, y, ratio)
     rows = np.arange(900)
     split = [(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)]
-    for (train, _), (coef, offset) in zip(split, lasso_folds(X, y, split, alphas, ratio, tol=tol)):
+    for (train, _), (coef, offset) in zip(split, LassoFolds(FoldTable(X, y, split)).paths(alphas, ratio, tol=tol)):
         A, b = X[train], y[train]
         null = np.var(b) / 2
         for i in (0, 1, 7, 20, 33, 39, 40):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from certifit.resampling import CannotShare
+from certifit.resampling import CannotShare, assemble, require
 
 
 class ShrunkenMean(RegressorMixin, BaseEstimator):
@@ -22,11 +22,11 @@ class ShrunkenMean(RegressorMixin, BaseEstimator):
     def predict(self, X):
         return (1 - self.shrink) * self.mean_ + self.slope * np.asarray(X)[:, 0]
 
-    def _fold_path(self, X, y, folds, grid, response, sample_weight=None):
-        if response != ("predict",) or any("trouble" in point for point in grid):
-            return None
+    def _fold_path(self, table, grid, response):
+        require(response == ("predict",) and not any("trouble" in point for point in grid), "there is trouble")
         type(self).calls = getattr(type(self), "calls", 0) + 1
-        return self._path(np.asarray(X), np.asarray(y, dtype=float), folds, grid, sample_weight)
+        path = self._path(np.asarray(table.X), np.asarray(table.y, dtype=float), table.folds, grid, table.weights)
+        return assemble(grid, [(list(range(len(grid))), path)])
 
     def _path(self, X, y, folds, grid, sample_weight):
         w = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -62,10 +62,10 @@ class ClassShares(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
-    def _fold_path(self, X, y, folds, grid, response, sample_weight=None):
-        if sample_weight is not None:
-            return None
-        return self._path(np.asarray(X), np.asarray(y), folds, grid, response)
+    def _fold_path(self, table, grid, response):
+        require(table.weights is None, "rows have weights")
+        path = self._path(np.asarray(table.X), np.asarray(table.y), table.folds, grid, response)
+        return assemble(grid, [(list(range(len(grid))), path)])
 
     def _path(self, X, y, folds, grid, response):
         shrink = np.array([point.get("shrink", self.shrink) for point in grid])[:, None]

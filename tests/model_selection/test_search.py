@@ -225,8 +225,9 @@ def test_groups_refit_callables_and_states():
     chosen = Search(Ridge(), {"alpha": [0.1, 10.0]}, refit=lambda results: 1).fit(X, y)
     assert chosen.best_params_ == {"alpha": 10.0}
     unfitted = Search(Ridge(), {"alpha": [1.0]}, refit=False).fit(X, y)
-    with pytest.raises(AttributeError, match="refit"):
+    with pytest.raises(AttributeError, match="predict") as refused:
         unfitted.predict(X)
+    assert "refit=False" in str(refused.value.__cause__)  # as in scikit-learn's searches
     with pytest.raises(NotFittedError):
         Search(Ridge(), {"alpha": [1.0]}).predict(X)
     assert not hasattr(Search(Ridge(), {"alpha": [1.0]}), "predict_proba")

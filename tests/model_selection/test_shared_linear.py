@@ -17,6 +17,7 @@ from certifit.decomposition import PCA
 from certifit.glm import GLM, Tweedie
 from certifit.linear_model import LogisticRegression, Ridge
 from certifit.model_selection import Search
+from certifit.resampling import CannotShare, FoldTable
 
 STRENGTHS = {"C": np.logspace(-4, 4, 5)}
 SCORES = ["accuracy", "neg_log_loss", "roc_auc"]
@@ -134,8 +135,11 @@ def test_a_class_missing_in_a_fold_and_bad_parameters_take_the_ordinary_road():
     order = np.argsort(y, kind="stable")
     cv = [(np.arange(200), np.arange(200, 240)), (np.arange(40, 240), np.arange(40))]
     assert Search(LogisticRegression(), {"C": [1.0]}, cv=cv).fit(X[order], y[order]).shared_
-    assert LogisticRegression()._fold_path(X, y, cv, [{"C": -1.0}], ("predict",)) is None
-    assert LogisticRegression()._fold_path(X, y, [(np.flatnonzero(y == "a"), np.arange(3))], [{}], ("predict",)) is None
+    with pytest.raises(CannotShare, match="refuses a parameter"):
+        LogisticRegression()._fold_path(FoldTable(X, y, cv), [{"C": -1.0}], ("predict",))
+    table = FoldTable(X, y, [(np.flatnonzero(y == "a"), np.arange(3))])
+    with pytest.raises(CannotShare, match="without one of the classes"):
+        LogisticRegression()._fold_path(table, [{}], ("predict",))
 
 
 @pytest.mark.parametrize(

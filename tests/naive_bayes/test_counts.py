@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB, fit_folds
+from certifit.resampling import CannotShare, FoldTable
 
 PAIRS = [
     (GaussianNB(), peers.GaussianNB()),
@@ -90,7 +91,7 @@ def test_folds_from_one_read(ours):
         alone = type(ours)(**(ours.get_params() | f.params)).fit(X[train], y[train], sample_weight=w[train])
         np.testing.assert_allclose(f.model.predict_log_proba(X), alone.predict_log_proba(X), rtol=1e-9, atol=1e-12)
     pairs = [(np.setdiff1d(np.arange(90), t), t) for t in folds]
-    answers = list(ours._fold_path(X, y, pairs, grid, ("predict", "predict_proba"), w))
+    answers = list(ours._fold_path(FoldTable(X, y, pairs, w), grid, ("predict", "predict_proba")))
     assert answers[0]["predict_proba"].shape == (3, 30, 3)
     np.testing.assert_array_equal(answers[1]["predict"][2], fits[5].model.predict(X[folds[1]]))
 
@@ -99,11 +100,13 @@ def test_folds_refuse_settings_that_change_the_reading():
     X, y, _ = table(8)
     with pytest.raises(ValueError, match="binarize"):
         list(fit_folds(BernoulliNB(), X, y, [np.arange(3)], [{"binarize": 1.0}]))
-    assert BernoulliNB()._fold_path(X, y, [(np.arange(3, 60), np.arange(3))], [{"binarize": 1.0}], ("predict",)) is None
+    folds = [(np.arange(3, 60), np.arange(3))]
+    with pytest.raises(CannotShare, match="binarize"):
+        BernoulliNB()._fold_path(FoldTable(X, y, folds), [{"binarize": 1.0}], ("predict",))
     # A category only in the fold: the ordinary road is taken
     X[0, 0] = 9
-    folds = [(np.arange(3, 60), np.arange(3))]
-    assert CategoricalNB()._fold_path(X, y, folds, [{"alpha": 1.0}], ("predict",)) is None
+    with pytest.raises(CannotShare, match="category"):
+        CategoricalNB()._fold_path(FoldTable(X, y, folds), [{"alpha": 1.0}], ("predict",))
 
 
 def test_textbook_documents(reference):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from certifit.design import as_design
+from certifit.design import FoldTable, as_design
 from certifit.losses import Squared
 from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.coordinate import coordinate_path
-from certifit.solvers.lasso_folds import lasso_folds
+from certifit.solvers.lasso_folds import LassoFolds
 
 ALPHAS = np.array([0.3, 0.01, 1.0, 0.1])
 
@@ -35,7 +35,7 @@ def test_equals_fits_one_by_one(ratio, weighted, fit_intercept, positive, splitt
     y = X[:, 0] - X[:, 1] + rng.normal(size=80)
     weights = rng.uniform(0.5, 2, size=80) if weighted else None
     folds = list(splitter.split(X))
-    shared = lasso_folds(X, y, folds, ALPHAS, ratio, weights, fit_intercept, positive, tol=1e-13)
+    shared = LassoFolds(FoldTable(X, y, folds, weights), fit_intercept).paths(ALPHAS, ratio, positive, tol=1e-13)
     for (coef, offset), (w, b) in zip(shared, one_by_one(X, y, folds, ratio, weights, fit_intercept, positive)):
         np.testing.assert_allclose(coef, w, atol=1e-6)
         np.testing.assert_allclose(offset, b, atol=1e-5)
@@ -52,6 +52,6 @@ def test_careful_roads(kind):
     y = X[:, 0] - X[:, 0].mean() + rng.normal(size=30)
     folds = list(KFold(3).split(X))
     for (coef, _), (w, _) in zip(
-        lasso_folds(X, y, folds, ALPHAS, tol=1e-12), one_by_one(X, y, folds, 1.0, None, True, False)
+        LassoFolds(FoldTable(X, y, folds)).paths(ALPHAS, tol=1e-12), one_by_one(X, y, folds, 1.0, None, True, False)
     ):
         np.testing.assert_allclose(coef, w, atol=1e-5)

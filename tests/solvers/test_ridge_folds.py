@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
+from certifit.design import FoldTable
 from certifit.solvers import ridge_folds as module
-from certifit.solvers.ridge_folds import partition, ridge_folds
+from certifit.solvers.ridge_folds import ridge_folds
 
 ALPHAS = np.array([1e-3, 1.0, 30.0])
 
 
 def _check(X, Y, split, alphas=ALPHAS, weights=None, fit_intercept=True, tol=1e-9):
-    found = list(ridge_folds(X, Y, split, alphas, weights, fit_intercept))
+    found = list(ridge_folds(FoldTable(X, Y, split, weights), alphas, fit_intercept))
     assert len(found) == len(split)
     for (train, test), (coef, offset) in zip(split, found):
         for a, alpha in enumerate(alphas):
@@ -42,7 +43,7 @@ def test_folds_that_are_no_partition(splitter):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 1))
     split = list(splitter.split(X))
-    assert not partition(split, 50)
+    assert FoldTable(X, Y, split).number is None
     _check(X, Y, split)
 
 
@@ -57,7 +58,7 @@ def test_a_far_away_mean_costs_no_digits():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) + 1e6
     Y = (X - 1e6) @ rng.normal(size=(3, 1)) + 5.0
-    found = list(ridge_folds(X, Y, list(KFold(5).split(X)), np.array([0.0])))
+    found = list(ridge_folds(FoldTable(X, Y, list(KFold(5).split(X))), np.array([0.0])))
     for coef, offset in found:
         assert np.abs(X @ coef[0].T + offset[0] - Y).max() < 1e-7
 
@@ -70,7 +71,7 @@ def test_ill_conditioned_columns_take_the_careful_road(monkeypatch):
     direct = module._direct
     monkeypatch.setattr(module, "_direct", lambda *args: called.append(1) or direct(*args))
     split = list(KFold(4, shuffle=True, random_state=0).split(X))
-    found = list(ridge_folds(X, Y, split, np.array([0.0])))
+    found = list(ridge_folds(FoldTable(X, Y, split), np.array([0.0])))
     assert called
     for (train, test), (coef, offset) in zip(split, found):
         A = np.column_stack([X[train], np.ones(len(train))])
@@ -91,5 +92,5 @@ def test_constant_columns():
     X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
     X[:, 1] = 7.0
     _check(X, Y, list(KFold(4).split(X)))
-    coef, _ = next(iter(ridge_folds(X, Y, list(KFold(4).split(X)), np.array([0.0]))))
+    coef, _ = next(iter(ridge_folds(FoldTable(X, Y, list(KFold(4).split(X))), np.array([0.0]))))
     assert np.all(np.isfinite(coef))

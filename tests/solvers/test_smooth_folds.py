@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from certifit.design import FoldTable
 from certifit.losses import Binomial, GammaLog, Logistic, Poisson, Squared, TweedieLog
-from certifit.solvers._fold_cells import Cells, Rows, evaluate, longest, look, values
+from certifit.solvers._fold_cells import Rows, evaluate, longest, look, values
 from certifit.solvers.smooth_folds import smooth_folds
 
 LOSSES = {
@@ -33,20 +34,6 @@ def _problem(name, n=120, d=3, seed=0):
 def _total(theta, X, y, s, loss, strength, fit_intercept):
     z = X @ theta[:3] + (theta[3] if fit_intercept else 0.0)
     return s @ loss.value(z, y) + 0.5 * strength * theta[:3] @ theta[:3]
-
-
-def test_cells_are_rows_that_every_fold_treats_alike():
-    rng = np.random.default_rng(0)
-    groups = rng.integers(0, 2, size=40)
-    folds = [(rng.integers(0, 40, size=30), np.arange(5)), (np.arange(10, 40), np.arange(10))]
-    factors = np.array([[1.0, 2.0], [0.5, 3.0]])
-    cells = Cells.of(folds, 40, groups, factors)
-    assert sorted(cells.order) == list(range(40))
-    for k, (train, _) in enumerate(folds):
-        count = np.bincount(train, minlength=40) * factors[k][groups]
-        assert np.array_equal(np.repeat(cells.factor[k], np.diff(cells.ends)), count[cells.order])
-    each = [(np.delete(np.arange(99), i), np.array([i])) for i in range(99)]
-    assert Cells.of(each, 99) is None
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -77,7 +64,7 @@ def test_the_gap_is_proved(name, fit_intercept):
     X, y, loss, folds, rng = _problem(name)
     s = rng.random(len(y))
     strengths = np.outer([1.0, 1.1, 0.9, 1.0], [100.0, 3.0, 0.1])
-    found = smooth_folds(X, y, loss, folds, strengths, weights=s, fit_intercept=fit_intercept)
+    found = smooth_folds(FoldTable(X, y, folds, s), loss, strengths, fit_intercept=fit_intercept)
     proved = np.isfinite(found.gap)
     assert proved.mean() > 0.8
     assert np.all(found.gap[proved] <= 1e-10)
@@ -93,5 +80,5 @@ def test_far_folds_and_no_optimum_are_left_to_fits_alone():
     X = np.r_[np.arange(6.0), 1000.0 + np.arange(6.0)][:, None]
     y = np.where(np.arange(12) > 5, 1.0, -1.0)
     folds = [(np.arange(1, 12), np.array([0])), (np.arange(11), np.array([11]))]
-    found = smooth_folds(X, y, Logistic(), folds, np.zeros((2, 1)))
+    found = smooth_folds(FoldTable(X, y, folds), Logistic(), np.zeros((2, 1)))
     assert np.all(np.isinf(found.gap))

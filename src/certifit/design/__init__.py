@@ -8,16 +8,22 @@ from certifit.design._compensated import add_to_pair, compensated_product, compe
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._fingerprint import fingerprint, look
+from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, blocks
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
     "Block",
     "Blocks",
+    "Cells",
     "Cholesky",
     "Columns",
     "Coordinates",
     "Design",
+    "Fold",
+    "FoldMoments",
+    "FoldSums",
+    "FoldTable",
     "Moments",
     "PseudoInverse",
     "add_to_pair",

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design
-from certifit.glm._fold_path import glm_fold_path, null_level
+from certifit.glm._folds import glm_answers, null_level
 from certifit.inference import Summary
 from certifit.losses import (
     BUILT_IN,
@@ -35,6 +35,7 @@ from certifit.losses import (
 )
 from certifit.objective import Objective
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms, regularizer_spec
+from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.existence import rising_direction
 from certifit.solvers.smooth import solve_smooth
@@ -346,18 +347,17 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             null = float(w @ np.nan_to_num(family.half_deviance(y, np.full(len(y), w @ y / w.sum()))))
         return 1.0 - own / null if null > 0 else float("nan")
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and all α together, for convex families."""
         link = _link_name(self.family, self.link)
         loss = _convex(self.family, link)
-        try:
-            _check_values(self.family, np.asarray(y, dtype=float))
-        except (TypeError, ValueError):
-            return None
         if loss is None:
-            return None
-        reader = FamilyLoss(**_family_params(self.family), link=link)
-        return glm_fold_path(self, loss, reader, X, y, folds, grid, response, sample_weight)
+            raise CannotShare(f"the {link} link makes the {self.family} likelihood not convex")
+        try:
+            _check_values(self.family, np.asarray(table.y, dtype=float))
+        except (TypeError, ValueError) as error:
+            raise CannotShare("fit refuses the targets") from error
+        return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
 
     def deviance_residuals(self, X: Any, y: Any, offset: Any = None) -> Array:
         """Signed roots of the unit deviances: large ones are rows that the model does not expect.

@@ -17,15 +17,16 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
-from certifit.linear_model._fold_path import lasso_fold_path
+from certifit.linear_model._folds import lasso_answers
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared, loss_spec
 from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms, regularizer_spec
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task, solve_coordinate
 from certifit.solvers.least_squares import solve_quadratic
 
@@ -127,11 +128,9 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold and every strength from one pass over tall data."""
-        if self.warm_start or self.time_budget is not None or self.trace:
-            return None
-        return lasso_fold_path(self, X, y, folds, grid, response, _scalar_is_none(sample_weight))
+        return lasso_answers(self, table, grid, response)
 
     @property
     def sparse_coef_(self) -> Any:

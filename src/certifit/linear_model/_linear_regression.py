@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Summary, least_squares_summary
@@ -22,8 +22,9 @@ from certifit.linear_model._base import (
     name_coefficients,
     read_regression,
 )
-from certifit.linear_model._fold_path import penalties, ridge_fold_path
+from certifit.linear_model._folds import ridge_answers
 from certifit.parallel import one_thread
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution, solve_least_squares
 
 
@@ -173,10 +174,9 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
             stats["log_weights"],
         )
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold from one pass."""
-        settings = penalties(self, grid)
-        return None if settings is None else ridge_fold_path(X, y, folds, settings, response, sample_weight)
+        return ridge_answers(self, table, grid, response)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

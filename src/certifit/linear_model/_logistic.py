@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,16 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Hidden, Interval, StrOptions
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, surely
-from certifit.linear_model._logistic_path import labels, logistic_fold_path, probabilities
+from certifit.linear_model._folds import logistic_answers
 from certifit.losses import Asymmetric, Logistic, Softmax, loss_spec
 from certifit.objective import Objective, names_of
 from certifit.regularizers import Regularizer, Zero, mix_of_norms, regularizer_spec
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.newton import ON_A_SHARE
 from certifit.solvers.smooth import solve_smooth
@@ -331,11 +332,11 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
-        return labels(self.decision_function(X), self.classes_, self.threshold_)
+        return _labels(self.decision_function(X), self.classes_, self.threshold_)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, in the order of ``classes_``."""
-        return probabilities(self.decision_function(X), self.classes_)
+        return _probabilities(self.decision_function(X), self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, without loss where these are tiny."""
@@ -345,9 +346,15 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         top = scores - scores.max(axis=1, keepdims=True)
         return top - np.log(np.exp(top).sum(axis=1, keepdims=True))
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and strengths together."""
-        return logistic_fold_path(self, X, y, folds, grid, response, sample_weight)
+        return logistic_answers(self, table, grid, response)
+
+    def _answer(self, name: str, scores: Array, classes: Array) -> Array:
+        """What a method says, from scores (rows,) for two classes, (rows, K) for more."""
+        if name == "predict":
+            return _labels(scores, classes, self._cut())
+        return _probabilities(scores, classes) if name == "predict_proba" else scores
 
     def certain(self, X: Any) -> Array:
         """Which labels are provably those of the exact optimum (of this objective on the training data).
@@ -400,3 +407,17 @@ def _looks_finite(solution: Solution, X: Any) -> bool:
     W, b = solution.value
     scores = np.asarray(X @ W.T + b)
     return bool(solution.converged and np.abs(scores).max(initial=0.0) < 15.0)
+
+
+def _labels(scores: Array, classes: Array, threshold: float) -> Array:
+    """The likelier class; for two (scores without an axis for classes), the second where it exceeds the threshold."""
+    if len(classes) == 2:
+        return classes[(scores > logit(threshold)).astype(int)]
+    return classes[scores.argmax(axis=-1)]
+
+
+def _probabilities(scores: Array, classes: Array) -> Array:
+    """Probabilities of the classes along the last axis."""
+    if len(classes) == 2:
+        return np.stack([expit(-scores), expit(scores)], axis=-1)
+    return softmax(scores, axis=-1)

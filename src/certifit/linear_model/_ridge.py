@@ -12,14 +12,15 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
-from certifit.linear_model._fold_path import penalties, ridge_fold_path
+from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared, loss_spec
 from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
+from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers import Options, Solution, Task, solve_least_squares
 from certifit.solvers._status import worst
 from certifit.solvers.gradient_descent import descend
@@ -206,12 +207,11 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold and every α from one pass."""
-        if self.prior is not None or self.solver not in ("auto", "cholesky", "qr", "svd"):
-            return None
-        settings = penalties(self, grid)
-        return None if settings is None else ridge_fold_path(X, y, folds, settings, response, sample_weight)
+        require(self.prior is None, "a prior is fitted one by one")
+        require(self.solver in ("auto", "cholesky", "qr", "svd"), f"solver={self.solver!r} is fitted one by one")
+        return ridge_answers(self, table, grid, response)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,26 +9,27 @@ The shared-work protocol
 `Search`, `cross_validate` and what is built on them know no estimator by name. An estimator that can serve all folds
 and all grid points from one piece of work says so by one method::
 
-    def _fold_path(self, X, y, folds, grid, response, sample_weight=None):
-        '''Answers of every grid point on each fold's test rows, or None.'''
+    def _fold_path(self, table, grid, response):
+        '''Answers of every grid point on each fold's test rows.'''
 
-``X``, ``y``, ``sample_weight``
-    All rows, as the user gave them (not validated).
-``folds``
-    List of (train, test) arrays of row numbers. They may overlap or leave rows out; only when they partition the rows
-    may a fold's training part be taken as "all minus test".
+``table``
+    A `certifit.resampling.FoldTable`: X, y and weights of all rows, as the user gave them (not validated), and the
+    folds, a list of (train, test) arrays of row numbers. They may overlap or leave rows out; only where
+    ``table.complementary`` may a fold's training part be taken as "all minus test".
 ``grid``
     List of dicts of parameters, each to be laid over the parameters of ``self``.
 ``response``
     Tuple of the methods whose answers are needed: "predict", "predict_proba", "decision_function".
 returns
-    None when these parameters, data or responses cannot be shared (each point is then fitted alone); otherwise an
-    iterable that yields, fold by fold in order, a dict from each response to an array of shape (len(grid),
-    len(test), ...): what ``clone(self).set_params(**grid[i]).fit(X[train], y[train])`` would answer for ``X[test]``,
+    A `certifit.resampling.FoldAnswers` (made by `certifit.resampling.assemble`), which yields, fold by fold in order, a
+    dict from each response to an array of shape (len(grid), len(test), ...): what
+    ``clone(self).set_params(**grid[i]).fit(X[train], y[train])`` would answer for ``X[test]``,
     to well within 1e-6 of any score, or to the estimator's own ``tol`` where it has one (each answer then has the gap
-    that ``tol`` asks for). Columns of probabilities are the sorted labels of the fold's training rows. A
-    path that finds out later that it cannot go on raises `certifit.resampling.CannotShare`. Where the iterable has a
-    method ``refit(model)``, `Search` fits the chosen model to all rows by it.
+    that ``tol`` asks for). Columns of probabilities are the sorted labels of the fold's training rows. Where it has a
+    ``refit``, `Search` fits the chosen model to all rows by it.
+raises
+    `certifit.resampling.CannotShare` when these parameters, data or responses cannot be shared, at once or on the way:
+    each point is then fitted alone, and ``sharing_`` tells the reason.
 
 The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
 one by one. A class whose ``score`` is written anew but is still accuracy or R² says so by ``_score_name``. A pipeline
@@ -47,6 +48,7 @@ from certifit.model_selection._curves import Curve, learning_curve, validation_c
 from certifit.model_selection._leakage import Leakage, leakage_check
 from certifit.model_selection._nested import NestedCrossValidation, nested_cross_validate
 from certifit.model_selection._search import Search
+from certifit.model_selection._shared import Sharing
 
 __all__ = [
     "BiasVariance",
@@ -59,6 +61,7 @@ __all__ = [
     "Leakage",
     "NestedCrossValidation",
     "Search",
+    "Sharing",
     "bias_variance",
     "bootstrap",
     "compare",

@@ -19,17 +19,24 @@ The total is computed on its own from all losses, and the parts are checked to a
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
-from certifit._types import Array
-from certifit.model_selection._bootstrap import _drawn, fit_rounds, pick_loss
-from certifit.model_selection._progress import Progress, watched
+from certifit._types import Array, Estimator, MatrixLike, VectorLike
+from certifit.model_selection._bootstrap import draw_rounds, fit_rounds, pick_loss
+from certifit.model_selection._progress import Progress
+from certifit.model_selection._run import Workers
+
+Draw = Callable[..., tuple[MatrixLike, VectorLike]]
+Truth = tuple[Any, Any] | npt.ArrayLike | Callable[[Any], Any]
+Known = tuple[Array, Array] | Array
 
 _ROUNDING = 1e-9
 
@@ -86,15 +93,15 @@ class BiasVariance:
 
 
 def bias_variance(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike | None = None,
     loss: str | None = None,
     rounds: int = 200,
     *,
-    draw: Any = None,
-    truth: Any = None,
-    random_state: Any = 0,
+    draw: Draw | None = None,
+    truth: Truth | None = None,
+    random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> BiasVariance:
@@ -145,15 +152,16 @@ def bias_variance(
         raise ValueError(f"rounds must be at least 2; got {rounds}.")
     if y is None and truth is None:
         raise ValueError("Give outcomes y, or truth=(E[y|x], noise) at the points.")
+    workers = Workers(n_jobs, progress, "drawing")
     if draw is None:
         if y is None:
             raise ValueError("Without draw= the training sets are drawn from the data: give y.")
         X, y = indexable(X, y)
-        counts = _drawn(estimator, np.asarray(y), rounds, random_state)
-        answers = np.array(fit_rounds(estimator, X, y, counts, n_jobs, progress))
+        counts = draw_rounds(estimator, np.asarray(y), rounds, random_state)
+        answers = fit_rounds(estimator, X, y, counts, workers)
         judged = counts == 0
     else:
-        answers = _drawn_answers(estimator, X, draw, rounds, random_state, n_jobs, progress)
+        answers = _drawn_answers(estimator, X, draw, np.random.SeedSequence(random_state).spawn(rounds), workers)
         judged = np.ones(answers.shape, dtype=bool)
     kept = np.asarray(judged.any(axis=0))
     answers, judged = answers[:, kept], judged[:, kept]
@@ -164,21 +172,19 @@ def bias_variance(
 
 
 def _drawn_answers(
-    estimator: Any, X: Any, draw: Any, rounds: int, random_state: Any, n_jobs: int | None, progress: Progress
+    estimator: Estimator, X: MatrixLike, draw: Draw, seeds: Sequence[np.random.SeedSequence], workers: Workers
 ) -> Array:
     # One stream of random numbers per round, fixed before the work is handed out.
-    seeds = np.random.SeedSequence(random_state).spawn(rounds)
     takes = [p for p in inspect.signature(draw).parameters.values() if p.default is p.empty]
     sets = (draw(np.random.default_rng(s)) if takes else draw() for s in seeds)
-    work = (delayed(_answer)(estimator, *one, X) for one in sets)
-    return np.array(list(watched(Parallel(n_jobs=n_jobs, return_as="generator")(work), rounds, progress, "drawing")))
+    return np.array(workers.collect((delayed(_answer)(estimator, *one, X) for one in sets), len(seeds)))
 
 
-def _answer(estimator: Any, X: Any, y: Any, points: Any) -> Array:
+def _answer(estimator: Estimator, X: MatrixLike, y: VectorLike, points: MatrixLike) -> Array:
     return np.asarray(clone(estimator).fit(X, y).predict(points))
 
 
-def _known(truth: Any, X: Any, kept: Array, name: str) -> Any:
+def _known(truth: Truth, X: MatrixLike, kept: Array, name: str) -> Known:
     """The truth at the kept points: (best, noise), or class probabilities."""
     found = truth(X) if callable(truth) else truth
     if isinstance(found, tuple) and len(found) == 2:
@@ -199,7 +205,7 @@ def _mean(values: Array, judged: Array) -> Array:
     return np.where(judged, values, 0.0).sum(axis=0) / judged.sum(axis=0)
 
 
-def _squared(answers: Array, judged: Array, y: Array | None, known: Any) -> dict[str, Array]:
+def _squared(answers: Array, judged: Array, y: Array | None, known: Known | None) -> dict[str, Array]:
     best, noise = known if known is not None else (np.asarray(y, dtype=float), np.zeros(answers.shape[1]))
     main = _mean(answers, judged)
     return {
@@ -211,42 +217,37 @@ def _squared(answers: Array, judged: Array, y: Array | None, known: Any) -> dict
     }
 
 
-def _zero_one(answers: Array, judged: Array, y: Array | None, known: Any) -> dict[str, Array]:
-    classes = np.unique(answers[judged])
-    pair = isinstance(known, tuple)
-    if y is not None and known is None:
-        classes = np.union1d(classes, y)
-    elif pair:
+def _classes(predicted: Array, y: Array | None, known: Known | None) -> Array:
+    """The labels that can occur, sorted."""
+    classes = np.unique(predicted)
+    if known is None:
+        return classes if y is None else np.union1d(classes, y)
+    if isinstance(known, tuple):
         classes = np.union1d(classes, known[0])
-    if pair and len(classes) > 2:
-        raise ValueError("More than two classes: give truth as rows of class probabilities.")
-    if known is not None and not pair and known.shape[1] != len(classes):
-        classes = np.unique(y) if y is not None else classes
-        if known.shape[1] != len(classes):
-            raise ValueError(
-                f"truth has {known.shape[1]} columns but {len(classes)} classes are predicted: give y too."
-            )
+        if len(classes) > 2:
+            raise ValueError("More than two classes: give truth as rows of class probabilities.")
+        return classes
+    columns = known.shape[1]
+    classes = np.unique(y) if columns != len(classes) and y is not None else classes
+    if columns != len(classes):
+        raise ValueError(f"truth has {columns} columns but {len(classes)} classes are predicted: give y too.")
+    return classes
+
+
+def _zero_one(answers: Array, judged: Array, y: Array | None, known: Known | None) -> dict[str, Array]:
+    classes = _classes(answers[judged], y, known)
     votes = np.array([_mean(answers == c, judged) for c in classes])  # P(f = c) at each point
     points = np.arange(votes.shape[1])
     main = np.argmax(votes, axis=0)
-    shares: Array | None = None  # P(y = c) at each point, one column per class
     if known is None:
         best = np.searchsorted(classes, np.asarray(y))
-    elif pair:
-        best = np.searchsorted(classes, known[0])
-        shares = np.zeros((len(points), len(classes)))
-        shares[points, best] = 1.0 - known[1]
-        if len(classes) == 2:
-            shares[points, 1 - best] = known[1]
-    else:
-        best, shares = np.argmax(known, axis=1), known
-    right = votes[best, points]  # P(f = y*)
-    biased = main != best
-    if shares is None:
         total, noise = _mean(answers != y, judged), np.zeros(len(points))
     else:
+        best, shares = _optimum(known, classes)
         total = 1.0 - np.einsum("cp,pc->p", votes, shares)
         noise = _weighted_noise(votes, shares, best)
+    right = votes[best, points]  # P(f = y*)
+    biased = main != best
     return {
         "bias2": biased.astype(float),
         "variance": np.where(biased, -right, 1.0 - votes[main, points]),
@@ -254,6 +255,18 @@ def _zero_one(answers: Array, judged: Array, y: Array | None, known: Any) -> dic
         "total": total,
         "main": classes[main],
     }
+
+
+def _optimum(known: Known, classes: Array) -> tuple[Array, Array]:
+    """The optimal class at each point, and P(y = c) with one column per class."""
+    if not isinstance(known, tuple):
+        return np.argmax(known, axis=1), known
+    best, noise = np.searchsorted(classes, known[0]), known[1]
+    points, shares = np.arange(len(best)), np.zeros((len(best), len(classes)))
+    shares[points, best] = 1.0 - noise
+    if len(classes) == 2:
+        shares[points, 1 - best] = noise
+    return best, shares
 
 
 def _weighted_noise(votes: Array, shares: Array, best: Array) -> Array:

@@ -19,17 +19,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 
-from certifit._sklearn import safe_indexing
-from certifit._types import Array
+from certifit._types import Array, Estimator, MatrixLike, RandomState, VectorLike
 from certifit.metrics import Figure, Interval
-from certifit.model_selection._progress import Progress, watched
+from certifit.model_selection._progress import Progress
+from certifit.model_selection._run import Keep, Trial, Workers, judge_all
 from certifit.resampling import bootstrap_counts
 
 Loss = Callable[[Array, Array], Array]
@@ -42,7 +40,7 @@ LOSSES: dict[str, Loss] = {
 """Per-row losses of labels or values against predictions."""
 
 
-def pick_loss(estimator: Any, loss: Any) -> tuple[str, Loss]:
+def pick_loss(estimator: Estimator, loss: str | Loss | None) -> tuple[str, Loss]:
     """A per-row loss by name or as a function; "zero_one" for classifiers and "squared" otherwise when None."""
     if loss is None:
         loss = "zero_one" if is_classifier(estimator) else "squared"
@@ -56,24 +54,12 @@ def pick_loss(estimator: Any, loss: Any) -> tuple[str, Loss]:
     return name, LOSSES[name]
 
 
-def fit_rounds(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    counts: Array,
-    n_jobs: int | None,
-    progress: Progress,
-) -> list[Array]:
-    """Predictions of every row by the model of each bootstrap round."""
-    work = (delayed(_round)(estimator, X, y, row) for row in counts)
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(work)
-    return list(watched(results, len(counts), progress, "bootstrap"))
-
-
-def _round(estimator: Any, X: Any, y: Any, counts: Array) -> Array:
-    rows = np.repeat(np.arange(len(counts)), counts)
-    model = clone(estimator).fit(safe_indexing(X, rows), safe_indexing(y, rows))
-    return np.asarray(model.predict(X))
+def fit_rounds(estimator: Estimator, X: MatrixLike, y: VectorLike, counts: Array, workers: Workers) -> Array:
+    """Predictions (rounds, n) of every row by the model of each bootstrap round."""
+    every = np.arange(counts.shape[1])
+    rounds = [(np.repeat(every, row), every) for row in counts]
+    trial = Trial(estimator, X, y, keep=Keep(answers=("predict",), error_score="raise"))
+    return np.array([o.answers["predict"] for o in judge_all(trial, rounds, [{}], workers)])
 
 
 @dataclass(frozen=True)
@@ -171,13 +157,13 @@ class Bootstrap:
 
 
 def bootstrap(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike,
     *,
     rounds: int = 200,
-    loss: Any = None,
-    random_state: Any = 0,
+    loss: str | Loss | None = None,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Bootstrap:
@@ -214,8 +200,8 @@ def bootstrap(
         raise ValueError(f"rounds must be at least 2; got {rounds}.")
     y_array = np.asarray(y)
     n = len(y_array)
-    counts = _drawn(estimator, y_array, rounds, random_state)
-    answers = fit_rounds(estimator, X, y, counts, n_jobs, progress)
+    counts = draw_rounds(estimator, y_array, rounds, random_state)
+    answers = fit_rounds(estimator, X, y, counts, Workers(n_jobs, progress, "bootstrap"))
     Q = np.array([per_row(y_array, a) for a in answers])
     out = counts == 0
     times = out.sum(axis=0)
@@ -227,7 +213,7 @@ def bootstrap(
     return Bootstrap(training, gamma, E, float(out.mean()), name, variance, counts)
 
 
-def _drawn(estimator: Any, y: Array, rounds: int, random_state: Any) -> Array:
+def draw_rounds(estimator: Estimator, y: Array, rounds: int, random_state: RandomState) -> Array:
     """Draws in which a classifier meets at least two classes."""
     counts = bootstrap_counts(len(y), rounds, random_state)
     if not is_classifier(estimator):

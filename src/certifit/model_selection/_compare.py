@@ -6,18 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import scipy.special
 from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from certifit._types import Array
+from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
 from certifit.model_selection._cross_validate import CrossValidation, cross_validate
-from certifit.model_selection._progress import Progress
+from certifit.model_selection._run import WorkerOptions
+from certifit.model_selection._scoring import ScoringLike
 from certifit.resampling import folds
 
 
@@ -132,18 +133,17 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
-    X: Any,
-    y: Any,
+    models: Mapping[str, Estimator] | Sequence[Estimator],
+    X: MatrixLike,
+    y: VectorLike,
     *,
-    cv: Any = 10,
+    cv: CV = 10,
     repeats: int = 1,
-    scoring: Any = None,
+    scoring: ScoringLike = None,
     level: float = 0.95,
-    sample_weight: Any = None,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    progress: Progress = None,
+    sample_weight: Weights = None,
+    random_state: RandomState = 0,
+    **workers: Unpack[WorkerOptions],
 ) -> Comparison:
     """Compare models on the same folds: paired, corrected for overlapping folds and for the number of pairs.
 
@@ -188,9 +188,7 @@ def compare(
         cv = kind(n_splits=int(cv), n_repeats=repeats, random_state=random_state)
     split = folds(X, y, cv, classifier=classes)
     results = {
-        name: cross_validate(
-            model, X, y, cv=split, scoring=scoring, sample_weight=sample_weight, n_jobs=n_jobs, progress=progress
-        )
+        name: cross_validate(model, X, y, cv=split, scoring=scoring, sample_weight=sample_weight, **workers)
         for name, model in named.items()
     }
     pairs = list(combinations(named, 2))
@@ -202,8 +200,8 @@ def compare(
     return Comparison(results, differences, level)
 
 
-def _named(models: Sequence[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _named(models: Sequence[Estimator]) -> dict[str, Estimator]:
+    found: dict[str, Estimator] = {}
     for model in models:
         name = type(model).__name__
         taken = sum(k == name or k.startswith(f"{name} ") for k in found)

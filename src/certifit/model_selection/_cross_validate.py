@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 
 from certifit._sklearn import check_sample_weight, safe_indexing
-from certifit._types import Array
+from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
-from certifit.model_selection._progress import Progress, watched
-from certifit.model_selection._run import Outcome, Wishes, fit_model, judge_all
-from certifit.model_selection._scoring import Scoring
-from certifit.model_selection._shared import classes_of, fold_answers
-from certifit.resampling import CannotShare, Fold, folds
+from certifit.model_selection._progress import Progress
+from certifit.model_selection._run import Keep, Outcome, Run, Trial, Workers, judge, run
+from certifit.model_selection._scoring import Scoring, ScoringLike
+from certifit.resampling import Fold, folds
 
 _METHOD = "corrected t (Nadeau and Bengio)"
 
@@ -33,14 +31,16 @@ class CrossValidation(dict[str, Any]):
     ----------
     values : mapping
         scikit-learn's: "test_score", "fit_time" and the like.
-    **parts
-        What the methods need: folds, predictions, targets.
+    trial, folds, found
+        What was fitted and judged, on which rows, and what came of it.
 
     Attributes
     ----------
     folds : list of (train, test)
     fold_predictions : list of arrays
         Predictions of each fold's test rows.
+    sharing : Sharing
+        What the folds shared, or why they did not.
     shared : bool
         Whether the folds shared their work.
 
@@ -54,13 +54,11 @@ class CrossValidation(dict[str, Any]):
     (5, (40,), True)
     """
 
-    def __init__(self, values: Mapping[str, Any], **parts: Any) -> None:
+    def __init__(self, values: Mapping[str, Any], trial: Trial, folds: list[Fold], found: Run) -> None:
         super().__init__(values)
-        self.folds: list[Fold] = parts["folds"]
-        self.fold_answers: list[Mapping[str, Array]] = parts["answers"]
-        self.shared: bool = parts["shared"]
-        self._data = parts["data"]  # X, y, weights: for the certificate
-        self._known: Mapping[str, str] = parts["known"]
+        self.folds, self.sharing, self.shared = folds, found.sharing, found.sharing.shared
+        self.fold_answers: list[Mapping[str, Array]] = [o.answers for o in found.outcomes]
+        self._trial, self._run = trial, found
 
     @property
     def held_out(self) -> float:
@@ -109,7 +107,7 @@ class CrossValidation(dict[str, Any]):
             Which, when there are several.
         """
         low, high, _ = corrected_limits(self.scores(metric), self.held_out, level)
-        bounds = score_bounds(self._known.get(self._name(metric), ""))
+        bounds = score_bounds(self._trial.scoring.known.get(self._name(metric), ""))
         return Interval(*within(low, high, bounds), level, _METHOD)
 
     def standard_error(self, metric: str | None = None) -> float:
@@ -135,7 +133,7 @@ class CrossValidation(dict[str, Any]):
     def responses(self, method: str = "predict") -> Array:
         """Held-out answers of every row: "predict", or another method asked for with ``method=``."""
         rows = np.concatenate([test for _, test in self.folds])
-        n = len(self._data[1])
+        n = len(np.asarray(self._trial.y))
         if len(rows) != n or len(np.unique(rows)) != n:
             raise ValueError("Rows are not tested exactly once each: use fold_predictions with folds.")
         parts = [np.asarray(a[method]) for a in self.fold_answers]
@@ -154,10 +152,10 @@ class CrossValidation(dict[str, Any]):
         metric : str, default=None
             Which, when there are several.
         """
-        name = self._known.get(self._name(metric), "")
+        name = self._trial.scoring.known.get(self._name(metric), "")
         if name not in SCORES:
             raise ValueError(f"This score cannot be recomputed from predictions alone; {', '.join(SCORES)} can.")
-        X, y, weights = self._data
+        X, y, weights = self._trial.X, self._trial.y, self._trial.weights
         evidence = {
             "metric": name,
             "predictions": np.concatenate(self.fold_predictions),
@@ -176,21 +174,21 @@ class CrossValidation(dict[str, Any]):
 
 
 def cross_validate(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike | None = None,
     *,
-    cv: Any = 10,
-    scoring: Any = None,
-    groups: Any = None,
-    sample_weight: Any = None,
+    cv: CV = 10,
+    scoring: ScoringLike = None,
+    groups: VectorLike | None = None,
+    sample_weight: Weights = None,
     fit_params: Mapping[str, Any] | None = None,
     method: str | Sequence[str] = "predict",
     return_train_score: bool = False,
     return_estimator: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
-    error_score: Any = np.nan,
+    error_score: float | str = np.nan,
     share: bool = True,
     progress: Progress = None,
 ) -> CrossValidation:
@@ -236,53 +234,25 @@ def cross_validate(
     split = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups, random_state=random_state)
     wanted = (method,) if isinstance(method, str) else tuple(method)
     wanted = tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
-    simple = share and not (return_train_score or return_estimator or fit_params)
-    outcomes = _shared_folds(estimator, X, y, split, rule, weights, wanted, progress) if simple else None
-    shared = outcomes is not None
-    if outcomes is None:
-        wishes = Wishes(return_train_score, wanted, return_estimator, error_score)
-        outcomes = judge_all(
-            estimator, X, y, split, [{}], rule, weights=weights, fit_params=fit_params,
-            wishes=wishes, n_jobs=n_jobs, progress=progress, what="validating",
-        )  # fmt: skip
+    keep = Keep(return_train_score, wanted, return_estimator, error_score)
+    trial = Trial(estimator, X, y, rule, weights, fit_params or {}, keep)
+    found = run(trial, split, [{}], Workers(n_jobs, progress, "validating"), share)
+    return CrossValidation(_table(found.outcomes, trial), trial, split, found)
+
+
+def _table(outcomes: Sequence[Outcome], trial: Trial) -> dict[str, Any]:
+    """scikit-learn's mapping."""
     found: dict[str, Any] = {
         "fit_time": np.array([o.fit_time for o in outcomes]),
         "score_time": np.array([o.score_time for o in outcomes]),
     }
-    if return_estimator:
+    if trial.keep.model:
         found["estimator"] = [o.model for o in outcomes]
-    for name in rule.scorers:
+    for name in trial.scoring.scorers:
         found[f"test_{name}"] = np.array([o.scores[name] for o in outcomes])
-        if return_train_score:
+        if trial.keep.train_scores:
             found[f"train_{name}"] = np.array([o.train_scores[name] for o in outcomes])
-    data = (X, y, weights)
-    answers = [o.answers for o in outcomes]
-    return CrossValidation(found, folds=split, answers=answers, shared=shared, data=data, known=rule.known)
-
-
-def _shared_folds(
-    estimator: Any, X: Any, y: Any, split: list[Fold], rule: Scoring, weights: Any, wanted: Any, progress: Progress
-) -> list[Outcome] | None:
-    needed = rule.responses(estimator)
-    if needed is None:
-        return None
-    response = tuple(dict.fromkeys((*needed, *wanted)))
-    start, outcomes = time.perf_counter(), []
-    try:
-        path = fold_answers(estimator, X, y, split, [{}], response, weights)
-        if path is None:
-            return None
-        for (train, test), found in zip(split, watched(path, len(split), progress, "validating")):
-            outer = None if weights is None else weights[test]
-            classes = classes_of(estimator, y, train)
-            scores = rule.of_answers(estimator, found, classes, None, safe_indexing(y, test), outer)
-            one = {name: values[0] for name, values in found.items()}
-            outcomes.append(Outcome({k: float(v[0]) for k, v in scores.items()}, answers=one))
-    except (CannotShare, np.linalg.LinAlgError):
-        return None
-    for outcome in outcomes:
-        outcome.fit_time = (time.perf_counter() - start) / len(split)
-    return outcomes
+    return found
 
 
 @dataclass(frozen=True)
@@ -360,16 +330,16 @@ class HoldOut:
 
 
 def hold_out(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike,
     *,
     test_size: float = 0.25,
     validation_size: float = 0.0,
-    scoring: Any = None,
-    sample_weight: Any = None,
+    scoring: ScoringLike = None,
+    sample_weight: Weights = None,
     stratify: bool | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> HoldOut:
     """Fit on some rows, judge on others that were set aside.
 
@@ -418,15 +388,13 @@ def hold_out(
         by = by[rest] if by is not None else None
         train, validation = train_test_split(rest, test_size=sizes[1], random_state=random_state, stratify=by)
     weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
+    keep = Keep(train_scores=True, answers=("predict",), model=True, error_score="raise")
+    found = judge(Trial(estimator, X, y, rule, weights, keep=keep), (train, test), {})
 
     def part(rows: Array) -> tuple[Any, Any, Any]:
         return safe_indexing(X, rows), safe_indexing(y, rows), None if weights is None else weights[rows]
 
-    model = fit_model(clone(estimator), *part(train))
-
-    def score(rows: Array) -> float:
-        return next(iter(rule.of_model(model, *part(rows)).values())) if len(rows) else float("nan")
-
-    held = part(test)
-    predictions = model.predict(held[0])
-    return HoldOut(model, train, validation, test, score(train), score(validation), score(test), predictions, held)
+    first = next(iter(rule.scorers))
+    between = rule.of_model(found.model, *part(validation))[first] if len(validation) else float("nan")
+    scores = (found.train_scores[first], between, found.scores[first])
+    return HoldOut(found.model, train, validation, test, *scores, found.answers["predict"], part(test))

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
 
-from certifit._types import Array
+from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
 from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
 from certifit.model_selection._progress import Progress
-from certifit.model_selection._run import Wishes, judge_all
-from certifit.model_selection._scoring import Scoring
+from certifit.model_selection._run import Keep, Outcome, Trial, Workers, judge_all
+from certifit.model_selection._scoring import Scoring, ScoringLike
 from certifit.resampling import folds
 
 
@@ -73,15 +74,15 @@ class Curve:
 
 
 def learning_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike,
     *,
-    train_sizes: Any = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    train_sizes: npt.ArrayLike | None = None,
+    cv: CV = 5,
+    scoring: ScoringLike = None,
     shuffle: bool = True,
-    random_state: Any = 0,
+    random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Curve:
@@ -121,19 +122,21 @@ def learning_curve(
     sizes = _sizes(np.linspace(0.1, 1.0, 5) if train_sizes is None else train_sizes, largest)
     rng = np.random.default_rng(random_state)
     orders = [rng.permutation(train) if shuffle else train for train, _ in split]
+    trial = Trial(estimator, X, y, Scoring.of(estimator, scoring), keep=Keep(train_scores=True))
     nested = [(order[:size], test) for size in sizes for order, (_, test) in zip(orders, split)]
-    outcomes = judge_all(
-        estimator, X, y, nested, [{}], Scoring.of(estimator, scoring),
-        wishes=Wishes(train_scores=True), n_jobs=n_jobs, progress=progress, what="learning",
-    )  # fmt: skip
-    shape = (len(sizes), len(split))
-    train = np.array([next(iter(o.train_scores.values())) for o in outcomes]).reshape(shape)
-    test = np.array([next(iter(o.scores.values())) for o in outcomes]).reshape(shape)
+    outcomes = judge_all(trial, nested, [{}], Workers(n_jobs, progress, "learning"))
     held = np.array([np.mean([len(b) / size for _, b in split]) for size in sizes])
-    return Curve("training rows", sizes, train, test, held)
+    return Curve("training rows", sizes, *_scores(outcomes, len(sizes)), held)
 
 
-def _sizes(asked: Any, largest: int) -> Array:
+def _scores(outcomes: Sequence[Outcome], points: int) -> tuple[Array, Array]:
+    """Training and test scores (points, folds)."""
+    train = [next(iter(o.train_scores.values())) for o in outcomes]
+    test = [next(iter(o.scores.values())) for o in outcomes]
+    return np.reshape(train, (points, -1)), np.reshape(test, (points, -1))
+
+
+def _sizes(asked: npt.ArrayLike, largest: int) -> Array:
     asked = np.asarray(asked)
     sizes = np.round(asked * largest).astype(int) if asked.dtype.kind == "f" else asked.astype(int)
     if asked.dtype.kind == "f" and (np.any(asked <= 0) or np.any(asked > 1)):
@@ -144,14 +147,14 @@ def _sizes(asked: Any, largest: int) -> Array:
 
 
 def validation_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike,
     *,
     param_name: str,
     param_range: Sequence[Any],
-    cv: Any = 5,
-    scoring: Any = None,
+    cv: CV = 5,
+    scoring: ScoringLike = None,
     n_jobs: int | None = None,
     progress: Progress = None,
 ) -> Curve:
@@ -184,12 +187,7 @@ def validation_curve(
     clone(estimator).set_params(**{param_name: param_range[0]})  # a wrong name is told before any work
     split = folds(X, y, cv, classifier=is_classifier(estimator))
     grid = [{param_name: v} for v in param_range]
-    outcomes = judge_all(
-        estimator, X, y, split, grid, Scoring.of(estimator, scoring),
-        wishes=Wishes(train_scores=True), n_jobs=n_jobs, progress=progress, what="validating",
-    )  # fmt: skip
-    shape = (len(grid), len(split))
-    train = np.array([next(iter(o.train_scores.values())) for o in outcomes]).reshape(shape)
-    test = np.array([next(iter(o.scores.values())) for o in outcomes]).reshape(shape)
+    trial = Trial(estimator, X, y, Scoring.of(estimator, scoring), keep=Keep(train_scores=True))
+    outcomes = judge_all(trial, split, grid, Workers(n_jobs, progress, "validating"))
     held = np.full(len(grid), np.mean([len(b) / len(a) for a, b in split]))
-    return Curve(param_name, np.asarray(list(param_range)), train, test, held)
+    return Curve(param_name, np.asarray(list(param_range)), *_scores(outcomes, len(grid)), held)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.special
 from sklearn.base import is_classifier
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Array
+from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
 from certifit.metrics import Interval
-from certifit.model_selection._progress import Progress, watched
-from certifit.model_selection._run import Wishes, judge
-from certifit.model_selection._scoring import Scoring
+from certifit.model_selection._run import Keep, Trial, WorkerOptions, Workers, judge
+from certifit.model_selection._scoring import Scoring, ScoringLike
 from certifit.resampling import Fold, folds
+
+Prepare = Callable[[Any, Array], Any]
 
 _SHUFFLES = 8  # fresh pairings per fold that stand for chance
 
@@ -76,18 +77,17 @@ class Leakage:
 
 
 def leakage_check(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: MatrixLike,
+    y: VectorLike,
     *,
-    prepare: Callable[[Any, Any], Any] | None = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    prepare: Prepare | None = None,
+    cv: CV = 5,
+    scoring: ScoringLike = None,
     rounds: int = 20,
     level: float = 0.99,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    progress: Progress = None,
+    random_state: int | None = 0,
+    **workers: Unpack[WorkerOptions],
 ) -> Leakage:
     """Permute the labels and look for skill that cannot be there.
 
@@ -136,56 +136,65 @@ def leakage_check(
     if rule.several:
         raise ValueError("leakage_check takes one score.")
     seeds = np.random.SeedSequence(random_state).spawn(rounds)
-    work = (delayed(_permuted)(estimator, X, y, prepare, cv, rule, seed) for seed in seeds)
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(work)
-    pairs = np.array(list(watched(results, rounds, progress, "permuting")))
+    study = _Procedure(estimator, prepare, cv, rule)
+    work = (delayed(_permuted)(study, X, y, seed) for seed in seeds)
+    pairs = np.array(Workers(**workers, what="permuting").collect(work, rounds))
     gaps = pairs[:, 0] - pairs[:, 1]
     skill, error = float(gaps.mean()), float(gaps.std(ddof=1)) / math.sqrt(rounds)
     p = float(scipy.special.stdtr(rounds - 1, -skill / error)) if error > 0 else float(skill <= 0)
     reach = -float(scipy.special.stdtrit(rounds - 1, (1 - level) / 2)) * error
     interval = Interval(skill - reach, skill + reach, level, "t over permutations")
-    true = _prepared(prepare, X, y)
-    split = folds(*true, cv, classifier=is_classifier(estimator))
-    score = float(np.mean([_score(estimator, *true, fold, rule)[0] for fold in split]))
-    twins = _duplicates(true[0], split)
+    Z, labels, split = study.prepared(X, y)
+    score = float(np.mean([study.score(Z, labels, fold)[0] for fold in split]))
+    twins = _duplicates(Z, split)
     return Leakage(p < 1 - level, skill, interval, p, pairs[:, 0], pairs[:, 1], score, twins)
 
 
-def _prepared(prepare: Any, X: Any, y: Array) -> tuple[Any, Array]:
-    found = X if prepare is None else prepare(X, y)
-    return (found[0], np.asarray(found[1])) if isinstance(found, tuple) else (found, y)
+@dataclass(frozen=True)
+class _Procedure:
+    """What is done to the data from beginning to end."""
+
+    estimator: Estimator
+    prepare: Prepare | None
+    cv: CV
+    rule: Scoring
+
+    def prepared(self, X: MatrixLike, y: Array) -> tuple[Any, Array, list[Fold]]:
+        """What is cross-validated, and its folds."""
+        found = X if self.prepare is None else self.prepare(X, y)
+        Z, labels = (found[0], np.asarray(found[1])) if isinstance(found, tuple) else (found, y)
+        return Z, labels, folds(Z, labels, self.cv, classifier=is_classifier(self.estimator))
+
+    def score(self, X: MatrixLike, y: Array, fold: Fold) -> tuple[float, Any]:
+        """Score and model of one fold."""
+        out = judge(Trial(self.estimator, X, y, self.rule, keep=Keep(model=True, error_score="raise")), fold, {})
+        return out.scores["score"], out.model
 
 
-def _permuted(estimator: Any, X: Any, y: Array, prepare: Any, cv: Any, rule: Scoring, seed: Any) -> tuple[float, float]:
+def _permuted(study: _Procedure, X: MatrixLike, y: Array, seed: np.random.SeedSequence) -> tuple[float, float]:
     rng = np.random.default_rng(seed)
-    Z, labels = _prepared(prepare, X, y[rng.permutation(len(y))])
-    split = folds(Z, labels, cv, classifier=is_classifier(estimator))
+    Z, labels, split = study.prepared(X, y[rng.permutation(len(y))])
     found = []
     for fold in split:
-        score, model = _score(estimator, Z, labels, fold, rule)
-        judge_again = _rejudge(rule, model, safe_indexing(Z, fold[1]))
+        score, model = study.score(Z, labels, fold)
+        judge_again = _rejudge(study.rule, model, safe_indexing(Z, fold[1]))
         mixed = [labels[fold[1]][rng.permutation(len(fold[1]))] for _ in range(_SHUFFLES)]
         found.append((score, float(np.mean([judge_again(other) for other in mixed]))))
     means = np.mean(found, axis=0)
     return float(means[0]), float(means[1])
 
 
-def _rejudge(rule: Scoring, model: Any, rows: Any) -> Callable[[Array], float]:
+def _rejudge(rule: Scoring, model: Any, rows: MatrixLike) -> Callable[[Array], float]:
     """The score as a function of the labels alone: the model is asked once where the scorer needs answers only."""
     needed = rule.responses(model)
     if needed is None:
         return lambda labels: rule.of_model(model, rows, labels, None)["score"]
     answers = {name: np.asarray(getattr(model, name)(rows))[None] for name in needed}
     classes = getattr(model, "classes_", None)
-    return lambda labels: float(rule.of_answers(model, answers, classes, None, labels, None)["score"][0])
+    return lambda labels: float(rule.of_answers(model, answers, classes, labels, None)["score"][0])
 
 
-def _score(estimator: Any, X: Any, y: Array, fold: Fold, rule: Scoring) -> tuple[float, Any]:
-    out = judge(estimator, X, y, fold, {}, rule, None, None, Wishes(model=True, error_score="raise"))
-    return out.scores["score"], out.model
-
-
-def _duplicates(X: Any, split: list[Fold]) -> int:
+def _duplicates(X: MatrixLike, split: list[Fold]) -> int:
     try:
         table = np.ascontiguousarray(np.asarray(X, dtype=float))
     except (TypeError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from certifit._types import CV, Estimator, MatrixLike, VectorLike
 from certifit.model_selection._cross_validate import CrossValidation, cross_validate
 
 
@@ -12,7 +13,7 @@ class NestedCrossValidation(CrossValidation):
 
     Parameters
     ----------
-    values, **parts
+    values, trial, folds, found
         As in `CrossValidation`.
 
     Attributes
@@ -46,7 +47,9 @@ class NestedCrossValidation(CrossValidation):
         return float(sum(inner) / len(inner)) - float(self.mean())
 
 
-def nested_cross_validate(search: Any, X: Any, y: Any, *, cv: Any = 5, **options: Any) -> NestedCrossValidation:
+def nested_cross_validate(
+    search: Estimator, X: MatrixLike, y: VectorLike, *, cv: CV = 5, **options: Any
+) -> NestedCrossValidation:
     """Cross-validate a search: in each outer fold it chooses and refits on the training rows only.
 
     Parameters
@@ -73,11 +76,4 @@ def nested_cross_validate(search: Any, X: Any, y: Any, *, cv: Any = 5, **options
     [100, 10, 100, 100, 100]
     """
     found = cross_validate(search, X, y, cv=cv, return_estimator=True, **options)
-    return NestedCrossValidation(
-        found,
-        folds=found.folds,
-        answers=found.fold_answers,
-        shared=found.shared,
-        data=found._data,
-        known=found._known,
-    )
+    return NestedCrossValidation(found, found._trial, found.folds, found._run)

@@ -1,25 +1,30 @@
-"""The ordinary road: fit one candidate on one fold, judge it, and do that for all of them side by side."""
+"""The one engine: fit these candidates on these rows, judge them, and keep what is asked for.
+
+`run` takes the shared road where it can (`certifit.model_selection._shared`) and says in a `Sharing` why not where it
+cannot; then each candidate is fitted on each fold, side by side.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from certifit._sklearn import check_method_params, safe_split
-from certifit._types import Array
+from certifit._sklearn import check_method_params, safe_indexing, safe_split
+from certifit._types import Array, Estimator, Folds, Grid, MatrixLike, VectorLike
 from certifit.model_selection._progress import Progress, watched
-from certifit.model_selection._scoring import Scoring
-from certifit.resampling import Fold
+from certifit.model_selection._scoring import NO_SCORES, Scoring
+from certifit.model_selection._shared import Sharing, checked, fold_answers
+from certifit.resampling import CannotShare, Fold, FoldTable, require
 
 
 @dataclass
@@ -36,16 +41,110 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What to keep of each fit."""
+class Keep:
+    """What to keep of each fit besides its scores."""
 
     train_scores: bool = False
     answers: tuple[str, ...] = ()
     model: bool = False
-    error_score: Any = np.nan
+    error_score: float | str = np.nan  # the score of a fit that fails, or "raise"
 
 
-def fit_model(model: Any, X: Any, y: Any, weights: Array | None, fit_params: Mapping[str, Any] | None = None) -> Any:
+@dataclass(frozen=True)
+class Trial:
+    """What is fitted, to which rows, and how it is judged."""
+
+    estimator: Estimator
+    X: MatrixLike
+    y: VectorLike | None
+    scoring: Scoring = NO_SCORES
+    weights: Array | None = None
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    keep: Keep = Keep()
+
+
+class WorkerOptions(TypedDict, total=False):
+    """Keywords of functions that hand out work."""
+
+    n_jobs: int | None
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who does the work, and who hears how much is done; no result depends on it."""
+
+    n_jobs: int | None = None
+    progress: Progress = None
+    what: str = "fitting"
+    pre_dispatch: int | str = "2 * n_jobs"
+
+    def collect(self, work: Iterable[Any], total: int) -> list[Any]:
+        """The results of joblib's ``delayed`` calls, in their order."""
+        pool = Parallel(n_jobs=self.n_jobs, return_as="generator", pre_dispatch=self.pre_dispatch)
+        return list(self.watch(pool(work), total))
+
+    def watch(self, items: Iterable[Any], total: int) -> Iterable[Any]:
+        return watched(items, total, self.progress, self.what)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Outcomes (candidates outermost, folds within), what was shared, and a quicker way to refit where there is one."""
+
+    outcomes: list[Outcome]
+    sharing: Sharing
+    refit: Callable[[Any], Any] | None = None
+
+
+def run(trial: Trial, folds: Folds, grid: Grid, workers: Workers, share: bool = True) -> Run:
+    """Every candidate on every fold, sharing work where that is possible and allowed."""
+    fits = len(grid) * len(folds)
+    try:
+        require(share, "share=False")
+        return _together(trial, folds, grid, workers)
+    except CannotShare as error:
+        reason = str(error)
+    except np.linalg.LinAlgError:
+        reason = "a matrix is singular"
+    return Run(judge_all(trial, folds, grid, workers), Sharing(False, fits, fits, reason=reason))
+
+
+def _together(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> Run:
+    keep, start = trial.keep, time.perf_counter()
+    require(not keep.train_scores, "scores of the training rows are asked for")
+    require(not keep.model, "the fitted models are asked for")
+    require(not trial.fit_params, "fit is given parameters of its own")
+    needed = trial.scoring.responses(trial.estimator)
+    if needed is None:
+        raise CannotShare("the score looks at more than a model's answers")
+    response = tuple(dict.fromkeys((*needed, *keep.answers)))
+    table = FoldTable(trial.X, trial.y, folds, trial.weights)
+    answers = fold_answers(trial.estimator, table, grid, response)
+    outcomes: list[list[Outcome]] = [[] for _ in grid]
+    seen = workers.watch(checked(answers, table, response), len(folds))
+    for found, fold in zip(seen, folds):  # answers first: they are asked once more, and checked to the end
+        scores = _scored(trial, fold, found)
+        for i, mine in enumerate(outcomes):
+            kept = {name: found[name][i] for name in response} if keep.answers else {}
+            mine.append(Outcome({name: float(values[i]) for name, values in scores.items()}, answers=kept))
+    flat = [outcome for mine in outcomes for outcome in mine]
+    for outcome in flat:
+        outcome.fit_time = (time.perf_counter() - start) / len(flat)
+    return Run(flat, Sharing(True, len(flat), answers.passes, answers.parameters), answers.refit)
+
+
+def _scored(trial: Trial, fold: Fold, found: Mapping[str, Array]) -> Mapping[str, Array]:
+    train, test = fold
+    # Columns of probabilities are the sorted labels of the fold's training rows.
+    classes = np.unique(np.asarray(trial.y)[train]) if is_classifier(trial.estimator) else None
+    weights = None if trial.weights is None else trial.weights[test]
+    return trial.scoring.of_answers(trial.estimator, found, classes, safe_indexing(trial.y, test), weights)
+
+
+def fit_model(
+    model: Any, X: MatrixLike, y: VectorLike | None, weights: Array | None, fit_params: Mapping[str, Any] | None = None
+) -> Any:
     """Fit in place, handing weights to the step that takes them."""
     extra = dict(fit_params or {})
     if weights is not None:
@@ -53,7 +152,7 @@ def fit_model(model: Any, X: Any, y: Any, weights: Array | None, fit_params: Map
     return model.fit(X, **extra) if y is None else model.fit(X, y, **extra)
 
 
-def weight_name(model: Any) -> str:
+def weight_name(model: Estimator) -> str:
     """The fit parameter that carries sample weights (a pipeline's last step gets them)."""
     last = model.steps[-1] if isinstance(model, Pipeline) else None
     if not has_fit_parameter(last[1] if last else model, "sample_weight"):
@@ -61,69 +160,40 @@ def weight_name(model: Any) -> str:
     return f"{last[0]}__sample_weight" if last else "sample_weight"
 
 
-def judge(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    fold: Fold,
-    params: Mapping[str, Any],
-    scoring: Scoring,
-    weights: Array | None,
-    fit_params: Mapping[str, Any] | None,
-    wishes: Wishes,
-) -> Outcome:
+def judge(trial: Trial, fold: Fold, params: Mapping[str, Any]) -> Outcome:
     """Fit a copy on the training rows and judge it on the test rows."""
-    train, test = fold
-    model = clone(estimator).set_params(**{k: clone(v, safe=False) for k, v in params.items()})
-    X_train, y_train = safe_split(model, X, y, train)
-    X_test, y_test = safe_split(model, X, y, test, train)
-    inner, outer = (None, None) if weights is None else (weights[train], weights[test])
+    (train, test), keep, scoring = fold, trial.keep, trial.scoring
+    model = clone(trial.estimator).set_params(**{k: clone(v, safe=False) for k, v in params.items()})
+    X_train, y_train = safe_split(model, trial.X, trial.y, train)
+    X_test, y_test = safe_split(model, trial.X, trial.y, test, train)
+    inner, outer = (None, None) if trial.weights is None else (trial.weights[train], trial.weights[test])
     found = Outcome()
     start = time.perf_counter()
     try:
-        fit_model(model, X_train, y_train, inner, check_method_params(X, dict(fit_params or {}), train))
+        own = check_method_params(trial.X, dict(trial.fit_params), train)
+        fit_model(model, X_train, y_train, inner, own)
         found.fit_time = time.perf_counter() - start
         start = time.perf_counter()
         found.scores = scoring.of_model(model, X_test, y_test, outer)
         found.score_time = time.perf_counter() - start
-        if wishes.train_scores:
+        if keep.train_scores:
             found.train_scores = scoring.of_model(model, X_train, y_train, inner)
-        found.answers = {name: getattr(model, name)(X_test) for name in wishes.answers}
-        found.model = model if wishes.model else None
+        found.answers = {name: getattr(model, name)(X_test) for name in keep.answers}
+        found.model = model if keep.model else None
     except Exception as error:
-        if wishes.error_score == "raise":
+        if keep.error_score == "raise":
             raise
         found.fit_time = found.fit_time or time.perf_counter() - start
-        nothing = {name: float(wishes.error_score) for name in scoring.scorers}
-        found.scores, found.train_scores = nothing, dict(nothing) if wishes.train_scores else {}
+        nothing = {name: float(keep.error_score) for name in scoring.scorers}
+        found.scores, found.train_scores = nothing, dict(nothing) if keep.train_scores else {}
         found.error = error
     return found
 
 
-def judge_all(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    folds: Sequence[Fold],
-    grid: Sequence[Mapping[str, Any]],
-    scoring: Scoring,
-    *,
-    weights: Array | None = None,
-    fit_params: Mapping[str, Any] | None = None,
-    wishes: Wishes,
-    n_jobs: int | None = None,
-    progress: Progress = None,
-    what: str = "fitting",
-) -> list[Outcome]:
+def judge_all(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> list[Outcome]:
     """Every candidate on every fold, candidates outermost, in the same order for any number of workers."""
-    work = (
-        delayed(judge)(estimator, X, y, fold, params, scoring, weights, fit_params, wishes)
-        for params in grid
-        for fold in folds
-    )
-    total = len(grid) * len(folds)
-    results: Iterator[Outcome] = Parallel(n_jobs=n_jobs, return_as="generator")(work)
-    outcomes = list(watched(results, total, progress, what))
+    work = (delayed(judge)(trial, fold, params) for params in grid for fold in folds)
+    outcomes: list[Outcome] = workers.collect(work, len(grid) * len(folds))
     _report_failures(outcomes)
     return outcomes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
 
-from certifit._types import Array
+from certifit._types import Answers, Array, Estimator, MatrixLike, VectorLike
 
+ScoringLike = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
+"""scoring as scikit-learn takes it: a name, a function of (model, X, y), several of these, or None."""
+
+Scorer = Callable[..., float]
 _SHARED_SCORER = type(get_scorer("accuracy"))  # what make_scorer returns: it asks the model only for answers
 
 
@@ -49,12 +53,12 @@ _FAST: Mapping[str, Callable[[Array, Array, Array | None], Array]] = {
 class Scoring:
     """One or several scorers by name; ``name`` of a single one is "score"."""
 
-    scorers: Mapping[str, Any]
+    scorers: Mapping[str, Scorer]
     known: Mapping[str, str]  # scikit-learn's own name behind a scorer, where there is one
     several: bool
 
     @classmethod
-    def of(cls, estimator: Any, scoring: Any) -> Scoring:
+    def of(cls, estimator: Estimator, scoring: ScoringLike) -> Scoring:
         """The scorers behind a name, a callable, a list or a dict of these, or None (the estimator's own)."""
         if isinstance(scoring, (list, tuple, set)):
             scoring = {name: name for name in scoring}
@@ -66,11 +70,13 @@ class Scoring:
         scorer, name = _one(estimator, scoring)
         return cls({"score": scorer}, {"score": name} if name else {}, False)
 
-    def of_model(self, model: Any, X: Any, y: Any, weights: Array | None) -> dict[str, float]:
+    def of_model(
+        self, model: Estimator, X: MatrixLike, y: VectorLike | None, weights: Array | None
+    ) -> dict[str, float]:
         """Every score of a fitted model."""
         return {name: _call(scorer, model, X, y, weights) for name, scorer in self.scorers.items()}
 
-    def responses(self, estimator: Any) -> tuple[str, ...] | None:
+    def responses(self, estimator: Estimator) -> tuple[str, ...] | None:
         """Which answers of a model the scorers ask for; None when one looks at more than answers."""
         asked: list[str] = []
         for name, scorer in self.scorers.items():
@@ -87,13 +93,18 @@ class Scoring:
             asked.append(found)
         return tuple(dict.fromkeys(asked))
 
-    def of_answers(self, estimator: Any, answers: Mapping[str, Array], classes: Any, X: Any, y: Any, w: Any) -> dict:
-        """Every score of every candidate from its stored answers on one fold's test rows."""
+    def of_answers(
+        self, estimator: Estimator, answers: Answers, classes: Array | None, y: VectorLike, w: Array | None
+    ) -> dict[str, Array]:
+        """Every score of every candidate from its stored answers on one fold's test rows.
+
+        Scorers that look at answers only never see the rows themselves.
+        """
         found = {}
         for name, scorer in self.scorers.items():
             fast = _FAST.get(self.known.get(name, ""))
             predictions = answers.get("predict")
-            if fast is not None and predictions is not None and predictions.ndim == 2 and np.ndim(y) == 1:
+            if fast is not None and predictions is not None and predictions.ndim == 2 and np.asarray(y).ndim == 1:
                 found[name] = fast(np.asarray(y), predictions, w)
                 continue
             if scorer is _own_score and name not in self.known:
@@ -103,12 +114,16 @@ class Scoring:
             if scorer is _own_score:  # an estimator's own score, where it is scikit-learn's usual one
                 scorer = get_scorer(self.known[name])
             count = len(next(iter(answers.values())))
-            models = (Answers(estimator, {k: v[i] for k, v in answers.items()}, classes) for i in range(count))
-            found[name] = np.array([_call(scorer, m, X, y, w) for m in models])
+            models = (StoredAnswers(estimator, {k: v[i] for k, v in answers.items()}, classes) for i in range(count))
+            found[name] = np.array([_call(scorer, m, None, y, w) for m in models])
         return found
 
 
-def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
+NO_SCORES = Scoring({}, {}, True)
+"""Nothing is judged: only answers are kept."""
+
+
+def _one(estimator: Estimator, scoring: ScoringLike) -> tuple[Scorer, str | None]:
     if scoring is None:
         if not hasattr(estimator, "score"):
             raise TypeError(f"{type(estimator).__name__} has no score of its own: name one with scoring=.")
@@ -120,7 +135,7 @@ def _one(estimator: Any, scoring: Any) -> tuple[Any, str | None]:
     raise ValueError(f"scoring must be a name, a function, a list or a dict of these, or None; got {scoring!r}.")
 
 
-def _own_name(estimator: Any) -> str | None:
+def _own_name(estimator: Estimator) -> str | None:
     """scikit-learn's name of the score that an estimator's ``score`` is; None when unknown."""
     last = _last(estimator)
     score = getattr(type(last), "score", None)
@@ -140,7 +155,7 @@ def _last(estimator: Any) -> Any:
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
 
 
-def _by_predictions(estimator: Any) -> bool:
+def _by_predictions(estimator: Estimator) -> bool:
     """Whether an estimator's own score looks at its predictions only, and is given as a function of them."""
     kind = type(_last(estimator))
     return hasattr(kind, "_score_predictions") and depth(kind, "_score_predictions") <= depth(kind, "score")
@@ -157,7 +172,7 @@ def _own_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     return model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
 
 
-def _call(scorer: Any, model: Any, X: Any, y: Any, weights: Array | None) -> float:
+def _call(scorer: Scorer, model: Any, X: MatrixLike | None, y: VectorLike | None, weights: Array | None) -> float:
     if weights is None or not _takes_weights(scorer):
         value = scorer(model, X) if y is None else scorer(model, X, y)
     else:
@@ -167,16 +182,16 @@ def _call(scorer: Any, model: Any, X: Any, y: Any, weights: Array | None) -> flo
     return float(value)
 
 
-def _takes_weights(scorer: Any) -> bool:
+def _takes_weights(scorer: Scorer) -> bool:
     if isinstance(scorer, _SHARED_SCORER):
         return "sample_weight" in inspect.signature(scorer._score_func).parameters
     return "sample_weight" in inspect.signature(scorer).parameters
 
 
-class Answers:
+class StoredAnswers:
     """Stands in for a fitted model before a scorer: it has the stored answers and nothing else."""
 
-    def __init__(self, estimator: Any, answers: Mapping[str, Array], classes: Any = None) -> None:
+    def __init__(self, estimator: Estimator, answers: Answers, classes: Array | None = None) -> None:
         self._estimator, self._answers = estimator, answers
         if is_classifier(estimator):
             self.classes_ = classes

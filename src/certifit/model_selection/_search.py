@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import ParameterGrid
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._sklearn import HasMethods, StrOptions, check_sample_weight, safe_indexing
-from certifit._types import Array
+from certifit._sklearn import StrOptions, check_sample_weight
+from certifit._types import CV, Array, Estimator, Folds, Grid, MatrixLike, VectorLike, Weights
+from certifit.certificates import Certificate
 from certifit.certificates.evaluation import corrected_limits
-from certifit.model_selection._progress import watched
-from certifit.model_selection._run import Outcome, Wishes, fit_model, judge_all, weight_name
-from certifit.model_selection._scoring import Scoring
-from certifit.model_selection._shared import classes_of, fold_answers
-from certifit.model_selection._table import fold_scores, search_table
-from certifit.resampling import CannotShare, Fold, complexity, folds, one_standard_error, standard_error
+from certifit.metrics import Interval
+from certifit.model_selection._progress import Progress
+from certifit.model_selection._run import Keep, Run, Trial, Workers, fit_model, run, weight_name
+from certifit.model_selection._scoring import Scoring, ScoringLike
+from certifit.model_selection._shared import Sharing
+from certifit.resampling import complexity, folds, one_standard_error, standard_error
+
+Results = dict[str, Any]
+"""scikit-learn's ``cv_results_``."""
 
 
-def _has(name: str) -> Any:
-    def check(self: Any) -> bool:
-        model = getattr(self, "best_estimator_", None) or self.estimator
-        getattr(model, name)  # its own AttributeError says why
-        return True
-
-    return check
-
-
-class Search(MetaEstimatorMixin, BaseEstimator):
+class Search(GridSearchCV):
     r"""Choose parameters by cross-validation, sharing the work of folds and grid points where possible.
 
     The score of grid point g is its mean over the folds, :math:`\bar s_g = \frac1K \sum_k s_{gk}`. Rule
@@ -42,9 +37,9 @@ class Search(MetaEstimatorMixin, BaseEstimator):
 
     .. math:: \bar s_g ≥ \bar s_{best} - \mathrm{se}_{best}.
 
-    Any scikit-learn estimator or pipeline works. An estimator with the shared-work method (see the package
-    docstring) serves all folds and points from one piece of work; scores are those of fitting each point
-    alone.
+    Any scikit-learn estimator or pipeline works, and what knows scikit-learn's searches knows this one: it is a
+    ``GridSearchCV``. An estimator with the shared-work method (see the package docstring) serves all folds and
+    points from one piece of work; scores are those of fitting each point alone, and ``sharing_`` says what was shared.
 
     Parameters
     ----------
@@ -72,21 +67,27 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         Whether shared work may be used.
     progress : bool or callable, default=None
         True draws a line on standard error; a function is called with (done, total).
+    verbose : int, default=0
+        Above 0 it is ``progress=True``.
+    pre_dispatch : int or str, default="2*n_jobs"
+        As in ``GridSearchCV``.
 
     Attributes
     ----------
     best_params_, best_index_, best_score_, best_estimator_, cv_results_, n_splits_, scorer_, refit_time_,
     multimetric_
         As in ``GridSearchCV``.
+    sharing_ : Sharing
+        What was shared across folds and grid points, or why nothing was.
     shared_ : bool
-        Whether the work was shared.
+        Whether anything was.
     seconds_ : float
         Time of the whole search, refit included.
 
     Notes
     -----
-    Differs from ``GridSearchCV``: ``sample_weight`` also weights the scores. Not in certifit: ``verbose``
-    (use ``progress``), ``pre_dispatch``.
+    ``sample_weight`` weights the fits and the scores. Where scikit-learn's metadata routing is enabled, its own search
+    runs, without shared work.
 
     Examples
     --------
@@ -96,53 +97,56 @@ class Search(MetaEstimatorMixin, BaseEstimator):
     >>> search = Search(Ridge(), {"alpha": [0.1, 1.0, 10.0, 100.0]}, rule="one-se").fit(X, y)
     >>> search.best_params_, round(search.best_score_, 3)
     ({'alpha': 10.0}, 0.773)
+    >>> print(search.sharing_)
+    20 fits one by one: Ridge shares no work across folds.
     """
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        "estimator": [HasMethods(["fit"])],
-        "param_grid": [dict, list],
-        "cv": ["cv_object"],
+        **GridSearchCV._parameter_constraints,
+        "scoring": [*GridSearchCV._parameter_constraints["scoring"], set],
         "rule": [StrOptions({"best", "one-se"})],
-        "refit": ["boolean", str, callable],
         "simpler": [dict, None],
-        "n_jobs": [int, None],
-        "error_score": [StrOptions({"raise"}), float],
-        "return_train_score": ["boolean"],
         "share": ["boolean"],
         "progress": ["boolean", callable, None],
     }
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any,
-        cv: Any = 5,
-        scoring: Any = None,
+        estimator: Estimator,
+        param_grid: Mapping[str, Any] | list[Mapping[str, Any]],
+        cv: CV = 5,
+        scoring: ScoringLike = None,
         rule: str = "best",
-        refit: Any = True,
+        refit: bool | str | Callable[[Results], int] = True,
         *,
         simpler: Mapping[str, str] | None = None,
         n_jobs: int | None = None,
-        error_score: Any = np.nan,
+        error_score: float | str = np.nan,
         return_train_score: bool = False,
         share: bool = True,
-        progress: Any = None,
+        progress: Progress = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
     ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.scoring = scoring
+        super().__init__(
+            estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
+            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
+        )  # fmt: skip
         self.rule = rule
-        self.refit = refit
         self.simpler = simpler
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.return_train_score = return_train_score
         self.share = share
         self.progress = progress
 
     # -- fit ----------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any) -> Search:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike | None = None,
+        *,
+        groups: VectorLike | None = None,
+        sample_weight: Weights = None,
+        **fit_params: Any,
+    ) -> Search:
         """Judge every point of the grid on every fold, choose, and refit.
 
         Parameters
@@ -162,8 +166,10 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         """
         self._validate_params()
         start = time.perf_counter()
+        if get_config()["enable_metadata_routing"]:
+            return self._fit_routed(X, y, {"groups": groups, "sample_weight": sample_weight} | fit_params)
         scoring = Scoring.of(self.estimator, self.scoring)
-        chooser = self._chooser(scoring)
+        scorer, chooser = self._scorer(scoring)
         X, y, groups = indexable(X, y, groups)
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
@@ -172,107 +178,92 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             weight_name(self.estimator)
         split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
         grid = list(ParameterGrid(self.param_grid))
-        shared = self._shared_outcomes(X, y, split, grid, scoring, weights) if not fit_params else None
-        outcomes, answers = (None, None) if shared is None else shared
-        self.shared_ = outcomes is not None
-        if outcomes is None:
-            wishes = Wishes(train_scores=self.return_train_score, error_score=self.error_score)
-            outcomes = judge_all(
-                self.estimator, X, y, split, grid, scoring, weights=weights, fit_params=fit_params,
-                wishes=wishes, n_jobs=self.n_jobs, progress=self.progress, what="searching",
-            )  # fmt: skip
-        results = search_table(outcomes, grid, len(split), scoring, self.return_train_score)
-        self._choose(results, grid, split, chooser)
-        self.multimetric_, self.n_splits_ = scoring.several, len(split)
-        self.scorer_ = dict(scoring.scorers) if scoring.several else scoring.scorers["score"]
+        keep = Keep(train_scores=self.return_train_score, error_score=self.error_score)
+        trial = Trial(self.estimator, X, y, scoring, weights, fit_params, keep)
+        workers = Workers(self.n_jobs, self.progress or self.verbose > 0, "searching", self.pre_dispatch)
+        found = run(trial, split, grid, workers, self.share)
+        self.n_splits_, self.multimetric_, self.scorer_ = len(split), scoring.several, scorer
+        self.sharing_, self.shared_ = found.sharing, found.sharing.shared
+        self._choose(self._table(found, grid), split, chooser)
         if self.refit:
-            self._refit(X, y, weights, fit_params, answers)
+            self._refit(trial, found)
         self.seconds_ = time.perf_counter() - start
         return self
 
-    def _chooser(self, scoring: Scoring) -> str | None:
-        """Name of the score that chooses."""
+    def _fit_routed(self, X: MatrixLike, y: VectorLike | None, params: Mapping[str, Any]) -> Search:
+        """scikit-learn's own search, which hands metadata to whoever requested them."""
+        start = time.perf_counter()
+        super().fit(X, y, **{name: value for name, value in params.items() if value is not None})
+        fits = len(self.cv_results_["params"]) * self.n_splits_
+        self.sharing_, self.shared_ = Sharing(False, fits, fits, reason="metadata routing is enabled"), False
+        self._held_out = np.nan  # the folds were drawn out of sight
+        if hasattr(self, "best_score_"):
+            name = self.refit if self.multimetric_ else "score"
+            self._best_scores = self._fold_scores(self.cv_results_, name)[self.best_index_]
+        self.seconds_ = time.perf_counter() - start
+        return self
+
+    def _scorer(self, scoring: Scoring) -> tuple[Any, str | None]:
+        """scikit-learn's scorer (or dict of them), and the name of the score that chooses."""
         if not scoring.several:
-            return "score"
+            return self._get_scorers()[0], "score"
         if isinstance(self.refit, str) and self.refit in scoring.scorers:
-            return self.refit
+            return dict(scoring.scorers), self.refit
         if callable(self.refit) or not self.refit:
-            return None
+            return dict(scoring.scorers), None
         raise ValueError(
             f"With several scores, refit must name the one that chooses ({', '.join(scoring.scorers)}), be a "
             f"callable, or be False; got {self.refit!r}."
         )
 
-    def _shared_outcomes(
-        self, X: Any, y: Any, split: Sequence[Fold], grid: Sequence[Any], scoring: Scoring, weights: Any
-    ) -> tuple[list[Outcome], Any] | None:
-        response = scoring.responses(self.estimator) if self.share and not self.return_train_score else None
-        if response is None:
-            return None
-        start = time.perf_counter()
-        try:
-            answers = fold_answers(self.estimator, X, y, split, grid, response, weights)
-            if answers is None:
-                return None
-            scored = watched(
-                self._scored(answers, X, y, split, scoring, weights), len(split), self.progress, "searching"
-            )
-            by_fold = list(scored)
-        except (CannotShare, np.linalg.LinAlgError):
-            return None
-        each = (time.perf_counter() - start) / (len(grid) * len(split))
-        outcomes = [
-            Outcome({name: float(fold[name][i]) for name in scoring.scorers}, fit_time=each)
-            for i in range(len(grid))
-            for fold in by_fold
-        ]
-        return outcomes, answers
-
-    def _scored(
-        self, answers: Iterable[Any], X: Any, y: Any, split: Sequence[Fold], scoring: Scoring, weights: Any
-    ) -> Iterable[dict[str, Array]]:
-        for (train, test), found in zip(split, answers):
-            outer = None if weights is None else weights[test]
-            classes = classes_of(self.estimator, y, train)
-            # Scorers that look at answers only never see the rows themselves.
-            yield scoring.of_answers(self.estimator, found, classes, None, safe_indexing(y, test), outer)
+    def _table(self, found: Run, grid: Grid) -> Results:
+        """``cv_results_``, laid out by scikit-learn."""
+        rows = []
+        for o in found.outcomes:
+            row: dict[str, Any] = {"fit_time": o.fit_time, "score_time": o.score_time, "test_scores": o.scores}
+            rows.append(row | {"train_scores": o.train_scores} if self.return_train_score else row)
+        with warnings.catch_warnings():
+            if any(o.error is not None for o in found.outcomes):
+                warnings.simplefilter("ignore", UserWarning)  # that fits failed has been said
+            results: Results = self._format_results(grid, self.n_splits_, rows)
+        return results
 
     # -- the choice ---------------------------------------------------------------------------------
-    def _choose(self, results: dict[str, Any], grid: Sequence[Any], split: Sequence[Fold], chooser: str | None) -> None:
+    def _select_best_index(self, refit: Any, refit_metric: str, results: Results) -> int:
+        if callable(refit) or self.rule == "best":
+            return int(super()._select_best_index(refit, refit_metric, results))
+        order = complexity(results["params"], self.simpler)
+        return one_standard_error(self._fold_scores(results, refit_metric), order)
+
+    def _fold_scores(self, results: Results, name: str) -> Array:
+        return np.column_stack([results[f"split{k}_test_{name}"] for k in range(self.n_splits_)])
+
+    def _choose(self, results: Results, split: Folds, chooser: str | None) -> None:
         self.cv_results_ = results
         self._held_out = float(np.mean([len(test) / len(train) for train, test in split]))
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
             self.__dict__.pop(name, None)
-        if callable(self.refit):
-            index = int(self.refit(results))
-            if not 0 <= index < len(grid):
-                raise IndexError(f"refit returned {index}, outside the {len(grid)} grid points.")
-            self.best_index_ = index
-        elif chooser is None:
+        if chooser is None and not callable(self.refit):
             return
-        elif self.rule == "one-se":
-            self.best_index_ = one_standard_error(
-                fold_scores(results, chooser, len(split)), complexity(grid, self.simpler)
-            )
-        else:
-            self.best_index_ = int(results[f"rank_test_{chooser}"].argmin())
+        self.best_index_ = self._select_best_index(self.refit, chooser or "score", results)
         self.best_params_ = results["params"][self.best_index_]
         if chooser is not None:
             self.best_score_ = float(results[f"mean_test_{chooser}"][self.best_index_])
-            scores = fold_scores(results, chooser, len(split))[self.best_index_]
-            self._best_scores = scores
+            self._best_scores = self._fold_scores(results, chooser)[self.best_index_]
 
-    def _refit(self, X: Any, y: Any, weights: Any, fit_params: Mapping[str, Any], answers: Any) -> None:
+    def _refit(self, trial: Trial, found: Run) -> None:
         params = {k: clone(v, safe=False) for k, v in self.best_params_.items()}
         model = clone(self.estimator).set_params(**params)
         start = time.perf_counter()
-        fitted = answers.refit(model) if hasattr(answers, "refit") else None
-        self.best_estimator_ = fit_model(model, X, y, weights, fit_params) if fitted is None else fitted
+        if found.refit is not None:
+            self.best_estimator_ = found.refit(model)
+        else:
+            self.best_estimator_ = fit_model(model, trial.X, trial.y, trial.weights, trial.fit_params)
         self.refit_time_ = time.perf_counter() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    def interval(self, level: float = 0.95) -> Any:
+    def interval(self, level: float = 0.95) -> Interval:
         """Interval of the chosen point's score, corrected for overlapping folds (not for having been chosen).
 
         The best of many points looks better than it is: `nested_cross_validate` judges the search itself.
@@ -281,14 +272,9 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         ----------
         level : float in (0, 1), default=0.95
         """
-        from certifit.metrics import Interval as Limits
-
         check_is_fitted(self, "best_index_")
         low, high, _ = corrected_limits(self._best_scores, self._held_out, level)
-        return Limits(low, high, level, "corrected t (Nadeau and Bengio), before choosing")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "cv_results_")
+        return Interval(low, high, level, "corrected t (Nadeau and Bengio), before choosing")
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if not hasattr(self, "best_index_"):
@@ -307,83 +293,31 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None) -> float:
         """The score that chose, of the refitted model on new rows."""
         model = self._best("score")
         scoring = Scoring.of(self.estimator, self.scoring)
         name = self.refit if scoring.several and isinstance(self.refit, str) else next(iter(scoring.scorers))
-        return scoring.of_model(model, X, y, sample_weight)[name]
-
-    @available_if(_has("predict"))
-    def predict(self, X: Any) -> Any:
-        """Predictions of the refitted model."""
-        return self._best("predict").predict(X)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the refitted model."""
-        return self._best("predict_proba").predict_proba(X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
-        """Log-probabilities of the refitted model."""
-        return self._best("predict_log_proba").predict_log_proba(X)
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:
-        """Decision values of the refitted model."""
-        return self._best("decision_function").decision_function(X)
-
-    @available_if(_has("score_samples"))
-    def score_samples(self, X: Any) -> Any:
-        """Per-row scores of the refitted model."""
-        return self._best("score_samples").score_samples(X)
-
-    @available_if(_has("transform"))
-    def transform(self, X: Any) -> Any:
-        """The refitted model's transform."""
-        return self._best("transform").transform(X)
-
-    @available_if(_has("inverse_transform"))
-    def inverse_transform(self, X: Any) -> Any:
-        """The refitted model's inverse transform."""
-        return self._best("inverse_transform").inverse_transform(X)
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return scoring.of_model(model, X, y, weights)[name]
 
     @property
-    def certificate_(self) -> Any:
+    def certificate_(self) -> Certificate:
         """Certificate of the refitted model (when it carries one)."""
         return self._best("certificate_").certificate_
 
     @property
-    def certificates_(self) -> Any:
+    def certificates_(self) -> tuple[Certificate, ...]:
         """All certificates of the refitted model."""
         return self._best("certificates_").certificates_
 
-    @property
-    def classes_(self) -> Any:
-        """Class labels (classifiers only)."""
-        _has("classes_")(self)
-        return self.best_estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> Any:
-        """Number of columns seen in fit."""
-        try:
-            check_is_fitted(self)
-        except NotFittedError as error:
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit.") from error
-        return self.best_estimator_.n_features_in_
-
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.transformer_tags, tags.target_tags = inner.transformer_tags, inner.target_tags
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False  # folds and scores are NumPy's
         return tags
 
 
-def _short(v: Any) -> str:
+def _short(v: object) -> str:
     return f"{v:.4g}" if isinstance(v, float) else str(v)

@@ -2,228 +2,193 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Array
+from certifit._types import Answers, Estimator, Grid
 from certifit.model_selection._scoring import depth
-from certifit.resampling import CannotShare, Fold
+from certifit.resampling import CannotShare, FoldAnswers, FoldTable, assemble, group_grid, require
 
-Answers = Mapping[str, Array]
-Params = Mapping[str, Any]
+Response = tuple[str, ...]
 
 
-def fold_answers(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    folds: Sequence[Fold],
-    grid: Sequence[Params],
-    response: tuple[str, ...],
-    sample_weight: Any = None,
-) -> Iterable[Answers] | None:
-    """Each fold's answers for every grid point, or None when this estimator or grid shares no work."""
-    if y is None or not grid:
-        return None
+@dataclass(frozen=True)
+class Sharing:
+    """What a search (or a cross-validation) shared across folds and grid points, or why it did not.
+
+    Attributes
+    ----------
+    shared : bool
+    fits : int
+        Grid points times folds: the fits that would have been made one by one.
+    passes : int
+        Pieces of work that were done in their place (equal to ``fits`` where nothing was shared).
+    parameters : tuple of str
+        Parameters of the grid whose values shared one piece of work.
+    reason : str
+        Why nothing was shared; empty where something was.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import Ridge
+    >>> from certifit.model_selection import Search
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> print(Search(Ridge(), {"alpha": [0.1, 1.0, 10.0]}).fit(X, X[:, 0] ** 2).sharing_)
+    15 fits from 1 pass: shared across folds and alpha.
+    >>> print(Search(Ridge(positive=True), {"alpha": [0.1, 1.0]}).fit(X, X[:, 0] ** 2).sharing_)
+    10 fits one by one: positive=True has no closed form.
+    """
+
+    shared: bool
+    fits: int
+    passes: int
+    parameters: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __str__(self) -> str:
+        fits = f"{self.fits} fit{'s' * (self.fits != 1)}"
+        if not self.shared:
+            return f"{fits} one by one: {self.reason}."
+        across = " and ".join(filter(None, ["folds", ", ".join(self.parameters)]))
+        return f"{fits} from {self.passes} pass{'es' * (self.passes != 1)}: shared across {across}."
+
+
+def fold_answers(estimator: Estimator, table: FoldTable, grid: Grid, response: Response) -> FoldAnswers:
+    """Each fold's answers for every grid point; raises `CannotShare` where this estimator or grid shares no work."""
+    require(table.y is not None, "there are no targets")
+    require(len(grid) > 0, "the grid is empty")
     if isinstance(estimator, Pipeline):
-        return _pipeline(estimator, X, y, folds, grid, response, sample_weight)
-    if not _shares(estimator, response):
-        return None
-    found = estimator._fold_path(X, y, folds, grid, response, sample_weight)
-    return None if found is None else Answered(found, folds, grid, response)
+        return _pipeline(estimator, table, grid, response)
+    return _own_path(estimator, table, grid, response)
 
 
-class Answered:
-    """Checked answers, fold by fold, and the path's own fit to all rows where it has one."""
-
-    def __init__(self, found: Any, folds: Sequence[Fold], grid: Sequence[Params], response: tuple[str, ...]) -> None:
-        self.found, self.folds, self.grid, self.response = found, folds, grid, response
-
-    def __iter__(self) -> Iterator[Answers]:
-        return _checked(self.found, self.folds, self.grid, self.response)
-
-    def refit(self, model: Any) -> Any:
-        """The model fitted to all rows, or None where the path has no quicker way than ``fit``."""
-        return self.found.refit(model) if hasattr(self.found, "refit") else None
+def _own_path(estimator: Any, table: FoldTable, grid: Grid, response: Response) -> FoldAnswers:
+    require(_shares(estimator, response), f"{type(estimator).__name__} shares no work across folds")
+    found: FoldAnswers = estimator._fold_path(table, grid, response)
+    return found
 
 
-def _shares(estimator: Any, response: tuple[str, ...]) -> bool:
+def _shares(estimator: object, response: Response) -> bool:
     """Whether the class has a path, and no subclass has since changed how it fits or answers."""
     kind = type(estimator)
     path = depth(kind, "_fold_path")
     return hasattr(kind, "_fold_path") and all(path <= depth(kind, name) for name in ("fit", *response))
 
 
-def _checked(found: Any, folds: Sequence[Fold], grid: Sequence[Params], response: Any) -> Iterator[Answers]:
+def checked(found: FoldAnswers, table: FoldTable, response: Response) -> Iterator[Answers]:
     """Refuse answers of the wrong shape early: a path that slips must not pass for a score."""
-    count = 0
-    for (_, test), answers in zip(folds, found):
+    count, points = 0, len(found.grid)
+    for (_, test), answers in zip(table.folds, found):
         count += 1
         for name in response:
             shape = np.shape(answers[name])
-            if shape[:2] != (len(grid), len(test)):
-                raise CannotShare(f"{name} has shape {shape}, not ({len(grid)}, {len(test)}, ...)")
+            require(shape[:2] == (points, len(test)), f"{name} has shape {shape}, not ({points}, {len(test)}, ...)")
         yield answers
-    if count != len(folds):
-        raise CannotShare(f"{count} of {len(folds)} folds were answered")
-
-
-def classes_of(estimator: Any, y: Any, train: Array) -> Any:
-    """Columns of probabilities: the sorted labels of the fold's training rows."""
-    return np.unique(np.asarray(y)[train]) if is_classifier(estimator) else None
+    require(count == len(table.folds), f"{count} of {len(table.folds)} folds were answered")
 
 
 # -- pipelines: preprocessing is fitted once per fold (and per setting of its own parameters)
 # ------------------
-def _pipeline(
-    pipeline: Any,
-    X: Any,
-    y: Any,
-    folds: Sequence[Fold],
-    grid: Sequence[Params],
-    response: tuple[str, ...],
-    sample_weight: Any,
-) -> Iterator[Answers] | None:
+def _pipeline(pipeline: Pipeline, table: FoldTable, grid: Grid, response: Response) -> FoldAnswers:
     last, final = pipeline.steps[-1]
-    if len(pipeline.steps) < 2 or pipeline.memory is not None or not hasattr(final, "fit"):
-        return None
-    if any(k == last or k in dict(pipeline.steps) or "__" not in k for point in grid for k in point):
-        return None  # whole steps are exchanged: no common work to speak of
-    bundles = _bundles(pipeline, _groups(grid, last))
-    if not _shares(final, response) and not any(len(b.groups) > 1 for b in bundles):
-        return None
-    return _pipeline_folds(pipeline, X, y, folds, bundles, len(grid), response, sample_weight)
+    plain = len(pipeline.steps) > 1 and pipeline.memory is None and hasattr(final, "fit")
+    require(plain, "the pipeline has a memory, or no model after its preprocessing")
+    names = {name for point in grid for name in point}
+    require(all("__" in k and k not in dict(pipeline.steps) for k in names), "whole steps of the pipeline vary")
+    points = [_split(point, last) for point in grid]
+    bundles = _bundles(pipeline, [(head, where) for head, where in group_grid(points, lambda p: p[0])])
+    own = _shares(final, response)
+    shares = own or any(len(groups) > 1 for _, groups in bundles)
+    require(shares, f"{type(final).__name__} shares no work across folds")
+    serve = _one_fold if own else _one_by_one
+
+    def scores(stage: _Preprocessing, columns: int | None, where: Sequence[int]) -> Iterator[Answers]:
+        for k in range(len(table.folds)):
+            rows = stage.fold(k)
+            rows = rows if columns is None else replace(rows, X=np.ascontiguousarray(rows.X[:, :columns]))
+            yield serve(final, rows, [points[i][1] for i in where], response)
+
+    parts = []
+    for head, groups in bundles:
+        stage = _Preprocessing(clone(pipeline).set_params(**head), table, len(groups))
+        parts += [(where, scores(stage, columns, where)) for columns, where in groups]
+    return assemble(grid, parts, passes=len(bundles) * len(table.folds))
 
 
-_Group = tuple[dict[str, Any], list[int], list[dict[str, Any]]]
+def _split(point: Mapping[str, Any], step: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters of all other steps, and those of this one under their own names."""
+    mine = f"{step}__"
+    others = {k: v for k, v in point.items() if not k.startswith(mine)}
+    return others, {k.removeprefix(mine): v for k, v in point.items() if k.startswith(mine)}
 
 
-def _groups(grid: Sequence[Params], last: str) -> list[_Group]:
-    """Grid points of equal preprocessing together: (its parameters, positions, the last step's)."""
-    return _merge(
-        [
-            (
-                {k: v for k, v in point.items() if not k.startswith(f"{last}__")},
-                [i],
-                [{k[len(last) + 2 :]: v for k, v in point.items() if k.startswith(f"{last}__")}],
-            )
-            for i, point in enumerate(grid)
-        ]
-    )
+Bundle = tuple[dict[str, Any], list[tuple[int | None, list[int]]]]
+"""One preprocessing, and the groups it serves: each uses so many of its first columns (None: all of them)."""
 
 
-def _merge(points: Sequence[_Group]) -> list[_Group]:
-    """Those with equal parameters in one."""
-    groups: list[_Group] = []
-    for head, where, tails in points:
-        for known, places, others in groups:
-            if known.keys() == head.keys() and all(known[k] is head[k] or _equal(known[k], head[k]) for k in head):
-                places += where
-                others += tails
-                break
-        else:
-            groups.append((head, list(where), list(tails)))
-    return groups
-
-
-def _equal(a: Any, b: Any) -> bool:
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except ValueError:  # arrays: taken as different, which only costs time
-        return False
-
-
-@dataclass(frozen=True)
-class _Bundle:
-    """Groups served by one preprocessing: each uses the first so many of its columns (None: all of them)."""
-
-    head: dict[str, Any]
-    groups: list[tuple[int | None, list[int], list[dict[str, Any]]]]
-
-
-def _bundles(pipeline: Any, groups: Any) -> list[_Bundle]:
+def _bundles(pipeline: Pipeline, groups: Sequence[tuple[dict[str, Any], list[int]]]) -> list[Bundle]:
     """Groups whose preprocessing differs only in how many columns it keeps, together."""
     name, step = pipeline.steps[-2]
     nested = getattr(step, "_nested_columns", None)
-    if nested is None or len(groups) == 1:
-        return [_Bundle(head, [(None, where, tails)]) for head, where, tails in groups]
-    rest: list[_Group] = [
-        ({k: v for k, v in head.items() if not k.startswith(f"{name}__")}, [i], [])
-        for i, (head, _, _) in enumerate(groups)
-    ]
-    found = []
-    for others, where, _ in _merge(rest):
-        own = [{k[len(name) + 2 :]: v for k, v in groups[i][0].items() if k.startswith(f"{name}__")} for i in where]
-        answer = nested(own) if len(own) > 1 else None
+    found: list[Bundle] = []
+    for others, members in group_grid(groups, lambda group: _split(group[0], name)[0]):
+        own = [_split(groups[i][0], name)[1] for i in members]
+        answer = nested(own) if nested is not None and len(own) > 1 else None
         if answer is None:
-            found += [_Bundle(groups[i][0], [(None, *groups[i][1:])]) for i in where]
+            found += [(groups[i][0], [(None, groups[i][1])]) for i in members]
         else:
             head = others | {f"{name}__{k}": v for k, v in answer[0].items()}
-            found.append(_Bundle(head, [(count, *groups[i][1:]) for count, i in zip(answer[1], where)]))
+            found.append((head, [(count, groups[i][1]) for count, i in zip(answer[1], members)]))
     return found
 
 
-def _pipeline_folds(
-    pipeline: Any,
-    X: Any,
-    y: Any,
-    folds: Sequence[Fold],
-    bundles: Sequence[_Bundle],
-    size: int,
-    response: Any,
-    sample_weight: Any,
-) -> Iterator[Answers]:
-    final = pipeline.steps[-1][1]
-    serve = _last_path if _shares(final, response) else _last_alone
-    for train, test in folds:
-        found: dict[str, Array] = {}
-        both = np.concatenate([train, test])
-        labels = safe_indexing(y, both)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[both]
-        for bundle in bundles:
-            before = clone(pipeline).set_params(**bundle.head)[:-1]
-            try:
-                inner = before.fit_transform(safe_indexing(X, train), safe_indexing(y, train))
-                outer = before.transform(safe_indexing(X, test))
-            except ValueError as error:
-                raise CannotShare("the preprocessing fails") from error  # fits alone tell where
-            rows = _stack(inner, outer)
-            for count, where, tails in bundle.groups:
-                part = rows if count is None else np.ascontiguousarray(rows[:, :count])
-                for name, values in serve(final, part, labels, len(train), tails, response, weights).items():
-                    if name not in found:
-                        found[name] = np.empty((size, *values.shape[1:]), dtype=values.dtype)
-                    found[name][where] = values
-        yield found
+class _Preprocessing:
+    """The steps before the last, fitted to one fold at a time and kept until all its users have asked."""
+
+    def __init__(self, pipeline: Pipeline, table: FoldTable, users: int) -> None:
+        self.steps, self.table, self.users = pipeline[:-1], table, users
+        self.waiting: list[FoldTable] = []
+
+    def fold(self, k: int) -> FoldTable:
+        """The preprocessed rows of fold k, as a table of this fold alone: training rows come first."""
+        if not self.waiting:
+            self.waiting = [self._fitted(k)] * self.users
+        return self.waiting.pop()
+
+    def _fitted(self, k: int) -> FoldTable:
+        train, test = self.table.folds[k]
+        X, y, both = self.table.X, self.table.y, np.concatenate([train, test])
+        steps = clone(self.steps)
+        try:
+            inner = steps.fit_transform(safe_indexing(X, train), safe_indexing(y, train))
+            outer = steps.transform(safe_indexing(X, test))
+        except ValueError as error:
+            raise CannotShare("the preprocessing fails") from error  # fits alone tell where
+        dense = isinstance(inner, np.ndarray) and isinstance(outer, np.ndarray)
+        require(dense, "the preprocessing gives something other than dense arrays")
+        fold = (np.arange(len(train)), np.arange(len(train), len(both)))
+        weights = None if self.table.weights is None else self.table.weights[both]
+        return FoldTable(np.concatenate([inner, outer]), safe_indexing(y, both), [fold], weights)
 
 
-def _last_path(final: Any, rows: Any, labels: Any, n: int, tails: Any, response: Any, weights: Any) -> Answers:
-    """The last step's own path, on this fold alone: its first n rows are for training."""
-    fold = [(np.arange(n), np.arange(n, len(rows)))]
-    path = final._fold_path(rows, labels, fold, tails, response, weights)
-    if path is None:
-        raise CannotShare("the last step cannot serve what the preprocessing gives")
-    return next(iter(path))
+def _one_fold(final: Any, table: FoldTable, grid: Grid, response: Response) -> Answers:
+    """The last step's own path, on this fold alone."""
+    return next(iter(final._fold_path(table, grid, response)))
 
 
-def _last_alone(final: Any, rows: Any, labels: Any, n: int, tails: Any, response: Any, weights: Any) -> Answers:
+def _one_by_one(final: Any, table: FoldTable, grid: Grid, response: Response) -> Answers:
     """The last step fitted point by point: only the preprocessing is shared."""
-    y = safe_indexing(labels, np.arange(n))
-    extra = {} if weights is None else {"sample_weight": weights[:n]}
+    train, test = table.folds[0]
+    extra = {} if table.weights is None else {"sample_weight": table.weights[train]}
+    labels = safe_indexing(table.y, train)
     try:
-        models = [clone(final).set_params(**tail).fit(rows[:n], y, **extra) for tail in tails]
+        models = [clone(final).set_params(**point).fit(table.X[train], labels, **extra) for point in grid]
     except ValueError as error:
         raise CannotShare("a fit of the last step fails") from error
-    return {name: np.array([getattr(model, name)(rows[n:]) for model in models]) for name in response}
-
-
-def _stack(a: Any, b: Any) -> Any:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.concatenate([a, b])
-    raise CannotShare("preprocessing gives something other than dense arrays")
+    return {name: np.array([getattr(model, name)(table.X[test]) for model in models]) for name in response}

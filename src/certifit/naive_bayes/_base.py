@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -18,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._sklearn import check_partial_fit_first_call, check_sample_weight
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
-from certifit.naive_bayes._folds import fold_answers
+from certifit.naive_bayes._folds import bayes_answers
 from certifit.naive_bayes._labels import encode, encode_known
+from certifit.resampling import FoldAnswers, FoldTable
 
 Alpha = float | Array  # pseudo-counts: one for all cells, or one per feature
 
@@ -140,11 +140,9 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
             classes, statistics = classes[seen], statistics.keep(seen)
         self._adopt(statistics, classes)
 
-    def _fold_path(
-        self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None
-    ) -> Iterator[dict[str, Array]] | None:
-        """All folds and settings from one read (the protocol of `certifit.model_selection`); None: not here."""
-        return fold_answers(self, X, y, folds, grid, response, sample_weight)
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+        """All folds and settings from one read (the protocol of `certifit.model_selection`)."""
+        return bayes_answers(self, table, grid, response)
 
     def _respond(self, name: str, rows: Matrix) -> Array:
         """An answer about validated rows, by the name of its public method."""

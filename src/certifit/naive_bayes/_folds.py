@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from certifit._types import Array
+from certifit._types import Answers, Array, Grid
+from certifit.resampling import FoldAnswers, FoldSums, FoldTable, assemble, require, require_shared
 
 # Settings that are applied to the statistics and do not change how a row is read.
 SHAREABLE = {"alpha", "force_alpha", "fit_prior", "class_prior", "priors", "var_smoothing"}
@@ -38,45 +39,38 @@ class FoldFit(NamedTuple):
 
 
 class Tallies:
-    """The statistics of all rows and of each fold's own, from one read."""
+    """The statistics of each fold's training rows, from one read of all rows."""
 
-    def __init__(self, model: Any, X: Any, y: Any, tests: Sequence[Array], sample_weight: Any = None) -> None:
-        self.reader = clone(model)
+    def __init__(self, model: Any, table: FoldTable) -> None:
+        self.model, self.reader = model, clone(model)
         self.reader._validate_params()
-        self.rows, self.classes, codes, weight = self.reader._encoded(X, y, sample_weight)
-        self.tests = [np.asarray(t) for t in tests]
+        self.rows, self.classes, codes, weight = self.reader._encoded(table.X, table.y, table.weights)
 
-        def tally(index: Any) -> Any:
+        def tally(index: Array | slice) -> Any:
             part = None if weight is None else weight[index]
             return self.reader._tally(self.rows[index], codes[index], len(self.classes), part)
 
-        self.parts = [tally(t) for t in self.tests]
-        if len(self.tests) > 1 and np.all(np.bincount(np.concatenate(self.tests), minlength=len(codes)) == 1):
-            self.total = self.parts[0]  # a partition: its parts add up to the whole
-            for part in self.parts[1:]:
-                self.total = self.total + part
-        else:
-            self.total = tally(slice(None))
+        self.sums: FoldSums[Any] = FoldSums(table, tally)
 
-    def without(self, fold: int) -> Any:
-        """Statistics of the rows outside a fold."""
-        return self.total - self.parts[fold]
-
-    def fitted(self, model: Any, fold: int, params: Mapping[str, Any]) -> Any:
-        """A copy of the model with these settings, fitted to the rows outside a fold."""
-        twin = clone(model).set_params(**params)
-        settings = twin.get_params()
-        twin.__dict__.update({name: v for name, v in vars(self.reader).items() if name not in settings})
-        twin._adopt_seen(self.without(fold), self.classes)
-        twin._withhold_certificates("This model was fitted for cross-validation: fit it anew to have it proved.")
-        return twin
+    def fitted(self, fold: int, grid: Grid) -> Iterator[Any]:
+        """The model with each point's settings, fitted to the training rows of a fold."""
+        statistics = self.sums.training(fold)
+        for params in grid:
+            twin = clone(self.model).set_params(**params)
+            settings = twin.get_params()
+            twin.__dict__.update({name: v for name, v in vars(self.reader).items() if name not in settings})
+            twin._adopt_seen(statistics, self.classes)
+            twin._withhold_certificates("This model was fitted for cross-validation: fit it anew to have it proved.")
+            yield twin
 
     def loses_categories(self) -> bool:
-        """Whether some category is seen in one fold only: a model of the other rows would not know it."""
-        seen = _cells(self.total)
-        return seen is not None and any(
-            bool(np.any((seen > 0) & (_cells(self.without(k)) <= 0))) for k in range(len(self.parts))
-        )
+        """Whether some fold trains without a category: its model would not know it."""
+        seen = _cells(self.sums.total)
+        if seen is None:
+            return False
+        trained = [_cells(self.sums.training(k)) for k in range(len(self.sums.table.folds))]
+        # Counts of training rows end at the largest category they hold.
+        return any(len(mine) < len(seen) or bool(np.any((seen > 0) & (mine <= 0))) for mine in trained)
 
 
 def _cells(statistics: Any) -> Any:
@@ -125,35 +119,25 @@ def fit_folds(
         raise ValueError(
             f"{', '.join(sorted(strange))} changes how rows are read: folds can share {sorted(SHAREABLE)}."
         )
-    tallies = Tallies(model, X, y, list(folds), sample_weight)
-    for k in range(len(tallies.parts)):
-        for params in grid:
-            yield FoldFit(k, params, tallies.fitted(model, k, params))
+    tests, every = [np.asarray(test) for test in folds], np.arange(len(np.asarray(y)))
+    table = FoldTable(X, y, [(np.delete(every, test), test) for test in tests], sample_weight)
+    tallies = Tallies(model, table)
+    for k in range(len(tests)):
+        for params, fitted in zip(grid, tallies.fitted(k, grid)):
+            yield FoldFit(k, params, fitted)
 
 
-def fold_answers(
-    model: Any, X: Any, y: Any, folds: Any, grid: Any, response: Sequence[str], sample_weight: Any
-) -> Iterator[dict[str, Array]] | None:
-    """What `model_selection` asks of a model that shares work: answers per fold, stacked over the grid."""
-    n = len(np.asarray(y))
-    if any(name not in SHAREABLE for params in grid for name in params):
-        return None
-    if any(len(train) + len(test) != n or len(np.union1d(train, test)) != n for train, test in folds):
-        return None  # a training set is not all rows but the fold's
-    if any(not hasattr(model, name) for name in response):
-        return None
-    tallies = Tallies(model, X, y, [test for _, test in folds], sample_weight)
-    if tallies.loses_categories():
-        return None
+def bayes_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+    """Answers of every setting on each fold."""
+    require_shared(model, grid, SHAREABLE)
+    require(table.complementary, "a fold does not train on all rows that it does not test")
+    require(all(hasattr(model, name) for name in response), "the score asks for other answers")
+    tallies = Tallies(model, table)
+    require(not tallies.loses_categories(), "a category is seen only in rows that a fold tests")
 
-    def answers() -> Iterator[dict[str, Array]]:
-        for k, test in enumerate(tallies.tests):
-            rows = tallies.rows[test]
-            found: dict[str, list[Array]] = {name: [] for name in response}
-            for params in grid:
-                twin = tallies.fitted(model, k, params)
-                for name in response:
-                    found[name].append(twin._respond(name, rows))
-            yield {name: np.stack(parts) for name, parts in found.items()}
+    def scores() -> Iterator[Answers]:
+        for k, (_, test) in enumerate(table.folds):
+            models = list(tallies.fitted(k, grid))
+            yield {name: np.stack([m._respond(name, tallies.rows[test]) for m in models]) for name in response}
 
-    return answers()
+    return assemble(grid, [(list(range(len(grid))), scores())])

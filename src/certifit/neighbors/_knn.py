@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._types import Array
-from certifit.neighbors import _fold_path, _votes
+from certifit._types import Array, Grid
+from certifit.neighbors import _votes
 from certifit.neighbors._base import Searcher
+from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
+from certifit.resampling import FoldAnswers, FoldTable, require
 
 
 class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
@@ -167,15 +169,12 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
 
     _score_name = "accuracy"
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
-        points = _fold_path.read_points(self, grid, min(len(train) for train, _ in folds))
-        data = _fold_path.read_rows(self, X, y, folds)
-        if sample_weight is not None or points is None or data is None or not _fold_path.plain_classes(data[1]):
-            return None
-        if not set(response) <= {"predict", "predict_proba"}:
-            return None
-        return _fold_path.answers(self, data[0], folds, points, _fold_path.class_votes(data[1], response))
+        require(set(response) <= {"predict", "predict_proba"}, "the score asks for other answers")
+        read, points = read_neighbors(self, table, grid, labels=True)
+        require(type_of_target(read.y) in ("binary", "multiclass"), "fit refuses the labels")
+        return neighbor_answers(self, read, grid, points, class_votes(read.y, response))
 
 
 class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
@@ -257,12 +256,8 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
 
     _score_name = "r2"
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
-        points = _fold_path.read_points(self, grid, min(len(train) for train, _ in folds))
-        data = _fold_path.read_rows(self, X, y, folds)
-        if sample_weight is not None or points is None or data is None or data[1].dtype.kind not in "biuf":
-            return None
-        if response != ("predict",):
-            return None
-        return _fold_path.answers(self, data[0], folds, points, _fold_path.value_means(data[1].astype(float)))
+        require(response == ("predict",), "the score asks for more than predictions")
+        read, points = read_neighbors(self, table, grid, labels=False)
+        return neighbor_answers(self, read, grid, points, value_means(read.y))

@@ -1,9 +1,9 @@
-"""Rows that every fold treats alike, and what is summed over them: the n-sized work of `smooth_folds`."""
+"""What is summed over rows that every fold treats alike: the n-sized work of `smooth_folds`."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,47 +14,6 @@ from certifit.parallel import side_by_side
 
 _BLOCK = 131_072  # numbers per block of scores: what stays in cache
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
-_CELLS = 64  # more kinds of rows than this are not worth while
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Rows in the order of their cells; ``factor`` (folds, cells) tells how much a row counts in a fold.
-
-    Examples
-    --------
-    >>> folds = [(np.array([1, 3]), np.array([0, 2])), (np.array([0, 2]), np.array([1, 3]))]
-    >>> cells = Cells.of(folds, 4)
-    >>> cells.order, cells.ends, cells.factor.tolist()
-    (array([0, 2, 1, 3]), array([0, 2, 4]), [[0.0, 1.0], [1.0, 0.0]])
-    """
-
-    order: Array
-    ends: Array  # (cells + 1,)
-    factor: Array
-
-    @classmethod
-    def of(
-        cls, folds: Sequence[tuple[Array, Array]], n: int, groups: Array | None = None, factors: Array | None = None
-    ) -> Cells | None:
-        """None when there are too many cells; ``factors`` (folds, groups) multiplies the weights of a group's rows."""
-        kind = np.zeros((n, len(folds) + 1), dtype=np.int64)
-        for k, (train, _) in enumerate(folds):
-            kind[:, k] = np.bincount(train, minlength=n)
-        if groups is not None:
-            kind[:, -1] = groups
-        # One number per kind; that no two kinds share a number is checked.
-        code = kind @ np.random.default_rng(0).integers(1, 2**40, size=kind.shape[1])
-        _, first, cell = np.unique(code, return_index=True, return_inverse=True)
-        if len(first) > _CELLS or not np.array_equal(kind[first][cell], kind):
-            return None
-        rank = np.argsort(np.argsort(first))  # cells in the order in which they appear
-        cell, first = rank[cell], np.sort(first)
-        order = np.argsort(cell, kind="stable")
-        factor = kind[first, :-1].T.astype(float)
-        if groups is not None and factors is not None:
-            factor *= factors[:, groups[first]]
-        return cls(order, np.append(0, np.cumsum(np.bincount(cell))), factor)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ of each fold, strongest penalty first. Where a problem starts never matters: eac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Coordinates, as_design
+from certifit.design import Coordinates, FoldTable, as_design
 from certifit.losses import Logistic, Softmax
 from certifit.objective import Objective
 from certifit.regularizers import Zero, mix_of_norms
@@ -30,45 +28,8 @@ _BORROWED = 1e-12
 _PROVED = 1e-6  # gap of an l1 fit as a share of the null model: it is of first order in the error, and overstates it
 
 
-@dataclass(frozen=True)
-class FoldRows:
-    """Rows and labels with the weights that each fold gives them.
-
-    Attributes
-    ----------
-    X : (n, d) array or CSR matrix
-    code : (n,) int array
-        Classes 0..K−1.
-    outputs : int
-        K.
-    folds : list of (train, test)
-    weights : (n,) array or None
-    factors : (folds, K) array
-        Class weights in each fold.
-    """
-
-    X: Any
-    code: Array
-    outputs: int
-    folds: Sequence[tuple[Array, Array]]
-    weights: Array | None
-    factors: Array
-
-    def task(self, strength: float, l1_ratio: float, prior: Array | None, fit_intercept: bool) -> Task:
-        """The sum over all rows, unweighted, for one strength Λ."""
-        two, penalty = self.outputs == 2, mix_of_norms(l1_ratio, prior=prior) if strength > 0 else Zero()
-        loss, classes = (Logistic(), None) if two else (Softmax(), tuple(range(self.outputs)))
-        objective = Objective(loss, penalty, float(strength), fit_intercept, classes=classes, stated="sum")
-        return Task(objective, as_design(self.X), np.where(self.code == 1, 1.0, -1.0) if two else self.code)
-
-    def of_fold(self, j: int) -> Array:
-        """Weights of all rows in fold j, zero for rows that it does not train on."""
-        s = np.bincount(self.folds[j][0], minlength=len(self.code)) * self.factors[j][self.code]
-        return s if self.weights is None else s * self.weights
-
-
 def logistic_folds(
-    rows: FoldRows,
+    table: FoldTable,
     strengths: Array,
     l1_ratio: float = 0.0,
     *,
@@ -80,7 +41,8 @@ def logistic_folds(
 
     Parameters
     ----------
-    rows : FoldRows
+    table : FoldTable
+        Rows (dense or CSR); the classes 0..K−1 as targets (and, with class weights as factors, as groups).
     strengths : (m,) array ≥ 0
         Λ.
     l1_ratio : float in [0, 1]
@@ -92,34 +54,34 @@ def logistic_folds(
     --------
     >>> folds = [(np.arange(4), np.arange(4, 6)), (np.arange(2, 6), np.arange(2))]
     >>> code = np.array([0, 1, 0, 0, 1, 1])
-    >>> rows = FoldRows(np.arange(6.0)[:, None], code, 2, folds, None, np.ones((2, 2)))
-    >>> coef, intercept = logistic_folds(rows, np.array([1.0, 0.1]))
+    >>> table = FoldTable(np.arange(6.0)[:, None], code, folds)
+    >>> coef, intercept = logistic_folds(table, np.array([1.0, 0.1]))
     >>> coef[:, :, 0, 0].round(4).tolist()
     [[-0.2597, -0.5034], [0.9583, 2.6511]]
     """
     if l1_ratio > 0:
-        if rows.outputs > 2 or np.any(strengths == 0):
+        if _outputs(table) > 2 or np.any(strengths == 0):
             return None
-        return _along_the_path(rows, strengths, l1_ratio, fit_intercept, tol)
-    if rows.outputs == 2 and isinstance(rows.X, np.ndarray):
-        found = _together(rows, strengths, fit_intercept, prior, tol)
+        return _along_the_path(table, strengths, l1_ratio, fit_intercept, tol)
+    if _outputs(table) == 2 and isinstance(table.X, np.ndarray):
+        found = _together(table, strengths, fit_intercept, prior, tol)
         if found is not None:
             return found
-    return None if np.any(strengths == 0) else _from_all_rows(rows, strengths, fit_intercept, prior, tol)
+    return None if np.any(strengths == 0) else _from_all_rows(table, strengths, fit_intercept, prior, tol)
 
 
 def _together(
-    rows: FoldRows, strengths: Array, fit_intercept: bool, prior: Array | None, tol: float
+    table: FoldTable, strengths: Array, fit_intercept: bool, prior: Array | None, tol: float
 ) -> Coefficients | None:
-    y = np.where(rows.code == 1, 1.0, -1.0)
-    same = bool(np.all(rows.factors == rows.factors[0]))
-    weights = rows.weights
-    if same and not np.all(rows.factors == 1.0):
-        weights = rows.factors[0][rows.code] * (1.0 if weights is None else weights)
+    signs = replace(table, y=np.where(table.y == 1, 1.0, -1.0))
+    if table.factors is None or np.all(table.factors == table.factors[0]):  # the same in all folds: fewer cells
+        weights = table.weights
+        if table.factors is not None and not np.all(table.factors == 1.0):
+            weights = table.factors[0][table.y] * (1.0 if weights is None else weights)
+        signs = replace(signs, groups=None, factors=None, weights=weights)
     found = smooth_folds(
-        rows.X, y, Logistic(), rows.folds, np.tile(strengths, (len(rows.folds), 1)),
-        weights=weights, groups=None if same else rows.code, factors=None if same else rows.factors,
-        fit_intercept=fit_intercept, prior=None if prior is None else prior[0], tol=min(tol, 1e-10),
+        signs, Logistic(), np.tile(strengths, (len(table.folds), 1)), fit_intercept=fit_intercept,
+        prior=None if prior is None else prior[0], tol=min(tol, 1e-10),
     )  # fmt: skip
     if found is None:
         return None
@@ -127,8 +89,8 @@ def _together(
     for j, m in zip(*np.nonzero(~(found.gap <= tol))):
         if strengths[m] == 0:
             return None  # perhaps there is no optimum: a fit finds out
-        s = rows.of_fold(j)
-        task = rows.task(strengths[m], 0.0, prior, fit_intercept)
+        s = table.in_fold(j)
+        task = _task(table, strengths[m], 0.0, prior, fit_intercept)
         alone = solve_smooth(replace(task, weights=s).used(), Options(tol))
         if not alone.converged:
             return None
@@ -136,22 +98,35 @@ def _together(
     return coef, intercept
 
 
-def _tables(rows: FoldRows, m: int) -> Coefficients:
-    K = 1 if rows.outputs == 2 else rows.outputs
-    return np.empty((len(rows.folds), m, K, rows.X.shape[1])), np.empty((len(rows.folds), m, K))
+def _outputs(table: FoldTable) -> int:
+    return int(table.y.max()) + 1
+
+
+def _task(table: FoldTable, strength: float, l1_ratio: float, prior: Array | None, fit_intercept: bool) -> Task:
+    """The sum over all rows, unweighted, for one strength Λ."""
+    outputs, penalty = _outputs(table), mix_of_norms(l1_ratio, prior=prior) if strength > 0 else Zero()
+    loss, classes = (Logistic(), None) if outputs == 2 else (Softmax(), tuple(range(outputs)))
+    objective = Objective(loss, penalty, float(strength), fit_intercept, classes=classes, stated="sum")
+    y = np.where(table.y == 1, 1.0, -1.0) if outputs == 2 else table.y
+    return Task(objective, as_design(table.X), y)
+
+
+def _tables(table: FoldTable, m: int) -> Coefficients:
+    K = 1 if _outputs(table) == 2 else _outputs(table)
+    return np.empty((len(table.folds), m, K, table.X.shape[1])), np.empty((len(table.folds), m, K))
 
 
 def _from_all_rows(
-    rows: FoldRows, strengths: Array, fit_intercept: bool, prior: Array | None, tol: float
+    table: FoldTable, strengths: Array, fit_intercept: bool, prior: Array | None, tol: float
 ) -> Coefficients | None:
     """Every fold from the optimum of all rows, with the metric there."""
-    weights = [rows.of_fold(j) for j in range(len(rows.folds))]
+    weights = [table.in_fold(j) for j in range(len(table.folds))]
     mean = np.mean(weights, axis=0)
-    columns = Coordinates.of(as_design(rows.X), mean, fit_intercept)
-    coef, intercept = _tables(rows, len(strengths))
+    columns = Coordinates.of(as_design(table.X), mean, fit_intercept)
+    coef, intercept = _tables(table, len(strengths))
     theta, metric = np.zeros((columns.width, coef.shape[2])), None
     for m in np.argsort(-strengths, kind="stable"):
-        task = rows.task(strengths[m], 0.0, prior, fit_intercept)
+        task = _task(table, strengths[m], 0.0, prior, fit_intercept)
         pilot = SmoothSum.of(replace(task, weights=mean), columns)
         metric = None if metric is None else nearby_metric(pilot, theta)
         theta = minimise(pilot, theta, 1e3 * tol * null_value(replace(task, weights=mean)), metric=metric).value
@@ -168,12 +143,12 @@ def _from_all_rows(
 
 
 def _along_the_path(
-    rows: FoldRows, strengths: Array, l1_ratio: float, fit_intercept: bool, tol: float
+    table: FoldTable, strengths: Array, l1_ratio: float, fit_intercept: bool, tol: float
 ) -> Coefficients | None:
     """Two classes with an l1 part: each fold's path, strongest penalty first, each point with its duality gap."""
-    coef, intercept = _tables(rows, len(strengths))
-    for j in range(len(rows.folds)):
-        own = replace(rows.task(1.0, l1_ratio, None, fit_intercept), weights=rows.of_fold(j)).used()
+    coef, intercept = _tables(table, len(strengths))
+    for j in range(len(table.folds)):
+        own = replace(_task(table, 1.0, l1_ratio, None, fit_intercept), weights=table.in_fold(j)).used()
         columns, null = Coordinates.of(own.design, own.s, fit_intercept), null_value(own)
         theta = np.zeros((columns.width, 1))
         for m in np.argsort(-strengths, kind="stable"):

@@ -21,17 +21,16 @@ does not get there is left to be solved alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import cholesky
+from certifit.design import Cells, FoldTable, cholesky
 from certifit.losses import Loss
 from certifit.parallel import one_thread
-from certifit.solvers._fold_cells import Anchor, Cells, Rows, evaluate, longest, look, values
+from certifit.solvers._fold_cells import Anchor, Rows, evaluate, longest, look, values
 
 _REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one
 _FORESEEN = 1e-13  # share of the null model that the rate of convergence must foretell
@@ -317,15 +316,10 @@ class FoldFits:
 
 
 def smooth_folds(
-    X: Array,
-    y: Array,
+    table: FoldTable,
     loss: Loss,
-    folds: Sequence[tuple[Array, Array]],
     strengths: Array,
     *,
-    weights: Array | None = None,
-    groups: Array | None = None,
-    factors: Array | None = None,
     fit_intercept: bool = True,
     prior: Array | None = None,
     level: float = 0.0,
@@ -335,19 +329,12 @@ def smooth_folds(
 
     Parameters
     ----------
-    X : (n, d) array
-        Dense and finite.
-    y : (n,) array
-        As the loss takes it.
+    table : FoldTable
+        Dense and finite rows, targets as the loss takes them.
     loss : Loss
         With |L‴| ≤ L″ (``loss.self_concordant``).
-    folds : list of (train, test)
     strengths : (folds, m) array ≥ 0
         Λ of each problem.
-    weights : (n,) array, default=None
-    groups : (n,) int array, default=None
-    factors : (folds, groups) array, default=None
-        Factors of the weights of each group's rows (class weights).
     prior : (d,) array, default=None
         w₀.
     level : float, default=0.0
@@ -361,16 +348,15 @@ def smooth_folds(
     >>> rng = np.random.default_rng(0)
     >>> X, rows = rng.normal(size=(200, 1)), np.arange(200)
     >>> y = np.where(X[:, 0] + rng.normal(size=200) > 0, 1.0, -1.0)
-    >>> folds = [(rows[100:], rows[:100]), (rows[:100], rows[100:])]
-    >>> found = smooth_folds(X, y, Logistic(), folds, np.array([[1.0, 0.1], [1.0, 0.1]]))
+    >>> table = FoldTable(X, y, [(rows[100:], rows[:100]), (rows[:100], rows[100:])])
+    >>> found = smooth_folds(table, Logistic(), np.array([[1.0, 0.1], [1.0, 0.1]]))
     >>> found.coef[..., 0].round(4).tolist(), bool(np.all(found.gap < 1e-10))
     ([[1.6812, 1.8937], [1.3423, 1.4542]], True)
     """
-    n, d = X.shape
-    cells = Cells.of(folds, n, groups, factors)
+    d, cells = table.X.shape[1], table.cells()
     if cells is None or cells.factor.size * strengths.shape[1] * d > _LARGEST:
         return None
-    rows, centre, unit = _prepare(X, y, weights, loss, cells, fit_intercept)
+    rows, centre, unit = _prepare(table, loss, cells, fit_intercept)
     pad = np.zeros(int(fit_intercept))
     w0 = np.zeros(d) if prior is None else prior * unit
     batch = _Batch(rows, cells.factor, strengths, np.append(1.0 / unit**2, pad), np.append(w0, pad))
@@ -380,10 +366,9 @@ def smooth_folds(
     return FoldFits(coef, theta[..., d] - coef @ centre if fit_intercept else np.zeros(gap.shape), gap)
 
 
-def _prepare(
-    X: Array, y: Array, weights: Array | None, loss: Loss, cells: Cells, fit_intercept: bool
-) -> tuple[Rows, Array, Array]:
+def _prepare(table: FoldTable, loss: Loss, cells: Cells, fit_intercept: bool) -> tuple[Rows, Array, Array]:
     """Rows by cell, and the centre and scale of the columns (any will do: a share of the rows gives them)."""
+    X, y, weights = table.X, table.y, table.weights
     n, d = X.shape
     some = slice(None, None, max(1, n // 4096))
     s = np.ones(n)[some] if weights is None else weights[some]

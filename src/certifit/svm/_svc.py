@@ -16,18 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, ovr_decision_function
 from certifit._trace import Trace, joined
-from certifit._types import Array, Matrix
+from certifit._types import Array, Grid, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import smo
-from certifit.svm import _fold_path
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import machine_evidence, read_diagonal
+from certifit.svm._folds import svc_answers
 from certifit.svm._labels import Labelled, labelled
 from certifit.svm._linear import normals, warn_if_limited
 
@@ -426,12 +427,9 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             return certain_given(data, c.evidence, X, read_diagonal(diagonal, X))
         return certain_labels(self.kernel_, data, c.evidence, X, self.support_vectors_)
 
-    def _fold_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""
-        groups = _fold_path.read_groups(self, grid)
-        if groups is None or not set(response) <= {"predict", "decision_function"}:
-            return None
-        return _fold_path.fold_answers(X, y, folds, groups, len(grid), response, sample_weight)
+        return svc_answers(self, table, grid, response)
 
     @property
     def coef_(self) -> Array:

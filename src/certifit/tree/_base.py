@@ -20,10 +20,12 @@ from sklearn.utils.validation import (
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Grid
 from certifit.certificates import Data
-from certifit.tree import _columns, _fold_path
+from certifit.resampling import FoldAnswers, FoldTable, require
+from certifit.tree import _columns
 from certifit.tree._export import Explanation, explain_row
+from certifit.tree._folds import tree_answers
 from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
 from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
 from certifit.tree._target import Target
@@ -214,13 +216,11 @@ class DecisionTree(Certified, BaseEstimator):
         train, test = train_test_split(rows, test_size=share, random_state=seed)
         return np.sort(train), np.sort(test)
 
-    def _shared_path(self, X: Any, y: Any, folds: Any, grid: Any, response: Any, sample_weight: Any = None) -> Any:
+    def _shared_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha."""
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
-        groups = _fold_path.read_groups(self, grid)
-        if groups is None or not set(response) <= known:
-            return None
-        return _fold_path.answers(self, X, y, folds, groups, response, sample_weight)
+        require(set(response) <= known, "the score asks for other answers")
+        return tree_answers(self, table, grid, response)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The α at which the pruned tree changes, and the total leaf impurity from there on.

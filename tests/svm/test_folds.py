@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from certifit import kernels
 from certifit.design import blocks
 from certifit.model_selection import Search
-from certifit.resampling import CannotShare
+from certifit.resampling import CannotShare, FoldTable
 from certifit.solvers.smo import smo
 from certifit.solvers.svc_folds import machine_path
-from certifit.svm import SVC, _fold_path
+from certifit.svm import SVC, _folds
 
 TIGHT = 1e-7  # relative gaps of 1e-9: no label hangs on the tolerance
 
@@ -69,7 +69,7 @@ def test_decisions_are_those_of_single_fits(classes):
     for shape in ("ovr", "ovo"):
         model.set_params(decision_function_shape=shape)
         for train, test in KFold(5, shuffle=True, random_state=0).split(X):
-            path = model._fold_path(X, y, [(train, test)], grid, ("decision_function", "predict"))
+            path = model._fold_path(FoldTable(X, y, [(train, test)]), grid, ("decision_function", "predict"))
             found = next(iter(path))
             for i, point in enumerate(grid):
                 one = SVC(tol=TIGHT, decision_function_shape=shape, **point).fit(X[train], y[train])
@@ -105,10 +105,11 @@ def test_the_same_choice_as_libsvm():
 
 def test_threads_do_not_change_anything(monkeypatch):
     X, y = _data(150, classes=3)
-    path = SVC()._fold_path(X, y, list(KFold(5).split(X)), [{"C": c} for c in (0.1, 1.0)], ("decision_function",))
+    table, grid = FoldTable(X, y, list(KFold(5).split(X))), [{"C": c} for c in (0.1, 1.0)]
+    path = SVC()._fold_path(table, grid, ("decision_function",))
     many = [d["decision_function"] for d in path]
-    monkeypatch.setattr(_fold_path, "side_by_side", lambda work, tasks: [work(t) for t in tasks])
-    path = SVC()._fold_path(X, y, list(KFold(5).split(X)), [{"C": c} for c in (0.1, 1.0)], ("decision_function",))
+    monkeypatch.setattr(_folds, "side_by_side", lambda work, tasks: [work(t) for t in tasks])
+    path = SVC()._fold_path(table, grid, ("decision_function",))
     for a, b in zip(many, path):
         np.testing.assert_array_equal(a, b["decision_function"])
 
@@ -132,7 +133,7 @@ def test_what_is_fitted_alone(options, grid):
 def test_a_fold_with_one_class_or_repeated_rows_is_left_to_single_fits():
     X, y = _data(40)
     for train in (np.flatnonzero(y == "x"), np.zeros(6, dtype=int)):
-        path = SVC()._fold_path(X, y, [(train, np.arange(5))], [{"C": 1.0}], ("predict",))
+        path = SVC()._fold_path(FoldTable(X, y, [(train, np.arange(5))]), [{"C": 1.0}], ("predict",))
         with pytest.raises(CannotShare):
             next(iter(path))
 

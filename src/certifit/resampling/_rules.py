@@ -1,8 +1,4 @@
-"""Folds, bootstrap draws and the one-standard-error rule: what every way of judging a model starts from.
-
-Splitters are scikit-learn's; here stand the few things around them. Random choices are made before any work
-is handed out, so results are the same for any number of workers.
-"""
+"""Bootstrap draws, fold-score errors and the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -11,33 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
-
-__all__ = [
-    "SIMPLER",
-    "CannotShare",
-    "bootstrap_counts",
-    "complexity",
-    "folds",
-    "one_standard_error",
-    "standard_error",
-]
-
-Fold = tuple[Array, Array]
-
-
-class CannotShare(Exception):  # noqa: N818  (not an error: the ordinary road is taken)
-    """Raised by a shared-work path that cannot serve these data; each point is then fitted alone.
-
-    Examples
-    --------
-    >>> try:
-    ...     raise CannotShare("rows have weights")
-    ... except CannotShare as reason:
-    ...     print(reason)
-    rows have weights
-    """
-
+from certifit._types import Array, RandomState
 
 SIMPLER: Mapping[str, str] = {
     "alpha": "larger",
@@ -59,78 +29,7 @@ SIMPLER: Mapping[str, str] = {
 """Which way a parameter makes the model simpler (smoother, smaller, more constrained), by its usual name."""
 
 
-def folds(
-    X: Any, y: Any, cv: Any = 5, *, classifier: bool = False, groups: Any = None, random_state: Any = None
-) -> list[Fold]:
-    """Training and test rows of each fold, as integer arrays.
-
-    Parameters
-    ----------
-    X, y : array-like
-        The data; only the number of rows (and the labels, for stratified folds) matter.
-    cv : int ≥ 2, scikit-learn splitter, or iterable of (train, test), default=5
-        An integer means folds in the order of the rows, stratified for a classifier, as in scikit-learn.
-    classifier : bool, default=False
-        Whether labels are classes.
-    groups : array-like, default=None
-        Passed to the splitter.
-    random_state : int or None, default=None
-        When given and ``cv`` is an integer, the rows are shuffled first.
-
-    Returns
-    -------
-    list of (train, test)
-
-    Examples
-    --------
-    >>> [test.tolist() for _, test in folds(np.zeros((6, 1)), np.zeros(6), cv=3)]
-    [[0, 1], [2, 3], [4, 5]]
-    """
-    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-
-    labels = np.asarray(y) if classifier and y is not None else np.empty(0)
-    if labels.dtype.kind == "f" and not np.all(np.isfinite(labels)):
-        raise ValueError("Input y contains NaN or infinity: every row needs a label.")
-    splitter = check_cv(5 if cv is None else cv, y, classifier=classifier)
-    if random_state is not None and isinstance(cv, (int, np.integer)):
-        kind = StratifiedKFold if isinstance(splitter, StratifiedKFold) else KFold
-        splitter = kind(int(cv), shuffle=True, random_state=random_state)
-    split = [(_rows(a), _rows(b)) for a, b in splitter.split(X, y, groups)]
-    if not split:
-        raise ValueError("The splitter gave no folds: ask for at least two.")
-    return split
-
-
-def fold_numbers(split: Sequence[Fold], n: int) -> Array | None:
-    """The fold in which each row is tested, when every row is tested once and trains in all other folds; else None.
-
-    Only then may a fold's training part be taken as "all minus test".
-
-    Examples
-    --------
-    >>> fold_numbers([(np.array([2]), np.array([0, 1])), (np.array([0, 1]), np.array([2]))], 3)
-    array([0, 0, 1])
-    """
-    if sum(len(test) for _, test in split) != n or any(len(a) + len(b) != n for a, b in split):
-        return None
-    number = np.full(n, -1)
-    for k, (_, test) in enumerate(split):
-        number[test] = k
-    seen = np.zeros(n, dtype=bool)
-    for train, test in split:
-        seen[:] = False
-        seen[train] = True
-        if np.any(seen[test]) or seen.sum() != len(train):
-            return None
-    return number if np.all(number >= 0) else None
-
-
-def _rows(index: Any) -> Array:
-    index = np.asarray(index)
-    return np.flatnonzero(index) if index.dtype == bool else index
-
-
-def bootstrap_counts(n: int, rounds: int, random_state: Any = None) -> Array:
+def bootstrap_counts(n: int, rounds: int, random_state: RandomState = None) -> Array:
     """How often each row is drawn in each round of drawing n rows with replacement: (rounds, n) integers.
 
     A row is left out of a round with probability (1 − 1/n)ⁿ → 1/e.

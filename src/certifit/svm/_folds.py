@@ -1,0 +1,137 @@
+"""Shared work of `SVC`: one Gram matrix for all folds and costs, seeds from cost to cost and from fold to fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Answers, Array, Grid, Matrix
+from certifit.certificates.svm import pairs_of
+from certifit.design import blocks
+from certifit.kernels import Kernel, Precomputed, choose
+from certifit.parallel import one_thread, side_by_side
+from certifit.resampling import (
+    CannotShare,
+    FoldAnswers,
+    FoldTable,
+    assemble,
+    group_grid,
+    is_number,
+    models_of,
+    read_table,
+    require,
+)
+from certifit.solvers.svc_folds import FoldMachine, machine_path
+from certifit.svm._labels import Labelled, labelled
+
+_LEADERS = 2  # folds solved without looking at another; the others begin from one of these
+
+
+def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+    """Labels and decisions for every grid point on each fold."""
+    require(set(response) <= {"predict", "decision_function"}, "probabilities are calibrated fit by fit")
+    plain = all(isinstance(v, str | bool) or is_number(v) for point in grid for v in point.values())
+    require(plain, "a grid of other than names and numbers is fitted one by one")
+    groups = group_grid(grid, lambda point: {name: v for name, v in point.items() if name != "C"})
+    models = models_of(model, [rest for rest, _ in groups], model.get_params(deep=False))
+    costs = [float(point.get("C", model.C)) for point in grid]
+    require(all(0 < c < np.inf for c in costs) and all(map(_shareable, models)), "a fit is more than its optimum here")
+    given = models[0].kernel == "precomputed"
+    require(all((m.kernel == "precomputed") == given for m in models), "only some kernels are precomputed")
+    read = read_table(table, labels=True, sparse=not given, dtype=np.float64, order="C")
+    require(not given or read.X.shape[0] == read.X.shape[1], "fit refuses the data")
+    room = min(1e6 * m.cache_size for m in models)
+    require(8.0 * read.n**2 <= room, "the Gram matrix of all rows is larger than cache_size")
+
+    def scores(one: Any, where: Sequence[int]) -> Iterator[Answers]:
+        yield from _answers(one, read, np.array([costs[i] for i in where]), response)
+
+    return assemble(grid, [(where, scores(one, where)) for one, (_, where) in zip(models, groups)])
+
+
+def _shareable(model: Any) -> bool:
+    """Whether a fit is nothing but its optimum: limits of time and steps, and kernels that are code, depend on more."""
+    named = model.kernel in ("linear", "poly", "rbf", "precomputed") if isinstance(model.kernel, str) else False
+    formula = isinstance(model.kernel, Kernel) and model.kernel.proof is not None and model.kernel.record() is not None
+    return (named or formula) and model.max_iter == -1 and model.time_budget is None
+
+
+def _answers(model: Any, table: FoldTable, costs: Array, response: tuple[str, ...]) -> list[Answers]:
+    """Of every cost, fold by fold."""
+    found: list[Answers] = []
+    for (_, test), (lab, machines) in zip(table.folds, _paths(model, table, costs)):
+        scores = [np.column_stack([m.product[test] + m.offset for m in pairs]) for pairs in machines]
+        found.append({name: np.array([model._answer(name, s, lab.classes) for s in scores]) for name in response})
+    return found
+
+
+def _paths(model: Any, table: FoldTable, costs: Array) -> list[tuple[Labelled, list[list[FoldMachine]]]]:
+    """For each fold its labels and, in the order of ``costs``, the machines of all pairs of classes."""
+    tasks = [_Task.of(model, table, k) for k in range(len(table.folds))]
+    grams: dict[Any, Array] = {}
+    rising = np.argsort(costs, kind="stable")
+    done: dict[int, list[list[FoldMachine]]] = {}
+
+    def solve(fold: int) -> list[list[FoldMachine]]:
+        task, leader = tasks[fold], fold % _LEADERS
+        others = done.get(leader) if leader != fold and _kin(tasks[leader], task) else None
+        paths = [
+            machine_path(
+                grams[task.key], *task.problem(table.y, pair), costs[rising], model._relative_gap(),
+                None if others is None else others[p],
+            )
+            for p, pair in enumerate(pairs_of(len(task.lab.classes)))
+        ]  # fmt: skip
+        solved = all(m.solved for path in paths for m in path)
+        require(solved, "rounding ended the descent before the asked gap")
+        return paths
+
+    for key in dict.fromkeys(task.key for task in tasks):
+        mine = [f for f, task in enumerate(tasks) if task.key == key]
+        grams.clear()  # one matrix at a time
+        with one_thread():
+            grams[key] = _gram(next(task.kernel for task in tasks if task.key == key), table.X)
+            for stage in ([f for f in mine if f < _LEADERS], [f for f in mine if f >= _LEADERS]):
+                done.update(zip(stage, side_by_side(solve, stage)))
+    back = np.argsort(rising)
+    return [(task.lab, [[path[c] for path in done[f]] for c in back]) for f, task in enumerate(tasks)]
+
+
+class _Task:
+    """One fold's training rows: their labels and costs at C = 1, and the kernel that they ask for."""
+
+    def __init__(self, train: Array, lab: Labelled, kernel: Kernel) -> None:
+        self.train, self.lab, self.kernel = train, lab, kernel
+        self.key = repr(kernel)
+
+    @classmethod
+    def of(cls, model: Any, table: FoldTable, k: int) -> _Task:
+        train, (part, y, weights) = table.folds[k][0], table.training(k)
+        require(len(np.unique(train)) == len(train), "a fold trains on a row more than once")
+        try:
+            lab = labelled(part, y, weights, model.class_weight, 1.0, "SVC")
+        except ValueError as error:
+            raise CannotShare("a fold cannot be fitted") from error
+        return cls(train, lab, choose(model.kernel, model.gamma, model.degree, model.coef0, part, lab.weights)[0])
+
+    def problem(self, y: Array, pair: tuple[int, int]) -> tuple[Array, Array]:
+        """±1 for all rows, and the training rows' costs at C = 1 (0 for all others)."""
+        first, second = pair
+        signs = np.where(y == self.lab.classes[first], 1.0, -1.0)
+        weight = np.zeros(len(y))
+        of_pair = (self.lab.codes == first) | (self.lab.codes == second)
+        weight[self.train[of_pair]] = self.lab.cost[of_pair]
+        return signs, weight
+
+
+def _kin(a: _Task, b: _Task) -> bool:
+    return a.key == b.key and np.array_equal(a.lab.classes, b.lab.classes)
+
+
+def _gram(kernel: Kernel, X: Matrix) -> Array:
+    if isinstance(kernel, Precomputed):
+        return np.asarray(X)
+    every = np.arange(X.shape[0])
+    return blocks(kernel, X, memory=np.inf).block(every, every)
