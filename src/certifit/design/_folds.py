@@ -118,7 +118,7 @@ class FoldTable:
         return self.X[rows_of(self.folds[k][1])]
 
     def scores(self, k: int, coef: Array, offset: Array) -> Array:
-        """Scores (a, rows, t) of fold k's test rows by coefficients (a, t, d) and offsets (a, t)."""
+        """Scores (a, rows, t) of fold k's test rows by ``coef`` (a, t, d) and ``offset`` (a, t)."""
         a, t, d = coef.shape
         scores = np.asarray(self.tested(k) @ coef.reshape(a * t, d).T).T + offset.reshape(a * t, 1)
         return scores.reshape(a, t, -1).transpose(0, 2, 1)
@@ -220,6 +220,15 @@ class FoldMoments:
 
     Any point near the mean loses nothing and keeps small numbers small.
 
+    Parameters
+    ----------
+    table : FoldTable
+        Dense rows and targets (n, t).
+    fit_intercept : bool
+        Whether the common point is near the mean; else it is 0.
+    walk : callable, default=map
+        As in `FoldSums`.
+
     Examples
     --------
     >>> rows = np.arange(4.0)
@@ -243,7 +252,7 @@ class FoldMoments:
         return self.sums.training(k)
 
     def offset(self, coef: Array, mean: Array, target: Array) -> Array:
-        """Offsets of coefficients (..., t, d), given the means of the shifted rows and targets."""
+        """Offsets of ``coef`` (..., t, d), given ``mean`` and ``target``, those of the shifted rows and targets."""
         if not self.fit_intercept:
             return np.zeros(coef.shape[:-1])
         return np.asarray(target + self.target_shift - coef @ (mean + self.shift))

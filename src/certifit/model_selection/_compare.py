@@ -162,8 +162,8 @@ def compare(
     level : float in (0, 1), default=0.95
     sample_weight : array-like, default=None
     random_state : int, default=0
-    n_jobs, progress :
-        As in `cross_validate`.
+    **workers
+        ``n_jobs`` and ``progress``, as in `cross_validate`.
 
     Returns
     -------

@@ -110,8 +110,8 @@ def leakage_check(
     level : float in (0, 1), default=0.99
         Confidence at which skill counts as a leak.
     random_state : int, default=0
-    n_jobs, progress :
-        As in `cross_validate`.
+    **workers
+        ``n_jobs`` and ``progress``, as in `cross_validate`.
 
     Returns
     -------

@@ -67,7 +67,7 @@ class Search(GridSearchCV):
         Whether shared work may be used.
     progress : bool or callable, default=None
         True draws a line on standard error; a function is called with (done, total).
-    verbose : int, default=0
+    verbose : int ≥ 0, default=0
         Above 0 it is ``progress=True``.
     pre_dispatch : int or str, default="2*n_jobs"
         As in ``GridSearchCV``.
