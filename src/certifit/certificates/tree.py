@@ -4,8 +4,9 @@ The evidence is the tree as grown (questions, values), which nodes still ask aft
 growing. The check sends the rows down level by level, compares every allowed question of every node in plain
 NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
-`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease ×
-share of the weight; what is left of it on a correct tree is rounding. The groupings of a categorical column
+`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × share of the
+weight; what is left of it on a correct tree is rounding, and no more than a billionth of the impurity of the node
+itself: one heavy or outlying row elsewhere excuses nothing. The groupings of a categorical column
 with more than ten categories in a node and more than two classes, and those under the absolute error, are
 chosen by a heuristic and not compared; the claim then says so.
 """
@@ -13,6 +14,7 @@ chosen by a heuristic and not compared; the claim then says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,48 @@ from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 
-_EPS = float(np.finfo(float).eps)
+_CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
+             "absolute_error": "absolute_error"}  # fmt: skip
+_ROUNDING = 1e-9  # of a node's own impurity: what a question, and of a cost, what a pruning may fall short by
+_NO_DEPTH = 2**31 - 1  # stands for no limit on the depth
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of growing and pruning, read from the evidence and refused where they make no sense."""
+
+    criterion: str
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    max_leaf_nodes: int
+    min_weight_leaf: float
+    min_impurity_decrease: float
+    alpha: float
+
+    @classmethod
+    def of(cls, e: Mapping[str, Any]) -> _Rules:
+        whole = {"max_depth": 0, "min_samples_split": 2, "min_samples_leaf": 1, "max_leaf_nodes": 0}
+        found: dict[str, Any] = {}
+        for name, least in whole.items():
+            if isinstance(e[name], bool) or int(e[name]) != e[name] or int(e[name]) < least:
+                raise ValueError(f"{name} is a whole number of at least {least}, not {e[name]}")
+            found[name] = int(e[name])
+        for name in ("min_weight_leaf", "min_impurity_decrease", "alpha"):
+            found[name] = float(e[name])
+            if not 0.0 <= found[name] < np.inf:
+                raise ValueError(f"{name} is a finite number of at least 0, not {e[name]}")
+        return cls(_CRITERIA[str(e["criterion"])], **found)
+
+    @property
+    def words(self) -> str:
+        """The limits that were set."""
+        unset = {"max_depth": _NO_DEPTH, "min_samples_split": max(2, 2 * self.min_samples_leaf), "min_samples_leaf": 1}
+        limits = [f"{n} = {getattr(self, n)}" for n, usual in unset.items() if getattr(self, n) != usual]
+        for name in ("max_leaf_nodes", "min_weight_leaf", "min_impurity_decrease"):
+            if getattr(self, name):
+                limits.append(f"{name} = {getattr(self, name):g}")
+        return ", ".join(limits)
 
 
 @register
@@ -34,9 +77,9 @@ class TreeOptimality(Kind):
     theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
-        tree = _Tree(evidence)
+        tree, rules = _Tree(evidence), _Rules.of(evidence)
         table = _Table(data, evidence)
-        walk = _Walk(tree, table, evidence)
+        walk = _Walk(tree, table, evidence, rules)
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
             walk.run()
         checks = [*tree.checks(), *walk.checks()]
@@ -54,24 +97,33 @@ class TreeOptimality(Kind):
             loss, check = _validated(tree, table, evidence)
             checks.append(check)
             figures["validation_loss"] = about(loss)
-        elif float(evidence["alpha"]) > 0:
-            alpha = float(evidence["alpha"])
-            excess = _pruning_excess(tree, walk, alpha)
+        elif rules.alpha > 0:
+            excess, share = _pruning_excess(tree, walk, rules.alpha)
             figures["pruning_shortfall"] = upper(excess)
             text = f"{excess:.1e} above the least"
-            checks.append(Check("no other pruning costs less", excess <= 1e-9 * (walk.scale + alpha), text))
+            checks.append(Check("no other pruning costs less", share <= _ROUNDING, text))
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+        rules = _Rules.of(evidence)
         size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
-        text = f"A tree of {size}: at each node no other allowed question gains more"
-        text += f" ({figures['compared']} compared)"
+        within = f" within {rules.words}" if rules.words else ""
+        drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
+        text = (
+            f"A tree of {size}{within}: at each node no other allowed question{drawn} gains more by {rules.criterion}"
+        )
+        text += f" ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
+        groups = [str(j) for j, c in enumerate(evidence["categories"]) if c is not None]
+        if groups:
+            text += f", column{'s' if len(groups) > 1 else ''} {', '.join(groups)} by groups of categories"
         if figures["heuristic"]:
             text += ", groupings of categories too many to compare left aside"
+        if evidence.get("class_weight") is not None:
+            text += ", classes weighted"
         if "validation_loss" in figures:
-            text += "; no other pruning errs less on the validation rows"
+            text += f"; no other pruning errs less on the {len(evidence['validation'])} validation rows"
         elif "pruning_shortfall" in figures:
-            text += f"; no other pruning costs less at alpha = {float(evidence['alpha']):.4g}"
+            text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
         return text + "."
 
 
@@ -136,17 +188,23 @@ class _Table:
         self.y: Array | None = None
         weight = data.weights.astype(float)
         if e.get("classes") is not None:
-            place = {_label(c): k for k, c in enumerate(e["classes"])}
+            place = _places(e["classes"])
             self.codes = np.array([place[_label(v)] for v in y])
             if e.get("class_weight") is not None:
-                weight = weight * np.asarray(e["class_weight"], dtype=float)[self.codes]
+                factor = np.asarray(e["class_weight"], dtype=float)
+                if factor.shape != (len(place),) or not np.all((factor >= 0) & np.isfinite(factor)):
+                    raise ValueError("class weights are finite and not negative, one per class")
+                weight = weight * factor[self.codes]
         else:
             self.y = y.astype(float)
         self.weight = weight
         use = weight > 0
         held = np.zeros(len(weight), dtype=bool)
         if e.get("validation") is not None:
-            held[np.asarray(e["validation"]).astype(np.int64)] = True
+            rows = np.asarray(e["validation"])
+            if len(np.unique(rows)) != len(rows) or not np.all(np.isin(rows, np.arange(len(weight)))):
+                raise ValueError("validation rows are rows of the data, each once")
+            held[rows.astype(np.int64)] = True
         self.growing, self.held = np.flatnonzero(use & ~held), np.flatnonzero(use & held)
 
 
@@ -154,8 +212,18 @@ def _label(v: Any) -> Any:
     return float(v) if isinstance(v, (int, float, np.number, bool, np.bool_)) else str(v)
 
 
+def _places(names: Any) -> dict[Any, int]:
+    """The place of each name in a list without repetitions."""
+    place = {_label(c): k for k, c in enumerate(names)}
+    if len(place) != len(names):
+        raise ValueError("a class or category is listed twice")
+    return place
+
+
 def _coded(X: Any, categories: Any) -> Array:
-    """X as floats, categories by their place in the list; NaN is missing or unknown."""
+    """X as floats, categories by their place in the list; NaN is missing."""
+    if len(categories) != X.shape[1]:
+        raise ValueError("the evidence speaks of other columns")
     if X.dtype != object and all(c is None for c in categories):
         return np.asarray(X, dtype=float)
     out = np.empty(X.shape)
@@ -163,8 +231,8 @@ def _coded(X: Any, categories: Any) -> Array:
         if known is None:
             out[:, j] = [np.nan if _is_missing(v) else float(v) for v in X[:, j]]
         else:
-            place = {_label(c): k for k, c in enumerate(known)}
-            out[:, j] = [np.nan if _is_missing(v) else place.get(_label(v), np.nan) for v in X[:, j]]
+            place = _places(known)  # a value that is not listed would be hidden: KeyError
+            out[:, j] = [np.nan if _is_missing(v) else place[_label(v)] for v in X[:, j]]
     return out
 
 
@@ -175,19 +243,22 @@ def _is_missing(v: Any) -> bool:
 class _Walk:
     """The rows on their way down: questions compared, costs and values of each node."""
 
-    def __init__(self, tree: _Tree, table: _Table, e: Mapping[str, Any]) -> None:
-        self.tree, self.e = tree, e
+    def __init__(self, tree: _Tree, table: _Table, e: Mapping[str, Any], rules: _Rules) -> None:
+        self.tree, self.e, self.rules = tree, e, rules
         rows = table.growing
         self.X, self.weight = table.X[rows], table.weight[rows]
         self.codes = None if table.codes is None else table.codes[rows]
         self.y = None if table.y is None else table.y[rows]
-        self.criterion = "entropy" if e["criterion"] == "log_loss" else str(e["criterion"])
+        self.criterion = rules.criterion
         self.k = 0 if table.codes is None else len(e["classes"])
         self.total = float(self.weight.sum())
-        self.scale = 1.0  # of the impurity: at most log2 K or 1 for classes, the variance for values
         self.ranks = np.stack([np.unique(c, return_inverse=True)[1] for c in self.X.T], axis=1)
         self.missing = np.isnan(self.X)
         self.shortfall, self.compared, self.heuristic = 0.0, 0, False
+        self.relative_shortfall = 0.0  # of the impurity of the node
+        self.drawn = None if e.get("drawn") is None else np.asarray(e["drawn"]).astype(bool)
+        if self.drawn is not None and self.drawn.shape != (tree.n, self.X.shape[1]):
+            raise ValueError("columns are drawn once for each node")
         self.bad_leaf = self.bad_value = self.bad_gain = -1
         n = tree.n
         self.node_cost = Ball(np.zeros(n), np.zeros(n))
@@ -212,7 +283,7 @@ class _Walk:
         self._best_first()
 
     def _level(self, level: Array, rows: Array, node: Array, depth: int) -> None:
-        m, e, t = len(level), self.e, self.tree
+        m, t, rules = len(level), self.tree, self.rules
         weight, w = self.weight[rows], np.bincount(node, self.weight[rows], minlength=m)
         count = np.bincount(node, minlength=m)
         z = centre = None
@@ -221,13 +292,13 @@ class _Walk:
             z = self.y[rows] - centre[node]
         codes = None if self.codes is None else self.codes[rows]
         r = tq.Rows(node, m, weight, codes, z, self.k, self.criterion,
-                    int(e["min_samples_leaf"]), float(e["min_weight_leaf"]))  # fmt: skip
+                    self.rules.min_samples_leaf, self.rules.min_weight_leaf)  # fmt: skip
         s = tq.fixed_point(r)
         totals = np.zeros((m, s.columns.shape[1]), dtype=np.int64)
         np.add.at(totals, node, s.columns)
         self._hold(level, rows, r, s, totals, count, centre)
         pure = self._pure(node, rows, m)
-        open_ = ~pure & (depth < int(e["max_depth"])) & (count >= int(e["min_samples_split"]))
+        open_ = ~pure & (depth < rules.max_depth) & (count >= rules.min_samples_split)
         open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
         self.room[level] = open_ & best.askable
@@ -240,9 +311,20 @@ class _Walk:
         if not len(asking):
             return
         own = self._own_cost(level, rows, r, s, totals, count)
-        short = (own.upper[asking] - best.low[asking]) / self.total
-        self.shortfall = max(self.shortfall, float(np.max(short)) if not np.isnan(short).any() else np.inf)
+        self._fall_short((own.upper[asking] - best.low[asking]) / self.total, level[asking])
         self.gain_low[level[asking]] = ((before - own).lower / self.total)[asking]
+
+    def _share(self, nodes: Array) -> Array:
+        """Impurity × share of the weight of nodes, from above."""
+        return np.maximum(self.node_cost.upper[nodes], 0.0) / self.total
+
+    def _fall_short(self, short: Array, nodes: Array) -> None:
+        """Take note of what other questions could gain beyond those asked at these nodes."""
+        short = np.where(np.isnan(short), np.inf, np.maximum(short, 0.0))
+        self.shortfall = max(self.shortfall, float(np.max(short, initial=0.0)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(short > 0, short / self._share(nodes), 0.0)
+        self.relative_shortfall = max(self.relative_shortfall, float(np.max(relative, initial=0.0)))
 
     def _pure(self, node: Array, rows: Array, m: int) -> Array:
         v = self.codes[rows].astype(float) if self.codes is not None else self.y[rows]  # type: ignore[index]
@@ -255,8 +337,8 @@ class _Walk:
         best = tq.Best(len(level))
         for j in range(self.X.shape[1]):
             allowed = open_.copy()
-            if self.e.get("drawn") is not None:
-                allowed &= np.asarray(self.e["drawn"]).astype(bool)[level, j]
+            if self.drawn is not None:
+                allowed &= self.drawn[level, j]
             if not allowed.any():
                 continue
             if self.e["categories"][j] is not None:
@@ -310,14 +392,18 @@ class _Walk:
         value = self.tree.value[level]
         if self.codes is not None:
             held = tq.side_cost(whole, self.criterion)
-            share = whole.mid / whole.mid.sum(axis=1)[:, None]
-            wrong = np.abs(value - share).max(axis=1) > 1e-9
+            total = whole.sum(axis=1).reshape(-1, 1)
+            off = np.abs(value * total.mid - whole.mid) - (whole.rad + np.abs(value) * total.rad)
+            wrong = ~np.all(off <= 1e-9 * np.abs(whole.mid), axis=1)
         elif self.criterion == "squared_error":
             q = r.weight * np.asarray(r.z) ** 2
             square = np.bincount(r.node, q, minlength=r.count)
             held = Ball(square, square * gamma(len(rows) + 8)) - whole[:, 1].square() / whole[:, 0]
             mean = centre + whole.mid[:, 1] / whole.mid[:, 0]
-            wrong = np.abs(value[:, 0] - mean) > 1e-9 * (np.abs(np.asarray(self.y)).max() + 1e-300)
+            size = np.zeros(r.count)
+            np.maximum.at(size, r.node, np.abs(np.asarray(self.y)[rows]))
+            spread = np.sqrt(np.maximum(held.upper, 0.0) / whole.mid[:, 0])
+            wrong = ~(np.abs(value[:, 0] - mean) <= 1e-9 * spread + 256 * UNIT * size)
         else:
             low, high, wrong = np.zeros(r.count), np.zeros(r.count), np.zeros(r.count, dtype=bool)
             for v in at:
@@ -329,14 +415,12 @@ class _Walk:
                 wrong[v] = said > high[v] * (1 + 1e-9) + 1e-300
             held = Ball.between(low, high)
         self.node_cost.mid[level], self.node_cost.rad[level] = held.mid, held.rad
-        if level[0] == 0:
-            self.scale = max(float(held.mid[0]) / self.total, 1e-300)
         if wrong.any():
             self.bad_value = int(level[np.flatnonzero(wrong)[0]])
 
     def _best_first(self) -> None:
         """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
-        limit = int(self.e["max_leaf_nodes"])
+        limit = self.rules.max_leaf_nodes
         inner = np.flatnonzero(self.tree.inner)
         if not limit or not len(inner):
             return
@@ -351,21 +435,20 @@ class _Walk:
             rivals[node] = False
             if rivals.any():
                 short = float(self.gain_high[rivals].max() - self.gain_low[node])
-                self.shortfall = max(self.shortfall, short)
+                self._fall_short(np.array([short]), np.array([node]))
 
     def checks(self) -> list[Check]:
-        t, e = self.tree, self.e
-        least = float(e["min_impurity_decrease"])
-        limit = int(e["max_leaf_nodes"])
+        t, least, limit = self.tree, self.rules.min_impurity_decrease, self.rules.max_leaf_nodes
         full = bool(limit) and int((~t.inner).sum()) >= limit
-        idle = ~t.inner & self.room & (self.gain_high >= least + 1e-9 * self.scale) & (not full)
-        if idle.any() and least > 0:  # the upper bound on the gain may be rounding: look at the size of it
-            idle &= self.gain_high - least > 1e-9 * max(self.scale, least)
-        stray = t.inner & (~self.room | (self.gain_low + 4 * _EPS + 1e-9 * self.scale < least))
+        rounding = _ROUNDING * (self._share(np.arange(t.n)) + least)
+        idle = ~t.inner & self.room & (not full)
+        if least > 0:  # without a least gain, whoever may ask does
+            idle &= ~(self.gain_high < least + rounding)
+        stray = t.inner & (~self.room | ~(self.gain_low + rounding >= least))
         too_many = bool(limit) and int((~t.inner).sum()) > limit
-        short = self.shortfall <= 1e-9 * max(self.scale, 1e-300)
+        short = self.relative_shortfall <= _ROUNDING
         return [
-            Check("no other allowed question gains more", short, f"shortfall at most {self.shortfall:.1e}"),
+            Check("no other allowed question gains more", short, f"at most {self.relative_shortfall:.1e} of a node's"),
             Check("every question keeps the limits on its sides", self.bad_gain < 0, f"node {self.bad_gain}"),
             Check("every node that asks was allowed to", not stray.any() and not too_many, _first(stray)),
             Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
@@ -377,8 +460,8 @@ def _first(mask: Array) -> str:
     return f"node {int(np.flatnonzero(mask)[0])}" if mask.any() else ""
 
 
-def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -> tuple[float, float]:
-    """Least cost of any pruning (from below) and cost of the kept one (from above)."""
+def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -> tuple[Array, Array]:
+    """At each node, the least cost of any pruning below it (from below) and the cost of the kept one (from above)."""
     best, kept = as_leaf_low + alpha, as_leaf_high + alpha
     for t in range(tree.n - 1, -1, -1):
         if tree.inner[t]:
@@ -387,14 +470,22 @@ def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -
             if tree.asks[t]:
                 kept[t] = kept[a] + kept[b]
     room = gamma(tree.n + 4)
-    return float(best[0] * (1 - room)), float(kept[0] * (1 + room))
+    return best * (1 - room), kept * (1 + room)
 
 
-def _pruning_excess(tree: _Tree, walk: _Walk, alpha: float) -> float:
+def _excess(tree: _Tree, best: Array, kept: Array) -> tuple[float, float]:
+    """How far the kept pruning is above the least: in all, and as a share of the cost of some part of it."""
+    asked = np.append(np.flatnonzero(tree.asks), 0)
+    parts = np.unique(np.concatenate([asked, tree.left[asked[:-1]], tree.right[asked[:-1]]]))
+    above = np.maximum(kept[parts] - best[parts], 0.0)
+    share = np.max(np.where(above > 0, above / np.maximum(kept[parts], 1e-300), 0.0))
+    return float(max(kept[0] - best[0], 0.0)), float(share)
+
+
+def _pruning_excess(tree: _Tree, walk: _Walk, alpha: float) -> tuple[float, float]:
     low = np.maximum(walk.node_cost.lower, 0.0) / walk.total * (1 - 4 * UNIT)
     high = np.maximum(walk.node_cost.upper, 0.0) / walk.total * (1 + 4 * UNIT)
-    least, kept = _least(tree, low, high, alpha)
-    return max(kept - least, 0.0)
+    return _excess(tree, *_least(tree, low, high, alpha))
 
 
 def _validated(tree: _Tree, table: _Table, e: Mapping[str, Any]) -> tuple[float, Check]:
@@ -418,6 +509,6 @@ def _validated(tree: _Tree, table: _Table, e: Mapping[str, Any]) -> tuple[float,
         at[active] = np.where(go, tree.left[at[active]], tree.right[at[active]])
     room = gamma(len(rows) + 8)
     least, kept = _least(tree, loss * (1 - room), loss * (1 + room), 0.0)
-    text = f"loss {kept / w.sum():.6g}"
-    ok = kept - least <= 1e-9 * max(float(loss[0]), 1e-300)
-    return kept / float(w.sum()), Check("no other pruning errs less on the validation rows", ok, text)
+    mean = float(kept[0]) / float(w.sum())
+    ok = _excess(tree, least, kept)[1] <= _ROUNDING
+    return mean, Check("no other pruning errs less on the validation rows", ok, f"loss {mean:.6g}")

@@ -39,42 +39,49 @@ class Sums:
     """Per row, whole-number columns that add up exactly; what one unit is worth; error per row in units."""
 
     columns: Array  # (rows, k) int64
-    units: Array  # (k,)
-    half: Array  # (k,): rounding of a row to the unit, in units
+    units: Array  # (nodes, k): each node has its own, so that light nodes lose no digits to heavy ones
+    half: Array  # (nodes, k): rounding of a row to the unit, in units
     relative: float  # further relative rounding of a row
     sizes: Array  # (nodes, k): Σ |column| in units, for the relative part
 
     def ball(self, total: Array, rows: Array, node: Array) -> Ball:
         """Integer sums over so many rows of each node as numbers with their error."""
-        mid = total.astype(float) * self.units
-        error = rows[:, None] * self.half * self.units + self.relative * self.sizes[node] * self.units
+        units = self.units[node]
+        mid = total.astype(float) * units
+        error = rows[:, None] * self.half[node] * units + self.relative * self.sizes[node] * units
         return Ball(mid, error * (1 + 8 * UNIT) + 2 * UNIT * np.abs(mid))
 
 
 def fixed_point(r: Rows) -> Sums:
     """The level's rows in fixed point: weight per class, or (weight, weight × centred value)."""
     n = len(r.node)
-    weight, unit, half = _to_units(r.weight)
+    weight, unit, half = _to_units(r.weight, r)
     if r.codes is not None:
-        columns = np.zeros((n, r.n_classes), dtype=np.int64)
-        columns[np.arange(n), r.codes] = weight
         k = r.n_classes
-        return Sums(columns, np.full(k, unit), np.full(k, half), 0.0, np.zeros((r.count, k)))
-    product = r.weight * np.asarray(r.z)
-    moved, step, off = _to_units(product, whole=False)
+        columns = np.zeros((n, k), dtype=np.int64)
+        columns[np.arange(n), r.codes] = weight
+        units, halves = (np.repeat(v[:, None], k, axis=1) for v in (unit, half))
+        return Sums(columns, units, halves, 0.0, np.zeros((r.count, k)))
+    moved, step, off = _to_units(r.weight * np.asarray(r.z), r, whole=False)
     columns = np.stack([weight, moved], axis=1)
     sizes = np.zeros((r.count, 2))
     np.add.at(sizes[:, 1], r.node, np.abs(moved).astype(float))
-    return Sums(columns, np.array([unit, step]), np.array([half, off]), 4 * UNIT, sizes)
+    return Sums(columns, np.stack([unit, step], axis=1), np.stack([half, off], axis=1), 4 * UNIT, sizes)
 
 
-def _to_units(v: Array, whole: bool = True) -> tuple[Array, float, float]:
-    """v as whole multiples of a power of two, and the error of each in units (0 when v is whole already)."""
-    total = float(np.abs(v).sum())
-    if total == 0.0 or (whole and total < 2**53 and bool(np.all(v == np.rint(v)))):
-        return v.astype(np.int64), 1.0, 0.0
-    shift = 59 - int(np.frexp(total)[1])
-    return np.rint(np.ldexp(v, shift)).astype(np.int64), float(np.ldexp(1.0, -shift)), 0.5
+def _to_units(v: Array, r: Rows, whole: bool = True) -> tuple[Array, Array, Array]:
+    """v as whole multiples of a power of two per node, and the error of each in units (0 where v is whole).
+
+    Sums over one node stay below 2⁶²; running sums over several may wrap around, which differences undo.
+    """
+    total = np.bincount(r.node, np.abs(v), minlength=r.count)
+    plain = total == 0.0
+    if whole:
+        odd = np.bincount(r.node, v != np.rint(v), minlength=r.count) > 0
+        plain |= ~odd & (total < 2**53)
+    shift = np.where(plain, 0, np.minimum(59 - np.frexp(total)[1], 1000)).astype(np.int64)
+    units = np.ldexp(1.0, -shift)
+    return np.rint(np.ldexp(v, shift[r.node])).astype(np.int64), units, np.where(plain, 0.0, 0.5)
 
 
 def cost(left: Ball, right: Ball, criterion: str) -> Ball:
@@ -191,7 +198,7 @@ def compare_groups(r: Rows, s: Sums, totals: Array, codes: Array, allowed: Array
         sums = np.zeros((c, s.columns.shape[1]), dtype=np.int64)
         np.add.at(sums, which, s.columns[rows])
         count = np.bincount(which, minlength=c)
-        masks = np.array(list(groupings(sums * s.units, r.n_classes, r.codes is not None)))
+        masks = np.array(list(groupings(sums * s.units[v], r.n_classes, r.codes is not None)))
         left, many = masks.astype(np.int64) @ sums, masks.astype(np.int64) @ count
         _offer(r, s, totals, np.full(len(masks), v), left, many, best)
     return heuristic

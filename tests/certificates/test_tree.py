@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.certificates.tampering import forged
 
 
 def table(seed=0, n=120):
@@ -164,3 +165,84 @@ def test_the_heuristic_is_owned_up_to():
     assert "too many to compare" in claim.claim
     two = DecisionTreeClassifier().fit(X, labels > 0).certificate_
     assert not two.heuristic
+
+
+def outlying(n=30):
+    """Two steps of ten in the first column, noise in the second, and one value of a billion."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(n, dtype=float), rng.permutation(n).astype(float)])
+    y = np.where(X[:, 0] < n / 2, 0.0, 10.0)
+    y[-1] = 1e9
+    return X, y
+
+
+def test_an_outlier_elsewhere_excuses_no_question_and_no_value():
+    X, y = outlying()
+    proof = DecisionTreeRegressor(max_depth=2).fit(X, y).certificate_
+    assert proof.verify(X, y).holds
+    e = {k: np.array(proof.evidence[k]) for k in ("feature", "threshold", "value", "left", "right")}
+    node = np.flatnonzero(e["left"] >= 0)[1]  # the question that tells 0 from 10
+    for child in (e["left"][node], e["right"][node]):
+        value = e["value"].copy()
+        value[child] += 0.9
+        assert not forged(proof, value=value).verify(X, y).holds
+    feature, threshold, value = e["feature"].copy(), e["threshold"].copy(), e["value"].copy()
+    feature[node], threshold[node] = 1, 0.5
+    rest = X[:, e["feature"][0]] <= e["threshold"][0]
+    for child, side in ((e["left"][node], X[:, 1] <= 0.5), (e["right"][node], X[:, 1] > 0.5)):
+        value[child] = y[rest & side].mean()
+    assert not forged(proof, feature=feature, threshold=threshold, value=value).verify(X, y).holds
+
+
+def test_a_heavy_row_elsewhere_excuses_no_question():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([np.arange(32.0), rng.permutation(32)])
+    y = (X[:, 0] < 15).astype(int)
+    X[30:, 0], y[30:] = (100.0, 101.0), (0, 1)
+    w = np.ones(32)
+    w[30:] = 1e12
+    proof = DecisionTreeClassifier(max_depth=4).fit(X, y, w).certificate_
+    e = proof.evidence
+    light = [v for v in np.flatnonzero(e["left"] >= 0) if e["feature"][v] == 0 and e["threshold"][v] < 30]
+    assert light
+    threshold = np.array(e["threshold"])
+    threshold[light[0]] -= 5.0
+    outcome = forged(proof, threshold=threshold).verify(X, y, w)
+    assert not next(c for c in outcome.checks if c.name == "no other allowed question gains more").holds
+
+
+def test_columns_cannot_be_hidden():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    whole = DecisionTreeClassifier(max_depth=1).fit(X, y).certificate_
+    part = DecisionTreeClassifier(max_depth=1).fit(X[:, 1:], y).certificate_.evidence
+    shape = {k: part[k] for k in ("left", "right", "threshold", "value", "asks", "group", "sets", "missing_left")}
+    shape["feature"] = np.where(part["feature"] >= 0, part["feature"] + 1, part["feature"])
+    for categories in ([[], None], [[0.0], None], [None], [None, None, None]):
+        assert not forged(whole, **shape, categories=categories).verify(X, y).holds
+    drawn = Certificate.from_dict(
+        issue("tree", Data.of(X, y), {**whole.evidence, **shape, "drawn": np.tile([False, True], (3, 1))}).to_dict()
+    )
+    assert drawn.holds
+    assert "about the columns drawn for it" in drawn.claim
+    assert not drawn.tampered(claim=whole.claim).verify(X, y).holds
+    assert not forged(drawn, drawn=np.ones((1, 2), dtype=bool)).verify(X, y).holds
+
+
+@pytest.mark.parametrize("name", ["max_depth", "min_samples_split", "min_samples_leaf", "max_leaf_nodes",
+                                  "min_weight_leaf", "min_impurity_decrease", "alpha"])  # fmt: skip
+@pytest.mark.parametrize("wrong", [np.nan, -1, -0.5, np.inf, 1.5, "3"])
+def test_limits_that_make_no_sense_are_refused(fitted, name, wrong):
+    X, y, proof = fitted
+    assert not forged(proof, **{name: wrong}).verify(X, y).holds
+
+
+def test_the_claim_names_its_limits(fitted):
+    X, y, proof = fitted
+    assert "max_depth" not in proof.claim
+    small = DecisionTreeClassifier(max_depth=2, min_samples_leaf=4, criterion="entropy").fit(X, y).certificate_
+    assert "within max_depth = 2, min_samples_leaf = 4" in small.claim
+    assert "gains more by entropy" in small.claim
+    frame, labels, _, _ = table()
+    assert "columns 3, 4 by groups of categories" in DecisionTreeClassifier().fit(frame, labels).certificate_.claim
