@@ -106,7 +106,7 @@ def test_every_public_name_is_described(name, thing):
 FORMULA = re.compile(r":math:|\.\. math::|[Σ√‖²∫∏≤≥≠]|\S = \S|/ ?\(|\bk₁|exp\(|log\(|becomes|\bP\(")
 HOLDERS = re.compile(
     r"\.(EvaluationLoss|get_\w+|\w+_names|\w+_spec|Arithmetic|Blocks|Function|Kernel|Precomputed|Proof|blocks|choose|"
-    r"rebuild|rows|evidence_of|\w+_evidence_of|machine_evidence|Bound)$"
+    r"rebuild|register|rows|evidence_of|\w+_evidence_of|machine_evidence|Bound)$"
 )
 SUBJECTS = [
     "losses",

@@ -11,8 +11,8 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
@@ -33,6 +33,8 @@ class Registry(Generic[T]):
         The interface that it implements.
     trust : str
         What is taken for granted of a class that is not built in.
+    absent : str, default=None
+        The name that ``build(None)`` stands for, if any.
 
     Examples
     --------
@@ -44,12 +46,43 @@ class Registry(Generic[T]):
     (['square'], True)
     """
 
-    def __init__(self, what: str, base: type, trust: str) -> None:
-        self.what, self.base, self.trust = what, base, trust
+    def __init__(self, what: str, base: type, trust: str, absent: str | None = None) -> None:
+        self.what, self.base, self.trust, self.absent = what, base, trust, absent
         self._classes: dict[str, Any] = {}
 
     def register(self, cls: Class) -> Class:
-        """Make a class known under its ``name``; a name that another class has is refused."""
+        """Class decorator: make a class known by its ``name``, to estimators, certificates and model files.
+
+        The class is a frozen dataclass, whose fields are its parameters, or has no parameters. A certificate that uses
+        a class which is not certifit's own says so in ``assumes``; one that names an unknown class does not verify.
+
+        Parameters
+        ----------
+        cls : type
+            Derived from `Loss`, `Regularizer` or `Kernel`, with a ``name`` that no other class has.
+
+        Returns
+        -------
+        type
+            The class itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from certifit import losses
+        >>> @losses.register
+        ... class Huber(losses.Loss):
+        ...     name, targets, smooth, curvature_bound = "doc_huber", "real", True, 1.0
+        ...     def value(self, z, y):
+        ...         far = np.abs(z - y)
+        ...         return np.minimum(far, 1.0) * (far - 0.5 * np.minimum(far, 1.0))
+        ...     def slope(self, z, y): return np.clip(z - y, -1.0, 1.0)
+        ...     def curvature(self, z, y): return (np.abs(z - y) < 1.0) * 1.0
+        ...     def conjugate(self, u, y): return u * y + 0.5 * np.square(u)
+        ...     def domain(self, y): return -np.ones_like(y), np.ones_like(y)
+        >>> losses.get_loss("doc_huber").value(np.array([0.5, 3.0]), np.zeros(2))
+        array([0.125, 2.5  ])
+        """
         if not (isinstance(cls, type) and issubclass(cls, self.base)):
             raise TypeError(f"A {self.what} is a class derived from {self.base.__name__}, not {cls!r:.80}.")
         if inspect.isabstract(cls):
@@ -69,8 +102,58 @@ class Registry(Generic[T]):
         return cls
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """All known names, sorted.
+
+        Examples
+        --------
+        >>> from certifit import losses, regularizers
+        >>> "hinge" in losses.loss_names(), "l1" in regularizers.regularizer_names()
+        (True, True)
+        """
         return sorted(self._classes)
+
+    def build(self, spec: str | T | Mapping[str, Any] | None) -> T:
+        """The loss or regularizer of that name (or of that record of name and parameters; or the object itself).
+
+        Parameters
+        ----------
+        spec : str, object, mapping or None
+            A known name, a loss or regularizer, or a record of its name and parameters; None is no penalty.
+
+        Examples
+        --------
+        >>> from certifit import losses, regularizers
+        >>> losses.get_loss("hinge").name, regularizers.get_regularizer({"name": "l2", "params": {"factor": 0.5}})
+        ('hinge', SquaredL2(factor=0.5, prior=None))
+        """
+        if isinstance(spec, self.base):
+            return cast("T", spec)
+        spec = self.absent if spec is None else spec
+        record: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {"name": spec}
+        # A parameter that is a thing of this sort itself is stored by name and parameters, too.
+        params = {k: self.build(v) if isinstance(v, Mapping) else v for k, v in record.get("params", {}).items()}
+        return self.find(record["name"])(**params)
+
+    def spec(self, thing: T) -> dict[str, Any]:
+        """Name and parameters, as JSON can hold them; refused for a class that is not registered.
+
+        Parameters
+        ----------
+        thing : Loss or Regularizer
+
+        Examples
+        --------
+        >>> from certifit import losses, regularizers
+        >>> losses.loss_spec(losses.Hinge()), regularizers.regularizer_spec(regularizers.ElasticMix(0.25))
+        ({'name': 'hinge', 'params': {}}, {'name': 'elastic', 'params': {'l1_ratio': 0.25}})
+        """
+        if not self.knows(thing):
+            raise ValueError(
+                f"{type(thing).__name__} is not a registered {self.what}: put @register above the class, so that a "
+                "certificate can name it."
+            )
+        inner = {k: self.spec(cast("T", v)) if isinstance(v, self.base) else v for k, v in fields_of(thing).items()}
+        return {"name": getattr(thing, "name", ""), "params": inner}
 
     def classes(self) -> list[type[T]]:
         """All classes, in the order in which they were made known."""
@@ -92,15 +175,6 @@ class Registry(Generic[T]):
     def knows(self, thing: T) -> bool:
         """Whether ``thing`` can be rebuilt from its name: its very class is registered under it."""
         return self._classes.get(getattr(thing, "name", "")) is type(thing)
-
-    def name_of(self, thing: T) -> str:
-        """The name from which ``thing`` can be rebuilt; refused when another class, or none, has it."""
-        if not self.knows(thing):
-            raise ValueError(
-                f"{type(thing).__name__} is not a registered {self.what}: put @register above the class, so that a "
-                "certificate can name it."
-            )
-        return str(getattr(thing, "name", ""))
 
     def assumptions(self, names: Iterable[str]) -> tuple[str, ...]:
         """What a claim that uses these assumes: a sentence for each that is known, and not built in."""
@@ -129,5 +203,7 @@ def _home(cls: type) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """NumPy's numbers as Python's, and tuples as lists: what JSON can hold."""
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", True) else value

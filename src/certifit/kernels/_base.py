@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._registry import Class, Registry, fields_of
+from certifit._registry import Registry, fields_of
 from certifit._types import Array, Matrix
 
 
@@ -147,34 +147,7 @@ KERNELS: Registry[Kernel] = Registry(
 )
 
 
-def register(cls: Class) -> Class:
-    """Class decorator: make a kernel known by its ``name``, so that certificates and model files can hold it.
-
-    The class is a frozen dataclass (its fields are numbers or kernels) or has no parameters. A certificate that uses
-    a kernel which is not certifit's own says so in ``assumes``.
-
-    Parameters
-    ----------
-    cls : subclass of Kernel
-        With a ``name`` that no other kernel has.
-
-    Returns
-    -------
-    type
-        The class itself.
-
-    Examples
-    --------
-    >>> @register
-    ... class Square(Kernel):
-    ...     name = "doc_square"
-    ...     proof = Proof("a product of inner products")
-    ...     def gram(self, X, Z, arithmetic=PLAIN): return arithmetic.products(X, Z) * arithmetic.products(X, Z)
-    ...     def diagonal(self, X, arithmetic=PLAIN): return arithmetic.squares(X) * arithmetic.squares(X)
-    >>> rebuild((2.0 * Square()).record())([[1.0, 2.0]], [[3.0, 4.0]]).tolist()
-    [[242.0]]
-    """
-    return KERNELS.register(cls)
+register = KERNELS.register
 
 
 def rebuild(record: Any) -> Kernel:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from certifit._types import Array
 from certifit.regularizers._base import Regularizer
-from certifit.regularizers._registry import register, regularizer_spec
+from certifit.regularizers._registry import register
 
 
 @register
@@ -102,9 +102,6 @@ class SquaredL2(Regularizer):
     def fenchel_young(self, w: Any, v: Any) -> Any:
         # Completing the square avoids the cancellation of the sum.
         return self.factor * np.square(w - self._centre() - v / (2.0 * self.factor)).sum()
-
-    def params(self) -> dict[str, Any]:
-        return {"factor": self.factor, "prior": None if self.prior is None else list(self.prior)}
 
 
 @register
@@ -323,9 +320,6 @@ class NonNegative(Regularizer):
         if isinstance(self.base, Zero):
             return np.inf if np.any(_upper(v) > 0.0) else 0.0
         return self.base.gauge(positive)
-
-    def params(self) -> dict[str, Any]:
-        return {"base": regularizer_spec(self.base)}
 
 
 def mix_of_norms(ratio: float, *, positive: bool = False, prior: Any = None) -> Regularizer:
