@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from certifit._types import Array
-from certifit.files._errors import ExportError
+from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import sigmoid
 from certifit.files._onnx._graph import Graph
 from certifit.kernels import Arithmetic
