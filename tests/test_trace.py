@@ -10,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import certifit
+from certifit import plot
 from certifit._errors import MissingExtraError
 from certifit._trace import COLUMNS, Trace, TraceRow, continued, joined
+from certifit.bayes import BayesianLinearRegression
+from certifit.glm import GLM
+from certifit.kernel_ridge import KernelRidge
+from certifit.linear_model import (
+    AveragedPerceptron,
+    ElasticNet,
+    Lasso,
+    LinearModel,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    VotedPerceptron,
+)
+from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 
 number = st.floats(allow_nan=False, width=32)
 row = st.builds(lambda i, f, g, own: TraceRow(i, f, g, 1.0, 0.5, **own), st.integers(0, 99), number, number,
@@ -95,3 +110,86 @@ def test_frames(monkeypatch):
 def test_it_is_a_public_name():
     assert certifit.Trace is Trace
     assert repr(Trace([TraceRow(0)])).startswith("Trace(1 rows: iteration, objective")
+
+
+MODELS = [
+    Ridge(solver="gradient_descent"),
+    Lasso(alpha=0.1),
+    ElasticNet(alpha=0.1),
+    LogisticRegression(),
+    LinearModel(loss="squared", regularizer="l2", lam=0.1, solver="gradient_descent"),
+    GLM("poisson"),
+    BayesianLinearRegression(),
+    KernelRidge(solver="lms"),
+    SVC(tol=1e-4),
+    LinearSVC(loss="hinge"),
+    LinearSVC(),
+    HardMarginSVC(kernel="rbf"),
+    PegasosSVC(alpha=0.1, random_state=0),
+    KernelPerceptron(),
+    Perceptron(),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+]
+WALKS = (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, PegasosSVC, LinearSVC)  # may go up and down
+
+
+def _falling(model, values, gaps):
+    """What theory says never rises."""
+    if isinstance(model, BayesianLinearRegression):
+        return -values  # the evidence is maximised
+    if isinstance(model, SVC):
+        return gaps - values  # minus the dual
+    if isinstance(model, HardMarginSVC):
+        return values + gaps  # half the distance of the hulls
+    return values
+
+
+def _fitted(model, **params):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    score = X @ [1.0, -0.5] + 0.5 * rng.normal(size=40)
+    regressor = isinstance(model, (Ridge, Lasso, ElasticNet, LinearModel, BayesianLinearRegression, KernelRidge))
+    y = score if regressor else np.round(np.exp(score)) if isinstance(model, GLM) else (score > 0).astype(int)
+    return type(model)(**{**model.get_params(deep=False), **params}).fit(X, y)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+def test_every_estimator_keeps_one_shape(model):
+    told, plain = _fitted(model, trace=True), _fitted(model)
+    trace = told.trace_
+    assert isinstance(trace, Trace)
+    assert trace.columns[:5] == COLUMNS
+    assert len(trace) >= 1
+    assert len(plain.trace_) == 0
+    for name in ("coef_", "dual_coef_", "intercept_"):
+        if hasattr(told, name):
+            np.testing.assert_array_equal(getattr(told, name), getattr(plain, name))
+    values, gaps = [np.array(trace[c], dtype=float) for c in ("objective", "gap")]
+    assert not np.any(gaps < -1e-9)
+    if not isinstance(model, WALKS):
+        falling = _falling(model, values, gaps)
+        assert np.all(np.diff(falling) <= 1e-9 * np.abs(values).max())
+    assert plot.trace(told).get_yscale() == ("log" if np.isfinite(gaps).any() else "linear")
+    assert pickle.loads(pickle.dumps(told)).trace_.to_dict().keys() == trace.to_dict().keys()
+    if hasattr(told, "status_"):
+        assert told.status_ in certifit.solvers.STATUS
+
+
+@pytest.mark.parametrize("model", [SVC(tol=1e-4), LinearSVC(loss="hinge"), LinearSVC(), KernelRidge(solver="lms")])
+def test_the_last_gap_is_the_certificate_s(model):
+    told = _fitted(model, trace=True)
+    c = told.certificate_
+    assert c.gap <= told.trace_[-1].gap + 1e-9 * (1.0 + abs(c.value))
+
+
+def test_pair_steps_of_several_machines_name_rows_of_the_table():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    model = SVC(trace=True).fit(X, y)
+    for r in model.trace_:
+        if r.i is not None:
+            pair = [(0, 1), (0, 2), (1, 2)][r.machine]
+            assert y[r.i] in pair
+            assert y[r.j] in pair
+    assert set(model.trace_["machine"]) == {0, 1, 2}

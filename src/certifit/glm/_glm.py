@@ -187,8 +187,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         W, b = solution.value
         self.coef_, self.intercept_ = W[0].astype(X.dtype), X.dtype.type(b[0]) if self.fit_intercept else 0.0
         self.n_iter_ = int(solution.stats["n_iter"])
-        if self.trace:
-            self.trace_ = solution.trace
+        self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
         self._statistics = self._describe(X, y, weights, shift)
         evidence = self._evidence(objective)

@@ -87,8 +87,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.dual_gap_ = gaps[0] if single else gaps
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]
-        if self.trace:
-            self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
+        self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
         _warn_if_short(self, parts)
         scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
         weights = _scalar_is_none(sample_weight)

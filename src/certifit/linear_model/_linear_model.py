@@ -167,8 +167,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self.solver_ = method.name
         self._certainty: Any = None
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
-        if self.trace:
-            self.trace_ = found.trace
+        self.trace_ = found.trace
         self._warn_if_short(found)
         self._promise_certificates(
             partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual")),

@@ -200,8 +200,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         self.n_iter_ = np.array([solution.stats["n_iter"]], dtype=np.int32)
         self.solver_ = solution.stats["method"]
         self.threshold_ = self._cut()
-        if self.trace:
-            self.trace_ = solution.trace
+        self.trace_ = solution.trace
         self._certainty: Any = None
         evidence = self._evidence(strength, ratio, prior, factors)
         data = Data.of(X, y, sample_weight)

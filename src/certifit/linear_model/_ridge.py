@@ -148,8 +148,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
         self.solver_ = solution.stats["method"]
         self.n_iter_ = np.broadcast_to(solution.stats.get("n_iter", 1), (Y.shape[1],)).copy()
-        if self.trace:
-            self.trace_ = solution.trace
+        self.trace_ = solution.trace
         self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior), X, y, sample_weight)
         return self
 

@@ -8,7 +8,7 @@ best offset, is small, or when rounding allows no more.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,7 @@ class BoxDual(ABC):
         self.trained = slice(None) if len(used) == len(cost) else used
         self.steps, self.max_steps = 0, np.inf
         self.exact = True  # whether the end is looked at again with a fresh gradient
+        self.fresh_gap = np.inf  # when that was last done
 
     @abstractmethod
     def gradient(self) -> Array:
@@ -87,6 +88,9 @@ class BoxDual(ABC):
         if self.exact and self._ended(at):
             self.refresh()
             at = self._glance(np.inf, 0, True)
+            if not at.gap < 0.99 * self.fresh_gap:  # no better than the last time: rounding has the last word
+                at = replace(at, stalled=_PATIENCE)
+            self.fresh_gap = at.gap
         return at
 
     def _glance(self, before: float, stalled: int, refreshed: bool) -> DualState:

@@ -1,0 +1,62 @@
+"""Smoothed Newton for linear machines: gap between feasible points, widths that fall, words for the end."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certifit.solvers.linear_svc import linear_svc
+
+
+def _task(seed, n=60, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y, rng.uniform(0.1, 2.0, n)
+
+
+def _primal(X, y, cost, w, b, loss):
+    short = np.maximum(0.0, 1.0 - y * (X @ w + b))
+    return 0.5 * w @ w + cost @ (short if loss == "hinge" else short**2)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["hinge", "squared_hinge"]), st.booleans())
+def test_the_gap_lies_between_two_feasible_points(seed, loss, offset):
+    X, y, cost = _task(seed)
+    target = 1e-7 * cost.sum()
+    found = linear_svc(X, y, cost, target, loss=loss, offset=offset, trace=True)
+    m = found.value
+    assert found.status == "converged"
+    alpha, v = y * m.beta, X.T @ m.beta
+    assert np.all(alpha >= 0)
+    dual = alpha.sum() - 0.5 * v @ v
+    if loss == "hinge":
+        assert np.all(alpha <= cost)
+    else:
+        dual -= 0.25 * np.sum(alpha**2 / cost)
+    gap = _primal(X, y, cost, m.coef, m.intercept, loss) - dual
+    assert gap == pytest.approx(m.gap, abs=1e-9 * cost.sum())
+    assert -1e-10 * cost.sum() <= gap <= target * (1 + 1e-6)
+    assert all(r.gap >= -1e-10 * cost.sum() for r in found.trace)
+    widths = found.trace["width"]
+    assert widths == sorted(widths, reverse=True)
+    plain = linear_svc(X, y, cost, target, loss=loss, offset=offset)
+    assert np.array_equal(plain.value.coef, m.coef)
+
+
+def test_the_squared_hinge_never_rises():
+    X, y, cost = _task(3, 300)
+    values = linear_svc(X, y, cost, 1e-10, loss="squared_hinge", trace=True).trace["objective"]
+    assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values))
+
+
+def test_words_for_the_end():
+    X, y, cost = _task(4, 300)
+    assert linear_svc(X, y, cost, 1e-9, max_steps=1).status == "max_iter"
+    assert linear_svc(X, y, cost, 1e-9, max_steps=1).stats["steps"] == 1
+    assert linear_svc(X, y, cost, 1e-9, time_budget=0.0).status == "time_budget"
+    assert linear_svc(X, y, cost, 0.0).status == "precision"
