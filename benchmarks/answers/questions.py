@@ -346,8 +346,8 @@ def _judged() -> Iterator[Question]:
     for model in (
         *(theirs.LogisticRegression(), theirs.LogisticRegression(C=1e6, max_iter=500), theirs.Perceptron()),
         *(
-            sklearn.svm.SVC(),
-            sklearn.svm.SVC(kernel="linear"),
+            sklearn.svm.SVC(max_iter=10_000),
+            sklearn.svm.SVC(kernel="linear", max_iter=10_000),
             sklearn.svm.LinearSVC(),
             sklearn.svm.LinearSVC(loss="hinge"),
         ),

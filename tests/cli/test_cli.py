@@ -249,11 +249,11 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
     assert "Nothing can be written" in capsys.readouterr().err
 
 
-def test_what_was_left_is_said(tmp_path, capsys):
+def test_what_was_skipped_is_reported(tmp_path, capsys):
     out = str(tmp_path / "o")
     assert main(["study", "example:iris", "--out", out, "--time-budget", "0.01", "--workers", "1", "--folds", "2"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "left" in told
+    assert "skipped" in told
     assert "the time budget allowed none of 2 folds" in told
 
 

@@ -100,52 +100,32 @@ def test_a_failing_candidate_does_not_end_the_study(monkeypatch):
     x = rng.normal(size=60)
     found = study({"x": x, "y": x + 0.1 * rng.normal(size=60)}, "y", models=["least squares", "ridge"])
     assert found.record["verdict"]["winner"] == "least squares"
-    assert any(name == "ridge" and "ZeroDivisionError" in why for name, why in found.record["comparison"]["left"])
+    assert any(name == "ridge" and "ZeroDivisionError" in why for name, why in found.record["comparison"]["skipped"])
 
 
-def test_a_budget_too_short_for_all_names_what_it_left():
+def test_a_budget_too_short_for_all_names_what_it_skipped():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 8))
     table = {f"x{j}": X[:, j] for j in range(8)} | {"y": X[:, 0] + rng.normal(size=400)}
     start = time.monotonic()
     found = study(table, "y", time_budget=0.05)
     assert time.monotonic() - start < 20
-    assert found.record["comparison"]["left"]
-    assert any("time budget" in why for _, why in found.record["comparison"]["left"])
-
-
-def test_a_short_budget_completes_a_few_rather_than_beginning_all(monkeypatch):
-    """Pieces of a second each, time for a dozen: whole candidates are compared, the others are named."""
-    from certifit.study import _compare
-
-    clock = [0.0]
-    monkeypatch.setattr(_compare.time, "monotonic", lambda: clock[0])
-
-    def piece(candidate, k, work):
-        clock[0] += 1.0
-        return _compare.Piece(None, 0.5, {}, 1.0)
-
-    monkeypatch.setattr(_compare, "run_piece", piece)
-    rows = [c for c in TABLE if "classification" in c.tasks]
-    work = _compare.Work(np.zeros((9, 1)), np.zeros(9), None, None, ((np.arange(6), np.arange(6, 9)),) * 3, 3, 0)
-    results = _compare.compare(rows, work, 12.0)
-    whole = [r.name for r in results if r.complete(3)]
-    assert len(whole) >= 3
-    assert whole[:2] == ["baseline", "logistic regression"]
+    assert found.record["comparison"]["skipped"]
+    assert any("time budget" in why for _, why in found.record["comparison"]["skipped"])
 
 
 def test_a_refit_without_time_takes_the_choice_of_most_folds():
-    from certifit.study import _compare, _winner
+    from certifit.study import _runner, _winner
     from certifit.study._facts import examine
     from certifit.study._judge import R2
-    from certifit.study._run import choose_candidates, plan
+    from certifit.study._plan import choose_candidates, plan_work
 
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
     facts = examine({"x": x, "y": x + rng.normal(size=60)}, "y")
-    work = plan(facts, R2, 3, 0)
-    ridge = _compare.Result(choose_candidates(facts, ["ridge"])[0][1])
-    ridge.pieces = {k: _compare.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
+    work = plan_work(facts, R2, 3, 0)
+    ridge = _runner.Result(choose_candidates(facts, ["ridge"])[0][1])
+    ridge.pieces = {k: _runner.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
     pipeline, chosen, how = _winner.refit(ridge, work, time.monotonic() + 1.0)
     assert chosen == {"alpha": 10.0}
     assert pipeline.steps[-1][1].alpha == 10.0

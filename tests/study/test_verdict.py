@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from certifit.study._compare import Piece, Result, outer_folds
 from certifit.study._judge import AUC
 from certifit.study._models import Candidate, candidates
+from certifit.study._plan import outer_folds
+from certifit.study._runner import Piece, Result
 from certifit.study._verdict import decide, in_words
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from certifit.files import TableError, TableModel
-from certifit.study._compare import Result, make_search
 from certifit.study._facts import examine
 from certifit.study._judge import measure_for
-from certifit.study._run import choose_candidates, plan
+from certifit.study._plan import choose_candidates, plan_work
+from certifit.study._runner import Result, make_search
 from certifit.study._winner import refit
 
 
@@ -51,11 +51,11 @@ def fit(
     array([5.5])
     """
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
-    chosen, left = choose_candidates(facts, [model])
+    chosen, skipped = choose_candidates(facts, [model])
     candidate = next((c for c in chosen if c.name == model), None)
     if candidate is None:
-        raise TableError(f"{model} does not apply here: {dict(left)[model]}.")
-    work = plan(facts, measure_for(facts.task, facts.y), None, seed)
+        raise TableError(f"{model} does not apply here: {dict(skipped)[model]}.")
+    work = plan_work(facts, measure_for(facts.task, facts.y), None, seed)
     if parameters:
         pipeline = _with_parameters(make_search(candidate, work, len(work.y)), parameters, model)
         with warnings.catch_warnings():

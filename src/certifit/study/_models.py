@@ -8,6 +8,7 @@ step, or ``step__parameter``), ``encoder`` how the model wants its features, ``l
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,7 @@ _NEIGHBOURS = (1, 3, 5, 7, 11, 15, 21, 31, 51)
 
 @dataclass(frozen=True)
 class Limits:
-    """Beyond these a candidate is left out, and the study says so."""
+    """Beyond these a candidate is skipped, and the study says so."""
 
     rows: int = 10**9
     features: int = 10**9
@@ -50,6 +51,8 @@ class Candidate:
         Sizes up to which it is tried.
     adapt : callable or None
         Fits the grid to the size of the table.
+    growth : pair of int
+        The powers of rows and features with which its time grows.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Candidate:
     encoder: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()
     adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
+    growth: tuple[int, int] = (1, 1)
 
     def available(self) -> bool:
         """Whether every step can be imported."""
@@ -100,6 +104,19 @@ class Candidate:
         """The grid in a pipeline's words, cut to what so many rows and features allow."""
         grid = {k if "__" in k else f"model__{k}": tuple(v) for k, v in self.grid.items()}
         return self.adapt(grid, rows, features) if self.adapt else grid
+
+    def effort(self, rows: int, features: int) -> float:
+        """How much work it is, roughly, as a multiple of one pass over the table.
+
+        √(grid points) · rowsᵃ⁻¹ · featuresᵇ⁻¹ with (a, b) = ``growth``: the points of a grid share most of their work.
+
+        Parameters
+        ----------
+        rows, features : int ≥ 1
+            Of the table.
+        """
+        points = math.prod(len(values) for values in self.parameters(rows, features).values())
+        return math.sqrt(points) * float(rows) ** (self.growth[0] - 1) * float(features) ** (self.growth[1] - 1)
 
 
 def _find(path: str) -> Any:
@@ -192,6 +209,7 @@ TABLE: tuple[Candidate, ...] = (
         {"n_neighbors": _NEIGHBOURS},
         limits=Limits(rows=200_000),
         adapt=_few_neighbours,
+        growth=(2, 1),
     ),
     Candidate(
         "nearest neighbours",
@@ -200,6 +218,7 @@ TABLE: tuple[Candidate, ...] = (
         {"n_neighbors": _NEIGHBOURS},
         limits=Limits(rows=200_000),
         adapt=_few_neighbours,
+        growth=(2, 1),
     ),
     # -- more features, fewer features, kernels ---------------------------------------------------------
     Candidate(
@@ -225,6 +244,7 @@ TABLE: tuple[Candidate, ...] = (
         {"C": (0.001, 0.01, 0.1, 1.0, 10.0)},
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=2_000_000, classes=10),
+        growth=(1, 2),
     ),
     Candidate(
         "ridge with squares and products",
@@ -233,6 +253,7 @@ TABLE: tuple[Candidate, ...] = (
         _ALPHA,
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=5_000_000),
+        growth=(1, 2),
     ),
     Candidate(
         "SVM with Gaussian kernel",
@@ -240,6 +261,7 @@ TABLE: tuple[Candidate, ...] = (
         ("certifit.svm:SVC",),
         {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.001, 0.01, 0.1)},
         limits=Limits(rows=5_000, classes=20),
+        growth=(2, 1),
     ),
     Candidate(
         "kernel ridge",
@@ -248,6 +270,7 @@ TABLE: tuple[Candidate, ...] = (
         {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
         {"KernelRidge": {"kernel": "rbf"}},
         limits=Limits(rows=3_000),
+        growth=(2, 1),
     ),
 )
 
@@ -255,7 +278,7 @@ TABLE: tuple[Candidate, ...] = (
 def candidates(
     task: str, rows: int, features: int, classes: int, positive: bool, asked: tuple[str, ...] | None = None
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Candidates for a task, and those left out with the reason.
+    """Candidates for a task, and those skipped with the reason.
 
     Examples
     --------
@@ -270,14 +293,14 @@ def candidates(
         if wrong:
             raise ValueError(f"There is no model {wrong[0]!r} for this task; there are: {', '.join(sorted(names))}.")
         known = [c for c in known if c.name in asked or c.name == "baseline"]
-    chosen, left = [], []
+    chosen, skipped = [], []
     for c in known:
         why = "; ".join(_objections(c.limits, rows, features, classes, positive))
         if why:
-            left.append((c.name, why))
+            skipped.append((c.name, why))
         else:
             chosen.append(c)
-    return chosen, left
+    return chosen, skipped
 
 
 def _objections(limits: Limits, rows: int, features: int, classes: int, positive: bool) -> Iterator[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,14 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 
 import certifit
-from certifit.files import Table, TableError, TableModel, from_bytes, to_bytes, write_atomic
-from certifit.study import _changes, _compare, _verdict, _winner
+from certifit.files import Table, TableModel, from_bytes, to_bytes, write_atomic
+from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._facts import Facts, examine
-from certifit.study._judge import Measure, measure_for
-from certifit.study._models import candidates
-
-_SHARE = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
-_REFIT = 0.9  # by this share of the time budget the chosen model is to be fitted again
+from certifit.study._judge import Measure
+from certifit.study._plan import Budget, StudyPlan, Work, plan_study
 
 
 class Listener(Protocol):
@@ -172,128 +168,91 @@ def run(
     >>> round(study.record["comparison"]["standings"][0]["mean"], 2)
     0.72
     """
-    hear = listener or Silent()
-    began, start = datetime.now(UTC), time.monotonic()
-    end = start + time_budget if time_budget else float("inf")
+    hear, began, budget = listener or Silent(), datetime.now(UTC), Budget(time_budget)
     hear.say("reading", f"{data if isinstance(data, (str, os.PathLike)) else 'the table'}")
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
-    hear.say("reading", _changes.summary(facts))
-    for remark in _changes.remarks(facts):
+    hear.say("reading", _describe.summary(facts))
+    for remark in _describe.remarks(facts):
         hear.say("noticed", remark)
-    measure = measure_for(facts.task, facts.y)
-    work = plan(facts, measure, folds, seed)
-    chosen, left = choose_candidates(facts, models)
-    hear.say("comparing", f"{len(chosen)} models, nested {len(work.folds)}-fold, by {measure.name}")
-    compare_end = start + _SHARE * time_budget if time_budget else float("inf")
-    results = _compare.compare(chosen, work, compare_end, workers, hear.progress)
-    verdict = _verdict.decide(results, work.folds, measure)
-    left += _changes.left_behind(results, len(work.folds))
-    text = _verdict.in_words(verdict, measure)
-    hear.say("verdict", text)
-    for line in _changes.left_lines(left):
+    plan = plan_study(facts, models, folds, seed)
+    measure = plan.work.measure
+    hear.say("comparing", f"{len(plan.candidates)} models, nested {len(plan.work.folds)}-fold, by {measure.name}")
+    results = _runner.execute(plan, budget.comparison, workers, hear.progress)
+    verdict = _verdict.decide(results, plan.work.folds, measure)
+    hear.say("verdict", _verdict.in_words(verdict, measure))
+    skipped = [*plan.skipped, *_outlook.unfinished(results, len(plan.work.folds))]
+    for line in _outlook.skipped_lines(skipped):
         hear.say("skipped", line)
-    pipeline, parameters, how = _winner.refit(
-        verdict.winner, work, start + _REFIT * time_budget if time_budget else end
-    )
+    pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
+    asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     record: dict[str, Any] = {
         "certifit": certifit.__version__,
         "made": began.isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "data": _changes.describe(facts),
-        "settings": {
-            "target": target,
-            "task": facts.task,
-            "folds": len(work.folds),
-            "inner_folds": work.inner,
-            "seed": seed,
-            "time_budget": time_budget,
-            "models": list(models) if models is not None else None,
-            "drop": list(drop),
-            "keep": list(keep),
-            "categories": list(categories),
-        },
+        "data": _describe.describe(facts),
+        "settings": _settings(plan, facts, time_budget, asked),
         "measure": {"name": measure.name, "words": measure.words},
-        "comparison": {"standings": _verdict.to_record(verdict), "left": [list(item) for item in left]},
-        "verdict": {
-            "text": text,
-            "winner": verdict.winner.name,
-            "rule": verdict.rule,
-            "parameters": {k: _plain(v) for k, v in parameters.items()},
-            "parameters_by": how,
-            "chosen_per_fold": _per_fold(verdict.winner),
-            "beats_baseline": verdict.beats_baseline,
-        },
+        "comparison": {"standings": _verdict.to_record(verdict), "skipped": [list(item) for item in skipped]},
+        "verdict": _chosen(verdict, measure, parameters, how),
     }
-    record |= _look_into(verdict, pipeline, work, facts, end)
-    record["changes"] = _changes.what_would_change(facts, verdict, record, measure)
-    record["seconds"] = round(time.monotonic() - start, 2)
-    for line in _changes.proof_lines(record):
+    record |= _look_into(verdict, pipeline, plan.work, facts, budget.end)
+    record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
+    record["seconds"] = round(budget.spent(), 2)
+    for line in _outlook.proof_lines(record):
         hear.say("proof", line)
-    about = {
+    study = Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts)))
+    if out is not None:
+        hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
+    return study
+
+
+def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """All that is needed to run the same study again."""
+    return {
+        "target": facts.target.name,
+        "task": facts.task,
+        "folds": len(plan.work.folds),
+        "inner_folds": plan.work.inner,
+        "seed": plan.work.seed,
+        "time_budget": time_budget,
+        **{name: None if chosen is None else list(chosen) for name, chosen in asked.items()},
+    }
+
+
+def _chosen(verdict: _verdict.Verdict, measure: Measure, parameters: Mapping[str, Any], how: str) -> dict[str, Any]:
+    """The verdict as the record holds it."""
+    return {
+        "text": _verdict.in_words(verdict, measure),
+        "winner": verdict.winner.name,
+        "rule": verdict.rule,
+        "parameters": {k: _plain(v) for k, v in parameters.items()},
+        "parameters_by": how,
+        "chosen_per_fold": _per_fold(verdict.winner),
+        "beats_baseline": verdict.beats_baseline,
+    }
+
+
+def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts) -> dict[str, Any]:
+    """What the model file says about its model."""
+    standing = verdict.of(verdict.winner.name)
+    interval = [standing.low, standing.high]
+    return {
         "name": verdict.winner.name,
-        "score": _score(verdict, measure),
-        "target": target,
+        "score": {"measure": record["measure"]["name"], "mean": standing.mean, "interval": interval},
+        "target": facts.target.name,
         "rows": len(facts.y),
         "data_digest": facts.table.digest,
         "parameters": record["verdict"]["parameters"],
         "made": record["made"],
     }
-    study = Study(record, TableModel(pipeline, facts.schema, about))
-    if out is not None:
-        written = study.write(out)
-        hear.say("wrote", ", ".join(str(p) for p in written))
-    return study
 
 
-def plan(facts: Facts, measure: Measure, folds: int | None, seed: int) -> _compare.Work:
-    """Folds and everything else that all candidates share."""
-    n = len(facts.y)
-    asked = folds
-    if folds is None:
-        folds = 10 if n <= 2_000 else 5 if n <= 20_000 else 3
-    if folds < 2:
-        raise TableError(f"A comparison needs at least 2 folds, got {folds}.")
-    own = facts.y[facts.twins == np.arange(n)]  # one row of each set of twins
-    few = 3 if n > 20_000 else 5
-    if facts.task == "classification":
-        labels, counts = np.unique(own, return_counts=True)
-        smallest = int(counts.min())
-        if asked is None:
-            folds = max(2, min(folds, smallest))
-        elif folds > smallest:
-            raise TableError(
-                f"{folds} folds are too many: class {labels[counts.argmin()]!s} has {smallest} different rows, and "
-                "every fold needs one of each class."
-            )
-        inner = max(2, min(few, smallest - smallest // folds - 1))
-    else:
-        if asked is None:  # a score of fewer than five rows is mostly noise
-            folds = max(3, min(folds, len(own) // 5))
-        if 2 * folds > len(own):
-            raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
-        inner = few
-    split = _compare.outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed)
-    return _compare.Work(facts.X, facts.y, facts.schema, measure, split, inner, seed)
-
-
-def choose_candidates(facts: Facts, models: Sequence[str] | None) -> tuple[list[Any], list[tuple[str, str]]]:
-    """The candidates for these data, and those left out with the reason."""
-    features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
-    classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
-    positive = facts.task != "classification" and bool(np.min(facts.y) > 0)
-    asked = None if models is None else tuple(models)
-    try:
-        return candidates(facts.task, len(facts.y), features, classes, positive, asked)
-    except ValueError as error:
-        raise TableError(str(error)) from None
-
-
-def _per_fold(result: _compare.Result) -> dict[str, list[Any]]:
+def _per_fold(result: _runner.Result) -> dict[str, list[Any]]:
     names = sorted({name for p in result.pieces.values() for name in p.chosen})
     return {n: [_plain(result.pieces[k].chosen.get(n)) for k in sorted(result.pieces)] for n in names}
 
 
-def _look_into(verdict: Any, pipeline: Any, work: _compare.Work, facts: Facts, end: float) -> dict[str, Any]:
+def _look_into(verdict: _verdict.Verdict, pipeline: Any, work: Work, facts: Facts, end: float) -> dict[str, Any]:
     said = _winner.held_out_answers(verdict.winner, work)
     out: dict[str, Any] = {}
     if facts.task == "classification":
@@ -305,11 +264,6 @@ def _look_into(verdict: Any, pipeline: Any, work: _compare.Work, facts: Facts, e
     out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}
     out["learning_curve"] = _winner.learning_curve(pipeline, work, end) if look else []
     return out
-
-
-def _score(verdict: _verdict.Verdict, measure: Measure) -> dict[str, Any]:
-    standing = verdict.of(verdict.winner.name)
-    return {"measure": measure.name, "mean": standing.mean, "interval": [standing.low, standing.high]}
 
 
 def _plain(v: Any) -> Any:

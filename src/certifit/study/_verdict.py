@@ -18,8 +18,9 @@ import scipy.stats
 
 from certifit._types import Array
 from certifit.certificates.evaluation import corrected_limits
-from certifit.study._compare import Fold, Result
 from certifit.study._judge import Measure
+from certifit.study._plan import Fold
+from certifit.study._runner import Result
 
 _BEST = "the model with the best mean score"
 

@@ -12,8 +12,9 @@ import numpy as np
 from certifit import metrics
 from certifit._types import Array
 from certifit.files import certificates_of
-from certifit.study._compare import Result, Work, make_search
 from certifit.study._judge import Answers, answers_of, score
+from certifit.study._plan import Work
+from certifit.study._runner import Result, make_search
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve

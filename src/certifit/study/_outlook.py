@@ -1,0 +1,117 @@
+"""What a study says at its end: what was skipped, what was proved, and what would change the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit.study._describe import plural
+from certifit.study._facts import Facts
+from certifit.study._judge import Measure
+from certifit.study._plan import Skipped
+from certifit.study._runner import Result
+from certifit.study._verdict import Verdict, difference, signed
+
+
+def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
+    """Candidates that started and did not finish, with the reason."""
+    found = []
+    for r in results:
+        if r.error:
+            found.append((r.name, f"failed: {r.error}"))
+        elif not r.complete(folds):
+            found.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
+        elif not np.all(np.isfinite(r.scores)):
+            found.append((r.name, "gives no score on some fold"))
+    return found
+
+
+def skipped_lines(skipped: Sequence[Skipped]) -> list[str]:
+    """What was skipped, for the terminal: models with the same reason share a line."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in skipped:
+        reasons.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+
+
+def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure) -> list[str]:
+    """What would change the verdict, from the figures at hand."""
+    told = _rivals(facts, verdict)
+    if not verdict.beats_baseline:
+        told.append(
+            f"Other columns: what these say about {facts.target.name} is too little; one that stands closer to its "
+            "cause would change everything."
+        )
+    told += _growth(record.get("learning_curve") or [], measure)
+    told += [
+        f"The column {name!r}: it was dropped because it gives the answer away ({score:.3f} by itself). If it is "
+        f"known before the answer is, use it with --keep {name!r}."
+        for name, score in facts.leaks
+    ]
+    if skipped := record["comparison"]["skipped"]:
+        told.append("Skipped models: " + "; ".join(f"{name} ({why})" for name, why in skipped) + ".")
+    if facts.duplicates > 0.01 * len(facts.y):
+        told.append(f"The {plural(facts.duplicates, 'repeated row')}, if they are copies by mistake.")
+    told.append(
+        "Other data: every figure assumes that future rows come from where these came from; a change of instrument, "
+        "place or time voids them."
+    )
+    return told
+
+
+def _rivals(facts: Facts, verdict: Verdict) -> list[str]:
+    """Models that are as good as the chosen one, for all that is known, and how many rows would tell."""
+    chosen = verdict.of(verdict.winner.name)
+    rivals = [s for s in verdict.standings if not s.real and s.name not in (chosen.name, "baseline")]
+    if not rivals:
+        return []
+    closest = min(rivals, key=lambda s: abs(s.difference))
+    told = [
+        f"Other folds: {plural(len(rivals), 'model')} {'is' if len(rivals) == 1 else 'are'} statistically "
+        f"indistinguishable from {the(chosen.name)} on these {len(facts.y)} rows (closest: {closest.name}, "
+        f"{difference(closest)}); another seed may order them differently."
+    ]
+    rival = max(rivals, key=lambda s: s.mean)
+    rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
+    if len(facts.y) < rows < 1e8:
+        told.append(
+            f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} significant, "
+            f"if it stays at {abs(rival.difference):.2g}."
+        )
+    return told
+
+
+def _growth(curve: Sequence[Mapping[str, float]], measure: Measure) -> list[str]:
+    """What the end of the learning curve promises."""
+    if len(curve) < 3:
+        return []
+    gain = curve[-1]["held_out"] - curve[-3]["held_out"]
+    if gain > 0.01:
+        return [f"More rows again: {measure.name} still rose by {gain:.3f} over the last part of the learning curve."]
+    return [f"Not simply more rows of the same kind: the learning curve is flat ({signed(gain)} over its last part)."]
+
+
+def the(name: str) -> str:
+    """A model's name inside a sentence."""
+    return f"the {name}" if name == "baseline" else name
+
+
+def _rough(rows: float) -> str:
+    digits = max(int(np.floor(np.log10(rows))) - 1, 0)
+    return f"{int(round(rows / 10**digits) * 10**digits):,}".replace(",", " ")
+
+
+def proof_lines(record: Mapping[str, Any]) -> list[str]:
+    """The proofs in a line or two for the terminal."""
+    proofs = record["proofs"]
+    lines = []
+    if proofs["certificates"]:
+        first = proofs["certificates"][0]
+        lines.append(("" if first["holds"] else "NOT PROVED: ") + first["claim"])
+    if "certain" in proofs:
+        lines.append(f"{proofs['certain']['labels']} of {proofs['certain']['of']} labels are certain")
+    if "separability" in proofs:
+        lines.append(f"the classes are {proofs['separability']['verdict']}")
+    return lines

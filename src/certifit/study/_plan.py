@@ -1,0 +1,172 @@
+"""What a study will do, settled before it does anything: models, grids and folds, in which order, for how long.
+
+The order depends on the table alone, never on a clock: the baseline, then cheap models before dear ones, each through
+all its folds. A time budget only decides how far down this list a study gets.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from certifit._types import Array
+from certifit.files import Schema, TableError
+from certifit.study._facts import Facts
+from certifit.study._judge import Measure, measure_for
+from certifit.study._models import Candidate, candidates
+
+_COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
+_REFIT = 0.9  # by this share of the time budget the chosen model is to be fitted again
+
+Fold = tuple[Array, Array]
+Skipped = tuple[str, str]  # a model and why it does not run
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds for a study (None: no limit), counted from the moment this record is made."""
+
+    seconds: float | None = None
+    start: float = field(default_factory=time.monotonic)
+
+    def _by(self, share: float) -> float:
+        return self.start + share * self.seconds if self.seconds else float("inf")
+
+    @property
+    def comparison(self) -> float:
+        """When the comparison ends, on the clock of `time.monotonic`."""
+        return self._by(_COMPARISON)
+
+    @property
+    def refit(self) -> float:
+        """When the chosen model is to be fitted again."""
+        return self._by(_REFIT)
+
+    @property
+    def end(self) -> float:
+        """When all is to be done."""
+        return self._by(1.0)
+
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.start
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything a piece of work needs besides the candidate and the fold."""
+
+    X: Array
+    y: Array
+    schema: Schema
+    measure: Measure
+    folds: tuple[Fold, ...]
+    inner: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One model (its place among the candidates) on one outer fold."""
+
+    model: int
+    fold: int
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """Everything that will be run.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        Simplest first, which is how the verdict reads them; the first is the baseline.
+    work : Work
+        Data, folds and measure that all share.
+    skipped : tuple of (name, reason)
+        Models that do not suit the table.
+    """
+
+    candidates: tuple[Candidate, ...]
+    work: Work
+    skipped: tuple[Skipped, ...] = ()
+
+    def order(self) -> list[int]:
+        """Places of the candidates as they are run: the baseline, then by order of magnitude of their effort."""
+        rows, features = self.work.X.shape
+        tiers = [math.floor(math.log10(max(c.effort(rows, features), 1.0))) for c in self.candidates]
+        return sorted(range(len(self.candidates)), key=lambda i: (i > 0, tiers[i], i))
+
+    def steps(self) -> list[Step]:
+        """All pieces of work in the order in which they are run."""
+        return [Step(i, k) for i in self.order() for k in range(len(self.work.folds))]
+
+
+def plan_study(facts: Facts, models: Sequence[str] | None, folds: int | None, seed: int) -> StudyPlan:
+    """The plan for a table: all models that suit it (or those asked for), on folds of their own number or as asked."""
+    chosen, skipped = choose_candidates(facts, models)
+    work = plan_work(facts, measure_for(facts.task, facts.y), folds, seed)
+    return StudyPlan(tuple(chosen), work, tuple(skipped))
+
+
+def plan_work(facts: Facts, measure: Measure, folds: int | None, seed: int) -> Work:
+    """Folds and everything else that all candidates share."""
+    n = len(facts.y)
+    asked = folds
+    if folds is None:
+        folds = 10 if n <= 2_000 else 5 if n <= 20_000 else 3
+    if folds < 2:
+        raise TableError(f"A comparison needs at least 2 folds, got {folds}.")
+    own = facts.y[facts.twins == np.arange(n)]  # one row of each set of twins
+    few = 3 if n > 20_000 else 5
+    if facts.task == "classification":
+        labels, counts = np.unique(own, return_counts=True)
+        smallest = int(counts.min())
+        if asked is None:
+            folds = max(2, min(folds, smallest))
+        elif folds > smallest:
+            raise TableError(
+                f"{folds} folds are too many: class {labels[counts.argmin()]!s} has {smallest} different rows, and "
+                "every fold needs one of each class."
+            )
+        inner = max(2, min(few, smallest - smallest // folds - 1))
+    else:
+        if asked is None:  # a score of fewer than five rows is mostly noise
+            folds = max(3, min(folds, len(own) // 5))
+        if 2 * folds > len(own):
+            raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
+        inner = few
+    split = outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed)
+    return Work(facts.X, facts.y, facts.schema, measure, split, inner, seed)
+
+
+def choose_candidates(facts: Facts, models: Sequence[str] | None) -> tuple[list[Candidate], list[Skipped]]:
+    """The candidates for these data, and those that do not suit them, with the reason."""
+    features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
+    classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
+    positive = facts.task != "classification" and bool(np.min(facts.y) > 0)
+    asked = None if models is None else tuple(models)
+    try:
+        return candidates(facts.task, len(facts.y), features, classes, positive, asked)
+    except ValueError as error:
+        raise TableError(str(error)) from None
+
+
+def outer_folds(y: Array, twins: Array, classes: bool, folds: int, seed: int) -> tuple[Fold, ...]:
+    """Shuffled folds (stratified for classes) that never part a row from its twins."""
+    first = np.flatnonzero(twins == np.arange(len(y)))
+    kind = StratifiedKFold if classes else KFold
+    fold_of = np.empty(len(y), dtype=np.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class of fewer rows than folds after twins are merged
+        for k, (_, test) in enumerate(kind(folds, shuffle=True, random_state=seed).split(first, y[first])):
+            fold_of[first[test]] = k
+    fold_of = fold_of[twins]
+    rows = np.arange(len(y))
+    return tuple((rows[fold_of != k], rows[fold_of == k]) for k in range(folds))

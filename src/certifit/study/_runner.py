@@ -1,0 +1,170 @@
+"""Runs a `StudyPlan`: nested cross-validation of all candidates on the same folds, within a time budget.
+
+The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` (which
+shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
+Pieces run in the order of the plan; what the budget does not allow is skipped and reported.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from certifit._types import Array
+from certifit.model_selection import Search
+from certifit.study._encoder import TableEncoder
+from certifit.study._judge import Answers, answers_of, score
+from certifit.study._models import Candidate
+from certifit.study._plan import Step, StudyPlan, Work
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One candidate on one outer fold."""
+
+    answers: Answers | None
+    score: float
+    chosen: dict[str, Any]
+    seconds: float
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass
+class Result:
+    """One candidate on all outer folds."""
+
+    candidate: Candidate
+    pieces: dict[int, Piece] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.candidate.name
+
+    @property
+    def error(self) -> str:
+        return next((p.error for p in self.pieces.values() if p.error), "")
+
+    def complete(self, folds: int) -> bool:
+        return len(self.pieces) == folds and not self.error
+
+    @property
+    def scores(self) -> Array:
+        return np.array([self.pieces[k].score for k in sorted(self.pieces)])
+
+    @property
+    def seconds(self) -> float:
+        return sum(p.seconds for p in self.pieces.values())
+
+
+def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
+    """An unfitted pipeline from the schema's matrix, wrapped in a search when there is something to choose."""
+    columns = work.schema.columns
+    kinds = tuple(c.kind for c in columns)
+    encoder = TableEncoder(
+        tuple(c.name for c in columns), kinds, tuple(c.categories for c in columns), **candidate.encoder
+    )
+    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
+    grid = candidate.parameters(rows, len(columns))
+    if not grid:
+        return pipeline
+    kind = StratifiedKFold if work.measure.name != "R²" else KFold
+    cv = kind(work.inner, shuffle=True, random_state=work.seed + 1)
+    return Search(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
+
+
+def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
+    """Search on the training rows of fold k, answer for its held-out rows."""
+    train, test = work.folds[k]
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            model = make_search(candidate, work, len(train)).fit(work.X[train], work.y[train])
+            said = answers_of(model, work.X[test])
+            value = score(work.measure, work.y[test], said)
+        except Exception as error:  # one candidate's failure must not end the study; it is reported
+            text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            return Piece(None, float("nan"), {}, time.perf_counter() - start, error=text)
+    chosen = {k.split("__")[-1]: v for k, v in getattr(model, "best_params_", {}).items()}
+    said_warnings = tuple(sorted({f"{w.category.__name__}: {str(w.message)[:200]}" for w in heard}))
+    return Piece(said, value, chosen, time.perf_counter() - start, said_warnings)
+
+
+def execute(
+    plan: StudyPlan, deadline: float = float("inf"), workers: int = 1, progress: Progress | None = None
+) -> list[Result]:
+    """Run the plan as far as the deadline (of `time.monotonic`) allows; results in the order of the candidates."""
+    results = [Result(c) for c in plan.candidates]
+    total = len(results) * len(plan.work.folds)
+    runner = _here(plan, results, deadline) if workers == 1 else _elsewhere(plan, results, deadline, workers)
+    for done, (step, piece) in enumerate(runner, start=1):
+        results[step.model].pieces[step.fold] = piece
+        if progress is not None:
+            progress(done, total, plan.candidates[step.model].name)
+    return results
+
+
+def _wanted(step: Step, results: list[Result], deadline: float) -> bool:
+    """Whether a step is run now: its model has not failed, and it is in time (the baseline always is)."""
+    return not results[step.model].error and (step.model == 0 or time.monotonic() <= deadline)
+
+
+def _here(plan: StudyPlan, results: list[Result], deadline: float) -> Iterator[tuple[Step, Piece]]:
+    for step in plan.steps():
+        if _wanted(step, results, deadline):
+            yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
+
+
+_HELD: dict[str, Work] = {}
+
+
+def _hold(work: Work) -> None:
+    """Called once in every worker process: keep the data, use one thread."""
+    import threadpoolctl
+
+    threadpoolctl.threadpool_limits(1)
+    _HELD["work"] = work
+
+
+def _remote(candidate: Candidate, k: int) -> Piece:
+    return run_piece(candidate, k, _HELD["work"])
+
+
+def _elsewhere(plan: StudyPlan, results: list[Result], deadline: float, workers: int) -> Iterator[tuple[Step, Piece]]:
+    """The same in worker processes, which are ended when the time is up."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    executor = ProcessPoolExecutor(workers, initializer=_hold, initargs=(plan.work,), env=alone)
+    waiting = iter(plan.steps())
+    running: dict[Any, Step] = {}
+    try:
+        while True:
+            while len(running) < workers and time.monotonic() < deadline and (step := next(waiting, None)) is not None:
+                if _wanted(step, results, deadline):
+                    running[executor.submit(_remote, plan.candidates[step.model], step.fold)] = step
+            if not running:
+                break
+            left = min(max(deadline - time.monotonic(), 0.01), 60.0)
+            ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
+            yield from ((running.pop(future), future.result()) for future in ready)
+            if not ready and time.monotonic() >= deadline:
+                break
+    finally:
+        executor.shutdown(wait=True, kill_workers=True)
+    # The baseline is never skipped, however short the time.
+    for step in plan.steps():
+        if step.model == 0 and step.fold not in results[0].pieces:
+            yield step, run_piece(plan.candidates[0], step.fold, plan.work)
