@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +15,12 @@ from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, rationals
 
 Rigor = Literal["float", "exact"]
+
+Evidence: TypeAlias = Mapping[str, Any]
+"""What a re-check needs besides the data: numbers, words, lists and arrays by name."""
+
+Figures: TypeAlias = Mapping[str, Any]
+"""What a certificate states: numbers and words by name."""
 _DENSE = 1 << 27  # entries that a sparse matrix may have to be compared with dense rows
 
 
@@ -60,7 +66,7 @@ class Data:
         """Sample weights, ones when none were given."""
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
-    def padded(self, evidence: Mapping[str, Any]) -> Data:
+    def padded(self, evidence: Evidence) -> Data:
         """With a constant column where the evidence says that the offset was penalised as one (``pad``)."""
         if "pad" not in evidence:
             return self
@@ -161,7 +167,7 @@ def _word(v: Any) -> list[str]:
     return ["word", str(v)]
 
 
-def digest_evidence(evidence: Mapping[str, Any]) -> str:
+def digest_evidence(evidence: Evidence) -> str:
     """SHA-256 of coefficients, multipliers and whatever else the proof uses."""
     h = hashlib.sha256()
     for key in sorted(evidence):

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._data import Data, Rigor, digest_evidence
+from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._formulas import assumed
 
 Sense = Literal["upper", "lower", "about", "roughly", "equal"]
@@ -137,18 +137,18 @@ class Kind(ABC):
     assumes: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         """Recompute every figure from data and evidence alone."""
 
     @abstractmethod
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         """The claim in one sentence a student understands, from the stated figures."""
 
-    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         """What is assumed beyond arithmetic: by the kind itself, and about formulas that a user has registered."""
         return self.assumes + assumed(evidence)
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         """The figures as one line under the claim."""
         return "   ".join(f"{k.replace('_', ' ')} {_short(v)}" for k, v in figures.items())
 
@@ -253,8 +253,8 @@ class Certificate:
     claim: str
     theorem: str
     holds: bool
-    figures: Mapping[str, Any]
-    evidence: Mapping[str, Any]
+    figures: Figures
+    evidence: Evidence
     assumes: tuple[str, ...]
     digests: Mapping[str, str]
     rigor: Rigor = "float"
@@ -383,7 +383,7 @@ class Certificate:
         return replace(self, **changes)
 
 
-def issue(kind: str, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float") -> Certificate:
+def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> Certificate:
     """Prove what the evidence allows and write it down.
 
     Parameters

@@ -23,7 +23,7 @@ import scipy.special
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball, dot
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates.counts import category_columns
 from certifit.certificates.spectrum import centred_scatter, frobenius
@@ -43,7 +43,7 @@ class FiniteBayes(Kind):
     name = "finite-bayes"
     theorem = "Bayes' rule"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         prior, table, stated = (np.asarray(evidence[k], dtype=float) for k in ("priors", "likelihoods", "posterior"))
         names = list(evidence["outcomes"])
         codes = category_columns(data.X, [0], [names])[:, 0] if len(data.X) else np.zeros(0, dtype=int)
@@ -81,7 +81,7 @@ class FiniteBayes(Kind):
         }
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "error" not in figures:
             return "The posterior is not proved."
         return (
@@ -105,7 +105,7 @@ class EvidenceMaximum(Kind):
     name = "evidence-maximum"
     theorem = "MacKay's fixed points are where the derivative of the log evidence vanishes"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         w, sigma = (np.asarray(evidence[k], dtype=float) for k in ("coef", "sigma"))
         alpha, lam = float(evidence["alpha"]), float(evidence["lambda"])
         a1, a2, l1, l2 = (float(v) for v in evidence["hyper"])
@@ -137,7 +137,7 @@ class EvidenceMaximum(Kind):
         }
         return Proof(figures, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         free = {"alpha": "the noise precision", "lambda": "the weight precision"}
         chosen = " and ".join(free[name] for name in evidence["free"])
         text = f"The posterior covariance is right to {figures['sigma_error']:.1e}"
@@ -190,7 +190,7 @@ class MaximumLikelihood(Kind):
     name = "maximum-likelihood"
     theorem = "in an exponential family the likelihood is largest where expected and observed statistics agree"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         X = np.asarray(data.X, dtype=float)
         w = data.weights
         total = Ball(w).sum()
@@ -202,7 +202,7 @@ class MaximumLikelihood(Kind):
             checks.append(Check(f"the {name} agrees", error <= _FIT, f"off by {error:.1e}"))
         return Proof({"error": upper(worst), "rows": equal(len(X))}, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         family = str(evidence["family"]).replace("_", " ")
         return (
             f"No other {family} distribution makes the {figures['rows']} rows likelier: expected and observed "

@@ -9,13 +9,10 @@ at most Σ (p − q)²/q + |1 − Σ q|, which needs no logarithm of what is nea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from certifit.certificates._ball import Ball, ball, rationals
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates.counts import class_codes
 
@@ -30,7 +27,7 @@ class Constant(Kind):
     name = "constant"
     theorem = "the mean minimises squared loss, the class shares minimise log loss, among answers that ignore the row"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         weights = Ball(rationals(data.weights) if rigor == "exact" else data.weights)
         squared = evidence["loss"] == "squared"
         value, gap, checks = (_squared if squared else _log)(data, evidence, weights, rigor)
@@ -45,7 +42,7 @@ class Constant(Kind):
         }
         return Proof(figures, (*checks, Check("the figures are finite", finite)))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         what = "mean squared error" if evidence["loss"] == "squared" else "mean log loss"
         return (
             f"No answer that ignores the columns has a smaller {what} on these {figures['rows']} rows by more than "
@@ -56,7 +53,7 @@ class Constant(Kind):
 Parts = tuple[Ball, Ball, tuple[Check, ...]]
 
 
-def _squared(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigor) -> Parts:
+def _squared(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
     assert data.y is not None
     y = Ball(rationals(data.y) if rigor == "exact" else np.asarray(data.y, dtype=float))
     c = ball(np.asarray(evidence["value"], dtype=float).reshape(()), like=y)
@@ -66,7 +63,7 @@ def _squared(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigo
     return (weights * (away * away)).sum() / total, step * step, ()
 
 
-def _log(data: Data, evidence: Mapping[str, Any], weights: Ball, rigor: Rigor) -> Parts:
+def _log(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
     classes, stated = np.asarray(evidence["classes"]), np.asarray(evidence["shares"], dtype=float)
     codes = class_codes(data.y, classes)
     known = Check("every label is a known class", bool(np.all(codes >= 0)))

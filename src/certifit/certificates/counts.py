@@ -11,7 +11,7 @@ the exact variance r₂/W − (r₁/W)²; both are compared with what is stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix
 from certifit.certificates._ball import UNIT, Ball, ball, rationals
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 
 _ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
@@ -63,7 +63,7 @@ def _class_weights(data: Data, codes: Array, K: int, rigor: Rigor) -> Ball:
     return Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
 
 
-def _prior_check(evidence: Mapping[str, Any], total: Ball) -> tuple[float, Check]:
+def _prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
     """Class shares: given by the user, uniform, or those of the data."""
     stated = np.asarray(evidence["class_prior"], dtype=float)
     if stated.shape != total.shape or not np.all(np.isfinite(stated)):
@@ -78,19 +78,19 @@ def _prior_check(evidence: Mapping[str, Any], total: Ball) -> tuple[float, Check
     return error, Check("the class shares are those of the data", error <= 1e-12, f"off by {error:.1e}")
 
 
-def _prior_words(evidence: Mapping[str, Any]) -> str:
+def _prior_words(evidence: Evidence) -> str:
     """Where the class shares come from."""
     rule = evidence["prior_rule"]
     return "class shares as given" if rule == "given" else "equal class shares" if rule == "uniform" else ""
 
 
-def _parameter(evidence: Mapping[str, Any], name: str) -> tuple[Array, Check]:
+def _parameter(evidence: Evidence, name: str) -> tuple[Array, Check]:
     """A parameter that must be finite and not negative, and whether it is."""
     value = np.asarray(evidence[name], dtype=float)
     return value, Check(f"{name} is finite and not negative", bool(np.all(np.isfinite(value) & (value >= 0))))
 
 
-def _alpha_words(evidence: Mapping[str, Any]) -> str:
+def _alpha_words(evidence: Evidence) -> str:
     alpha = np.ravel(np.asarray(evidence["alpha"], dtype=float))
     low, high = float(alpha.min()), float(alpha.max())
     return f"α = {low:g}" if low == high else f"α from {low:g} to {high:g}"
@@ -171,7 +171,7 @@ class GaussianCounts(Kind):
     name = "gaussian-counts"
     theorem = "maximum likelihood for a Gaussian: the sample mean and the sample variance"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
         codes = class_codes(data.y, classes)
@@ -193,7 +193,7 @@ class GaussianCounts(Kind):
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         prior, smoothing = _prior_words(evidence), float(evidence["var_smoothing"])
         added = f" with {smoothing:g} of the largest column variance added" if smoothing > 0 else ""
         return (
@@ -223,7 +223,7 @@ def _indicator(column: Array, size: int) -> Array:
     return (column[:, None] == np.arange(size)[None, :]).astype(float)
 
 
-def _cells(evidence: Mapping[str, Any], d: int) -> tuple[Any, Array, int]:
+def _cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:
     """How a model reads a row: the counting function, the group of each cell, the number of groups."""
     model = evidence["model"]
     if model == "multinomial":
@@ -301,7 +301,7 @@ def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: in
     )
 
 
-def _probabilities(evidence: Mapping[str, Any]) -> Ball:
+def _probabilities(evidence: Evidence) -> Ball:
     log_p = np.asarray(evidence["feature_log_prob"], dtype=float)
     p = np.exp(Ball(np.where(np.isneginf(log_p), 0.0, log_p)))
     gone = np.isneginf(log_p)
@@ -323,7 +323,7 @@ class SmoothedCounts(Kind):
     name = "smoothed-counts"
     theorem = "the maximum of a Dirichlet posterior: counts plus α, divided by their sum"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
         codes = class_codes(data.y, classes)
         known = Check("every label is a known class", _all_known(codes, data))
@@ -341,7 +341,7 @@ class SmoothedCounts(Kind):
         figures |= {"prior_error": upper(error), "rows": equal(int(data.X.shape[0]))}
         return Proof(figures, (known, sane, prior, *checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "rows" not in figures:
             return "The labels are not those of the model."
         return (
@@ -399,7 +399,7 @@ class MixedCounts(Kind):
     name = "mixed-counts"
     theorem = "maximum likelihood for Gaussians; the maximum of a Dirichlet posterior for categories"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
         codes = class_codes(data.y, classes)
         known = Check("every label is a known class", _all_known(codes, data))
@@ -420,7 +420,7 @@ class MixedCounts(Kind):
             checks += proofs
         return Proof(figures, tuple(checks))
 
-    def _numbers(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
+    def _numbers(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
         values, there = _numeric_columns(data.X, [int(j) for j in evidence["numeric"]])
         W, r1, r2 = _deviations(data, values, there, codes, theta, rigor)
@@ -445,7 +445,7 @@ class MixedCounts(Kind):
         pooled = Check("classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells")
         return figures, (sane, *checks, same, pooled)
 
-    def _categories(self, data: Data, codes: Array, evidence: Mapping[str, Any], rigor: Rigor) -> Any:
+    def _categories(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
         categories = [list(c) for c in evidence["categories"]]
         table = category_columns(data.X, columns, categories)
@@ -466,7 +466,7 @@ class MixedCounts(Kind):
         counted = bool(np.all((table >= 0) == np.array(lost).T))
         return figures, (sane, *checks, Check("every cell is missing or one of the categories", counted))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "rows" not in figures:
             return "The labels are not those of the model."
         worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])

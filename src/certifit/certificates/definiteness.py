@@ -9,14 +9,13 @@ vᵀKv < 0 beyond rounding refutes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball, dot
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Certificate, Check, Kind, Proof, equal, issue, lower, register, upper
 from certifit.certificates.gram import BALLS
 from certifit.kernels import Kernel, rebuild, rows
@@ -25,7 +24,7 @@ _ROUNDING = 1e-13  # a least eigenvalue above minus this share of size × larges
 _SKEW = 1e-12  # how far from symmetric, as a share of the largest entry, a computed Gram matrix may be
 
 
-def _gram(data: Data, evidence: Mapping[str, Any]) -> Ball:
+def _gram(data: Data, evidence: Evidence) -> Ball:
     if "gram" in evidence:
         K = Ball(evidence["gram"])
     elif "kernel" in evidence:
@@ -78,7 +77,7 @@ def _least(K: Ball, shift: float) -> float:
 class _Definiteness(Kind):
     theorem: ClassVar[str] = "Mercer: a kernel is an inner product exactly when its Gram matrices are semi-definite"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         method = evidence["method"]
         if not _finite_parameters(evidence.get("kernel", ())):
             raise ValueError("the parameters of a kernel are finite numbers")
@@ -103,7 +102,7 @@ class _Definiteness(Kind):
         told = f"least ≥ {least:.3g}"
         return Proof(figures, (symmetric, Check("no eigenvalue is negative beyond rounding", good, told)))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         verdict, least = figures["verdict"], figures["least_eigenvalue"]
         if figures["method"] == "construction":
             return "This kernel is Mercer on any points: it is built from Mercer kernels by steps that keep it so."

@@ -16,7 +16,6 @@ Two formulas live here and are used by `metrics` and `model_selection` too:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +23,7 @@ import scipy.special
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
 
 _ACCURACY = 1e-9  # granted to SciPy's incomplete beta function and its inverse, relative
@@ -121,7 +120,7 @@ def _binomial_checks(k: int, n: int, level: float, low: float, high: float, exac
     )
 
 
-def _level(evidence: Mapping[str, Any]) -> tuple[float, Check]:
+def _level(evidence: Evidence) -> tuple[float, Check]:
     level = float(evidence["level"])
     return level, Check("a confidence level between 0 and 1", 0.0 < level < 1.0, f"{level:g}")
 
@@ -134,7 +133,7 @@ class HoldOut(Kind):
     theorem: ClassVar[str] = "exact binomial interval (Clopper and Pearson)"
     assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("a hold-out claim needs the labels of the held-out rows")
         level, sane = _level(evidence)
@@ -166,7 +165,7 @@ class HoldOut(Kind):
         }
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "mistakes" not in figures:
             return "No claim about rows not yet seen."
         return (
@@ -212,7 +211,7 @@ class CrossValidation(Kind):
     theorem: ClassVar[str] = "corrected resampled t interval (Nadeau and Bengio): fold correlation = held-out share"
     assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("a cross-validation claim needs the labels")
         level, sane = _level(evidence)
@@ -250,7 +249,7 @@ class CrossValidation(Kind):
         }
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "mean" not in figures:
             return "No claim about rows not yet seen."
         return (

@@ -9,7 +9,6 @@ cosine and whole-power minkowski distances that settles every case. Ties go to t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import gamma, rational
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
 
 _METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine")
@@ -66,7 +65,7 @@ class Space:
             self._points = self.X if self.scale == 1.0 else self.X * self.scale
 
     @classmethod
-    def of(cls, data: Data, evidence: Mapping[str, Any]) -> Space:
+    def of(cls, data: Data, evidence: Evidence) -> Space:
         """The space that a certificate speaks about."""
         return cls(data.X, evidence["metric"], float(evidence.get("p", 2.0)), evidence.get("weights"))
 
@@ -162,7 +161,7 @@ class Space:
         return sign is not None and (sign < 0 or (sign == 0 and a < b))
 
 
-def _distance_words(evidence: Mapping[str, Any]) -> str:
+def _distance_words(evidence: Evidence) -> str:
     """The distance that a claim is about."""
     name = str(evidence["metric"])
     words = f"Minkowski distance (p = {float(evidence['p']):g})" if name == "minkowski" else f"{name} distance"
@@ -213,7 +212,7 @@ class Neighbors(Kind):
     name = "neighbors"
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
         indices = _rows(evidence["indices"], len(space.X))
         if Q.ndim != 2 or indices.ndim != 2 or len(indices) != len(Q) or Q.shape[1] != space.d or len(Q) == 0:
@@ -239,7 +238,7 @@ class Neighbors(Kind):
         }
         return Proof(figures, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         k, m = figures["neighbors"], figures["queries"]
         rows = "row is" if k == 1 else f"{k} rows are"
         itself = evidence.get("own") is not None
@@ -265,7 +264,7 @@ class GivenDistances(Kind):
     theorem = "Comparison of the given distances"
     assumes = ("the distances are those of the metric",)
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         D = np.asarray(evidence["distances"], dtype=float)
         n = len(data.X)
         indices = _rows(evidence["indices"], n)
@@ -286,7 +285,7 @@ class GivenDistances(Kind):
         }
         return Proof(figures, (Check("the listed rows have the smallest distances, in order", good),))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"By the distances given, the listed {figures['neighbors']} rows are the nearest to each of "
             f"{figures['queries']} queries, equal distances by lower row number."
@@ -306,7 +305,7 @@ class StoredRows(Kind):
     name = "stored-rows"
     theorem = "Equal rows are answered alike"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("the labels are needed")
         same = Data(data.X).digest() == evidence["rows"]
@@ -326,7 +325,7 @@ class StoredRows(Kind):
             figures["unavoidable"] = about(float(((y - means[group]) ** 2).sum()))
         return Proof(figures, (Check("the model's rows are the training rows", same, "SHA-256"),))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         what = (
             f"{figures['unavoidable']} training mistakes are unavoidable"
             if evidence["task"] == "classes"
@@ -351,7 +350,7 @@ class Condensed(Kind):
     name = "condensed-neighbors"
     theorem = "Consistency of a condensed set (Hart 1968), checked row by row"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("the labels are needed")
         space = Space.of(data, evidence)
@@ -381,7 +380,7 @@ class Condensed(Kind):
                 first = int(j)
         return bool(codes[first] == label)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole "
             f"training set does, by the nearest neighbour in {_distance_words(evidence)}."
@@ -395,7 +394,7 @@ class Edited(Kind):
     name = "edited-neighbors"
     theorem = "Wilson's editing rule (1972), checked row by row"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
             raise ValueError("the labels are needed")
         space = Space.of(data, evidence)
@@ -417,7 +416,7 @@ class Edited(Kind):
         figures = {"rows": equal(n), "kept": equal(len(kept)), "neighbors": equal(int(lists.shape[1]))}
         return Proof(figures, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"Of {figures['rows']} training rows exactly the {figures['kept']} kept ones have the label that "
             f"their {figures['neighbors']} nearest other rows vote for, by {_distance_words(evidence)}."

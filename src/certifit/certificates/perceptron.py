@@ -13,14 +13,13 @@ What was done is proved by its result: the weights are the start plus the steps 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball, dot_t, gamma
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates.separation import (
     _Case,
@@ -33,7 +32,7 @@ from certifit.certificates.separation import (
 )
 
 
-def problem(evidence: Mapping[str, Any], c: int) -> dict[str, Any]:
+def problem(evidence: Evidence, c: int) -> dict[str, Any]:
     """The evidence of one problem: keys with the suffix ``_c``, without it."""
     suffix = f"_{c}"
     return {k[: -len(suffix)]: v for k, v in evidence.items() if k.endswith(suffix)}
@@ -46,7 +45,7 @@ class PerceptronRun(Kind):
     name = "perceptron"
     theorem = "perceptron convergence theorem (Novikoff 1962); Gordan 1873"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, labels = evidence["classes"], np.asarray(data.y)
         X = padded(data.X, bool(evidence["fit_intercept"]))
         count = 1 if len(classes) == 2 else len(classes)
@@ -74,7 +73,7 @@ class PerceptronRun(Kind):
         }
         return Proof(figures, (*checks, Check("no more mistakes than the bound", total <= bound)))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
         if figures.get("verdict") == "separable":
             bound = figures.get("bound", float("nan"))
@@ -86,7 +85,7 @@ class PerceptronRun(Kind):
         return f"{made} made, and it will never stop: {proof}{where}, so no hyperplane separates them."
 
 
-def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: str) -> tuple[int, Check]:
+def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tuple[int, Check]:
     """The number of mistakes, and whether they lead from the start to the weights."""
     rows, times = np.asarray(part["mistaken"], dtype=int), np.asarray(part["times"], dtype=int)
     if len(np.unique(rows)) != len(rows) or rows.shape != times.shape or np.any(times < 1):
@@ -105,7 +104,7 @@ def _prove_run(X: Array, y: Array, part: Mapping[str, Any], eta: float, name: st
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
 
 
-def _prove_bound(case: _Case, part: Mapping[str, Any], eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
+def _prove_bound(case: _Case, part: Evidence, eta: float, name: str) -> tuple[float, tuple[Check, ...]]:
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
         vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
@@ -137,7 +136,7 @@ class TrainingErrors(Kind):
     name = "training-errors"
     theorem = "counting, with a bound for rounding"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, index = np.unique(np.asarray(data.y), return_inverse=True)
         W = np.column_stack([evidence["coef"], evidence["intercept"]])
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
@@ -157,5 +156,5 @@ class TrainingErrors(Kind):
         figures = {"value": equal(int(np.sum(wrong))), "rows": equal(len(case.y)), "error_rate": about(share)}
         return Proof(figures, (Check("every row is decided beyond rounding", open_ == 0, f"{open_} are not"),))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return f"{figures.get('value')} of {figures.get('rows')} training rows are on the wrong side."

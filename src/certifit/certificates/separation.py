@@ -15,7 +15,6 @@ y = −1 for class 0 and +1 for class 1, so one text serves both cases. With u t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +23,7 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball, dot, dot_t, gamma
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._integers import (
     Dyadic,
     annihilates,
@@ -65,7 +64,7 @@ class _Case:
     n_classes: int
 
     @classmethod
-    def of(cls, data: Data, evidence: Mapping[str, Any]) -> _Case:
+    def of(cls, data: Data, evidence: Evidence) -> _Case:
         classes, y = np.unique(np.asarray(data.y), return_inverse=True)
         if len(classes) < 2:
             raise ValueError("separability needs at least two classes")
@@ -74,7 +73,7 @@ class _Case:
             raise ValueError("the data are not finite")
         return cls(X, y.ravel(), len(classes))
 
-    def pairs(self, evidence: Mapping[str, Any]) -> tuple[Array, Array]:
+    def pairs(self, evidence: Evidence) -> tuple[Array, Array]:
         """The rows and the opposing classes of the multipliers, checked to be admissible."""
         rows = np.asarray(evidence["rows"], dtype=int)
         other = np.asarray(evidence["against"], dtype=int)
@@ -89,7 +88,7 @@ class _Case:
 # -- products of a separator ---------------------------------------------------------------------------
 
 
-def _weights(evidence: Mapping[str, Any], case: _Case) -> tuple[Ball, Array | None]:
+def _weights(evidence: Evidence, case: _Case) -> tuple[Ball, Array | None]:
     """u as a ball of shape (K, p), class 0 at zero, and exactly as integers when the evidence has them."""
     words = evidence["weights"]
     exact = None
@@ -142,7 +141,7 @@ def _exact_signs(case: _Case, u: Ball, exact: Array | None, where: Array) -> Arr
     return np.array([(v > 0) - (v < 0) for v in products])
 
 
-def _decide(case: _Case, evidence: Mapping[str, Any], few: int | None) -> tuple[Array, Array, Ball]:
+def _decide(case: _Case, evidence: Evidence, few: int | None) -> tuple[Array, Array, Ball]:
     """Signs of all z·u (+1, 0, −1; own class 2; undecided −9), the lower bounds, and u."""
     u, exact = _weights(evidence, case)
     low, high = _products(case, u)
@@ -228,7 +227,7 @@ class Separation(Kind):
     name = "separability"
     theorem = "theorems of the alternative (Gordan 1873; Stiemke 1915)"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         verdict = evidence["verdict"]
         if verdict not in VERDICTS:
             raise ValueError(f"unknown verdict {verdict!r}")
@@ -241,7 +240,7 @@ class Separation(Kind):
             }[verdict](case, evidence, rigor)
         return Proof({"verdict": equal(verdict), "classes": equal(case.n_classes), **figures}, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         where = "" if evidence["fit_intercept"] else " through the origin"
         if evidence["verdict"] == "separable":
             margin = figures.get("margin", float("nan"))
@@ -257,12 +256,12 @@ class Separation(Kind):
             "rows span all others."
         )
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         names = {k: v for k, v in figures.items() if k != "verdict"}
         return super().details(names)
 
 
-def _name_mixture(evidence: Mapping[str, Any], classes: Any) -> str:
+def _name_mixture(evidence: Evidence, classes: Any) -> str:
     """What a vanishing mixture of rows says, in words."""
     rows, against = np.asarray(evidence["rows"], dtype=int), np.asarray(evidence["against"], dtype=int)
     if not evidence["fit_intercept"]:
@@ -283,7 +282,7 @@ def _listed(rows: Array) -> str:
 _Result = tuple[dict[str, Figure], tuple[Check, ...]]
 
 
-def _prove_separable(case: _Case, evidence: Mapping[str, Any], rigor: Rigor) -> _Result:
+def _prove_separable(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     signs, low, u = _decide(case, evidence, None if rigor == "exact" else 1000)
     wrong = int(np.sum(signs < 1))
     check = Check("every product z·u is positive", wrong == 0, f"{wrong} of {low.size - len(low)} are not")
@@ -322,7 +321,7 @@ def squared_lengths(X: Array) -> Ball:
     return Ball(squares, squares * (2.0 * gamma(X.shape[1] + 2)) + X.shape[1] * 2.0**-1070)
 
 
-def _prove_overlapping(case: _Case, evidence: Mapping[str, Any], rigor: Rigor) -> _Result:
+def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
     mu = _as_float_multipliers(evidence["multipliers"])
@@ -349,7 +348,7 @@ def _exact_mixture(case: _Case, rows: Array, other: Array, multipliers: Any) -> 
     return _mixture_exactly(Z, _whole_numbers(multipliers))
 
 
-def _prove_touching(case: _Case, evidence: Mapping[str, Any], rigor: Rigor) -> _Result:
+def _prove_touching(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
     if len(rows) == 0 or len(evidence["multipliers"]) != len(rows):

@@ -16,8 +16,7 @@ with the unit vectors along (X − mean)uₖ in place of uₖ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.linalg
@@ -25,7 +24,7 @@ import scipy.sparse
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
 
 _ENTRIES = 1 << 16  # entries of X taken at a time: bounds the length of every sum
@@ -96,7 +95,7 @@ def gram(data: Data, centre: Array) -> tuple[Ball, Ball, Ball]:
     return dot(T, T.T) / (total - 1.0), T, mean
 
 
-def _keep(evidence: Mapping[str, Any], data: Data) -> tuple[Array, Array]:
+def _keep(evidence: Evidence, data: Data) -> tuple[Array, Array]:
     U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
     values = np.asarray(evidence["variances"], dtype=float)
     if U.shape[1] != data.X.shape[1] or values.shape != (len(U),):
@@ -115,7 +114,7 @@ class PrincipalComponents(Kind):
     name = "principal-components"
     theorem = "Ky Fan's maximum principle, with a Cholesky factor as witness"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         U, values = _keep(evidence, data)
         centre = np.asarray(evidence["mean"], dtype=float)
         tau, allowed = float(evidence["slack"]), float(evidence["residual"])
@@ -162,7 +161,7 @@ class PrincipalComponents(Kind):
         }
         return Proof(figures, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]
         these = "This component keeps" if n == 1 else f"These {n} components keep"
         return (

@@ -13,7 +13,6 @@ chosen by a heuristic and not compared; the claim then says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates import tree_questions as tq
 from certifit.certificates._ball import UNIT, Ball, gamma
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
@@ -45,7 +44,7 @@ class _Rules:
     alpha: float
 
     @classmethod
-    def of(cls, e: Mapping[str, Any]) -> _Rules:
+    def of(cls, e: Evidence) -> _Rules:
         whole = {"max_depth": 0, "min_samples_split": 2, "min_samples_leaf": 1, "max_leaf_nodes": 0}
         found: dict[str, Any] = {}
         for name, least in whole.items():
@@ -76,7 +75,7 @@ class TreeOptimality(Kind):
     name = "tree"
     theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         tree, rules = _Tree(evidence), _Rules.of(evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence, rules)
@@ -104,7 +103,7 @@ class TreeOptimality(Kind):
             checks.append(Check("no other pruning costs less", share <= _ROUNDING, text))
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         rules = _Rules.of(evidence)
         size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
         within = f" within {rules.words}" if rules.words else ""
@@ -130,7 +129,7 @@ class TreeOptimality(Kind):
 class _Tree:
     """The grown tree and its pruning, read from the evidence."""
 
-    def __init__(self, e: Mapping[str, Any]) -> None:
+    def __init__(self, e: Evidence) -> None:
         self.left, self.right, self.feature = (np.asarray(e[k]).astype(np.int64) for k in ("left", "right", "feature"))
         self.threshold = np.asarray(e["threshold"], dtype=float)
         self.missing_left = np.asarray(e["missing_left"]).astype(bool)
@@ -181,7 +180,7 @@ class _Tree:
 class _Table:
     """The data as numbers: coded X, class codes or values, weights; growing rows and validation rows."""
 
-    def __init__(self, data: Data, e: Mapping[str, Any]) -> None:
+    def __init__(self, data: Data, e: Evidence) -> None:
         self.X = _coded(data.X, e["categories"])
         y = np.asarray(data.y)
         self.codes: Array | None = None
@@ -243,7 +242,7 @@ def _is_missing(v: Any) -> bool:
 class _Walk:
     """The rows on their way down: questions compared, costs and values of each node."""
 
-    def __init__(self, tree: _Tree, table: _Table, e: Mapping[str, Any], rules: _Rules) -> None:
+    def __init__(self, tree: _Tree, table: _Table, e: Evidence, rules: _Rules) -> None:
         self.tree, self.e, self.rules = tree, e, rules
         rows = table.growing
         self.X, self.weight = table.X[rows], table.weight[rows]
@@ -488,7 +487,7 @@ def _pruning_excess(tree: _Tree, walk: _Walk, alpha: float) -> tuple[float, floa
     return _excess(tree, *_least(tree, low, high, alpha))
 
 
-def _validated(tree: _Tree, table: _Table, e: Mapping[str, Any]) -> tuple[float, Check]:
+def _validated(tree: _Tree, table: _Table, e: Evidence) -> tuple[float, Check]:
     """Mean loss of the kept tree on the validation rows, and that no other pruning has less."""
     rows = table.held
     X, w = table.X[rows], table.weight[rows]
