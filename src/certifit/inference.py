@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -92,17 +92,20 @@ class Summary:
         return "   ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in shown.items())
 
 
+class Scatter(NamedTuple):
+    """What a least-squares fit leaves: rows with a weight, residual and total sum of squares, Σ log sᵢ of the weights.
+
+    The total is taken about the mean only if there is an offset.
+    """
+
+    rows: int
+    rss: float
+    tss: float
+    log_weights: float
+
+
 def least_squares_summary(
-    names: tuple[str, ...],
-    coef: Array,
-    intercept: float | None,
-    T: Array,
-    mean: Array,
-    total: float,
-    rows: int,
-    rss: float,
-    tss: float,
-    log_weights: float,
+    names: tuple[str, ...], coef: Array, intercept: float | None, factor: Any, scatter: Scatter
 ) -> Summary:
     """Summary of an ordinary (or weighted) least-squares fit.
 
@@ -110,12 +113,11 @@ def least_squares_summary(
     ----------
     names : coefficient names without the offset
     coef, intercept : the fit; intercept None when there is no offset
-    T : (d, d) array with (Xc' S Xc)⁻¹ = T T'
-    mean, total : weighted column means and sum of weights
-    rows : number of rows with a weight
-    rss, tss : residual and total sum of squares (total about the mean only if there is an offset)
-    log_weights : Σ log sᵢ, for the likelihood
+    factor : the factorisation: ``T`` of shape (d, d) with (Xc' S Xc)⁻¹ = T T', ``mean`` and ``total`` the weighted
+        column means and the sum of the weights
+    scatter : Scatter
     """
+    rows, rss, tss, log_weights = scatter
     d = len(coef)
     offset = intercept is not None
     p = d + offset
@@ -125,10 +127,10 @@ def least_squares_summary(
             f"Standard errors need more rows than coefficients; there are {rows} rows and {p} coefficients."
         )
     variance = rss / df
-    spread = np.linalg.norm(T, axis=1)
+    spread = np.linalg.norm(factor.T, axis=1)
     se, params = np.sqrt(variance) * spread, coef
     if offset:
-        own = np.hypot(1.0 / np.sqrt(total), np.linalg.norm(mean @ T))
+        own = np.hypot(1.0 / np.sqrt(factor.total), np.linalg.norm(factor.mean @ factor.T))
         se, params = np.append(np.sqrt(variance) * own, se), np.concatenate([[intercept], coef])
         names = ("intercept", *names)
     explained = max(tss - rss, 0.0)

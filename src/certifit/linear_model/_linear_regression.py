@@ -14,7 +14,7 @@ from certifit._certified import Certified
 from certifit._types import Array, Grid
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
-from certifit.inference import Summary, least_squares_summary
+from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
     as_evidence,
     feature_names,
@@ -161,18 +161,9 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         factor = stats["factor"]
         if factor is None:
             raise ValueError("The columns are dependent: single coefficients, and so their errors, are not determined.")
-        return least_squares_summary(
-            feature_names(self),
-            np.asarray(self.coef_, dtype=float),
-            float(self.intercept_) if self.fit_intercept else None,
-            factor.T,
-            factor.mean,
-            factor.total,
-            stats["rows"],
-            float(stats["rss"][0]),
-            float(stats["tss"][0]),
-            stats["log_weights"],
-        )
+        scatter = Scatter(stats["rows"], float(stats["rss"][0]), float(stats["tss"][0]), stats["log_weights"])
+        offset = float(self.intercept_) if self.fit_intercept else None
+        return least_squares_summary(feature_names(self), np.asarray(self.coef_, dtype=float), offset, factor, scatter)
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold from one pass."""
