@@ -17,7 +17,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
@@ -155,7 +155,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianLinearRegression:
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> BayesianLinearRegression:
         """Find the posterior of the weights.
 
         Parameters
@@ -236,7 +236,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             self.scores_ = np.array(found.trace["objective"])
         self.trace_ = found.trace if self.trace else Trace()
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Mean (and standard deviation) of the predictive distribution.
 
         Parameters

@@ -14,7 +14,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.kernels import NAMES, Kernel, Precomputed, choose
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
@@ -117,7 +117,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelRidge:
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> KernelRidge:
         """Fit to rows X and targets y.
 
         Parameters
@@ -195,7 +195,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         return np.asarray(found.value)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """f(x) for each row.
 
         Parameters

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.separability import separability
@@ -36,14 +36,14 @@ class LinearScores(ClassifierMixin, BaseEstimator):
     intercept_: Array
     classes_: Array
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Signed scores w·x + b: one column per class, or one number per row for two classes."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = np.asarray(X @ self.coef_.T + self.intercept_)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The class of the largest score; for two classes the second when the score is positive."""
         scores = self.decision_function(X)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -84,7 +84,7 @@ class PerceptronBase(Certified, LinearScores):
     max_iter: int
     trace: bool
 
-    def _read(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
+    def _read(self, X: MatrixLike, y: VectorLike, reset: bool = True) -> tuple[Any, Array]:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
         check_classification_targets(y)
         return X, y
@@ -326,7 +326,7 @@ class Perceptron(PerceptronBase):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None) -> Perceptron:
+    def fit(self, X: MatrixLike, y: VectorLike, coef_init: Any = None, intercept_init: Any = None) -> Perceptron:
         """Make passes over the rows until none is wrong, nothing improves or ``max_iter`` is reached.
 
         Parameters
@@ -355,7 +355,7 @@ class Perceptron(PerceptronBase):
         self.t_ = 1.0
         return self._name(X, y, self._problems(index, start, weights, **changes))
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
+    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> Perceptron:
         """One pass over the given rows, from the present weights.
 
         Parameters

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, VectorLike
 from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
 from certifit.solvers.perceptron import OnPass, Pass
 
@@ -43,7 +43,7 @@ class _Remembering(PerceptronBase):
         self.trace = trace
         self.time_budget = time_budget
 
-    def _prepare(self, X: Any, y: Any) -> tuple[Any, Array, list[ClassAgainstRest]]:
+    def _prepare(self, X: MatrixLike, y: VectorLike) -> tuple[Any, Array, list[ClassAgainstRest]]:
         self._validate_params()
         X, y = self._read(X, y)
         classes, index = self._encode(y)
@@ -93,7 +93,7 @@ class AveragedPerceptron(_Remembering):
     array([[-0.66666667,  2.83333333]])
     """
 
-    def fit(self, X: Any, y: Any) -> AveragedPerceptron:
+    def fit(self, X: MatrixLike, y: VectorLike) -> AveragedPerceptron:
         """Make the passes and average."""
         X, y, problems = self._prepare(X, y)
         lags = [np.zeros(X.shape[1] + 1) for _ in problems]
@@ -185,7 +185,7 @@ class VotedPerceptron(_Remembering):
     array([ 6., -4., -6.])
     """
 
-    def fit(self, X: Any, y: Any) -> VotedPerceptron:
+    def fit(self, X: MatrixLike, y: VectorLike) -> VotedPerceptron:
         """Make the passes and keep the ballots."""
         X, y, problems = self._prepare(X, y)
         logs: list[list[tuple[Array, Array]]] = [[] for _ in problems]
@@ -199,7 +199,7 @@ class VotedPerceptron(_Remembering):
         self.intercept_ = np.array([r.b for r in runs])
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Votes for minus votes against: one column per class, or one number per row for two classes."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

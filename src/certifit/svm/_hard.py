@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NotSeparableError, ThinMarginError
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
@@ -111,7 +111,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any) -> HardMarginSVC:
+    def fit(self, X: MatrixLike, y: VectorLike) -> HardMarginSVC:
         """Fit to rows X and labels y of two classes.
 
         Parameters
@@ -227,7 +227,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.dual_value_ = float(np.abs(self.dual_coef_).sum()) - 0.5 * square
         self.margin_ = np.float64(found.reached)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻.
 
         Parameters
@@ -246,7 +246,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
         return np.asarray(K @ self.dual_coef_[0] + self.intercept_[0])
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The label of each row.
 
         Parameters
@@ -260,7 +260,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         side = (self.decision_function(X) > 0).astype(int)
         return np.asarray(self.classes_[side])
 
-    def certain(self, X: Any, diagonal: Any = None) -> Array:
+    def certain(self, X: MatrixLike, diagonal: Any = None) -> Array:
         """Which rows lie on provably the same side of the hyperplane of largest margin.
 
         Parameters

@@ -15,7 +15,7 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import certain_rows, machine_labels
 from certifit.solvers import Solution
@@ -31,7 +31,7 @@ class LinearScores:
     coef_: Array
     intercept_: Array
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Score of each row: positive for ``classes_[1]``; one column a class for more than two.
 
         Parameters
@@ -47,7 +47,7 @@ class LinearScores:
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The label of each row.
 
         Parameters
@@ -62,7 +62,7 @@ class LinearScores:
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def certain(self, X: Any) -> Array:
+    def certain(self, X: MatrixLike) -> Array:
         """Which rows have provably the same label as under the exact optimum.
 
         Parameters
@@ -262,7 +262,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVC:
         """Fit to rows X and labels y.
 
         Parameters

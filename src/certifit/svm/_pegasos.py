@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, check_partial_fit_first_call
 from certifit._trace import Trace, joined
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import machine_labels
 from certifit.solvers import Solution
@@ -111,7 +111,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any) -> PegasosSVC:
+    def fit(self, X: MatrixLike, y: VectorLike) -> PegasosSVC:
         """Walk over rows X with labels y until the gap is small or the passes are used up.
 
         Parameters
@@ -149,7 +149,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
 
         return pegasos(X, y, order, target, plan, left)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosSVC:
+    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> PegasosSVC:
         """One pass over a batch, in the order given; the walk goes on from where it was.
 
         Parameters
@@ -189,7 +189,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self._keep(X, y, lab, np.array(beta))
         return self
 
-    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array]:
+    def _checked(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", reset=reset)
         return (X.toarray() if scipy.sparse.issparse(X) else X), y
 

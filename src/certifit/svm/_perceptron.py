@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.linear_svm import machine_labels
 from certifit.design import Blocks, blocks
@@ -113,7 +113,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+    def fit(self, X: MatrixLike, y: VectorLike) -> KernelPerceptron:
         """Learn from rows X and labels y, starting at zero.
 
         Parameters
@@ -173,7 +173,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
             trace=self.trace,
         )
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """f(x): positive for ``classes_[1]``; one column a class for more than two.
 
         Parameters
@@ -191,7 +191,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         scores = K @ self.dual_coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The label of each row.
 
         Parameters

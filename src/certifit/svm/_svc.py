@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, ovr_decision_function
 from certifit._trace import Trace, joined
-from certifit._types import Array, Grid, Matrix
+from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
 from certifit.design import Blocks, blocks
@@ -165,7 +165,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> SVC:
         """Fit to rows X and labels y.
 
         Parameters
@@ -316,7 +316,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         weights = None if lab.weights is None else lab.weights[tested]
         return fit_slope(decision[tested], lab.codes[tested], weights)
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: MatrixLike) -> Array:
         """Decisions of all pairs, one column each."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
@@ -333,7 +333,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             out[i : i + step] = self.kernel_.gram(X[i : i + step], V) @ self._columns
         return out + self.intercept_
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Distance-like score of each row: positive for ``classes_[1]``; one column a class (or pair) for more.
 
         Parameters
@@ -367,7 +367,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             votes[:, j] += scores[:, p] <= 0
         return votes.argmax(axis=1)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The label of each row (with more than two classes, the one with most votes of pairs).
 
         Parameters
@@ -381,7 +381,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Calibrated probabilities; the predicted class always has the largest.
 
         Parameters
@@ -403,7 +403,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def certain(self, X: Any, diagonal: Any = None) -> Array:
+    def certain(self, X: MatrixLike, diagonal: Any = None) -> Array:
         """Which rows have provably the same label as under the exact optimum.
 
         Parameters
