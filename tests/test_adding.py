@@ -158,7 +158,7 @@ again = from_bytes(to_bytes(model))
 assert np.array_equal(again.predict(X), model.predict(X)) and verify_model(again, X, y).holds
 session = onnxruntime.InferenceSession(cf.to_onnx(model).SerializeToString())
 assert session.run(["value"], {"X": X})[0].tolist() == model.predict(X).tolist()
-assert words_for(model) == "the mean"
+assert words_for(Mean) == "the mean"
 from _site import pages
 assert "- [toys](families/toys.md): the mean" in pages.index() and "\\nfamilies/toys\\n" in pages.index()
 assert "toys" in cf._FAMILIES                       # from which the pages of the reference are written

@@ -18,7 +18,7 @@ class Model(NamedTuple):
     name : str
         Of the class, as the folder exports it.
     words : str
-        What a report calls it.
+        What a report calls it; of a step, the words that follow the name of the model after it.
     onnx : str
         ``module:function`` that converts it, ``module`` relative to ``certifit.files._onnx`` when it begins with an
         underscore; empty when it has no counterpart in ONNX.
@@ -101,14 +101,14 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "preprocessing",
         (
-            _step("Standardizer", "standardised columns", "_steps:standard"),
-            _step("PolynomialBasis", "squares and products", "_steps:polynomial"),
-            _step("PadOnes", "a column of ones", "_steps:pad_ones"),
-            _step("ColumnTransforms", "functions of columns", "_steps:transforms"),
-            _step("CorrelationFilter", "columns chosen by correlation", "_steps:select"),
-            _step("OneHot", "one-hot encoding"),
-            _step("Factored", "factored encoding"),
-            _step("Thermometer", "thermometer encoding"),
+            _step("Standardizer", "on standardised columns", "_steps:standard"),
+            _step("PolynomialBasis", "with squares and products", "_steps:polynomial"),
+            _step("PadOnes", "with a column of ones", "_steps:pad_ones"),
+            _step("ColumnTransforms", "on functions of columns", "_steps:transforms"),
+            _step("CorrelationFilter", "on columns chosen by correlation", "_steps:select"),
+            _step("OneHot", "with one-hot encoding"),
+            _step("Factored", "with factored encoding"),
+            _step("Thermometer", "with thermometer encoding"),
         ),
         ("features",),
         stored=True,
@@ -169,7 +169,7 @@ FAMILIES: tuple[Family, ...] = (
         ("_statistics.ClassCounts", "_statistics.ClassMoments", "_statistics.MixedStatistics"),
         stored=True,
     ),
-    Family("decomposition", (_step("PCA", "principal components", "_steps:components"),), ("pca",), stored=True),
+    Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),
     Family("model_selection", pages=("model_selection",)),
@@ -180,7 +180,7 @@ FAMILIES: tuple[Family, ...] = (
         (
             Model("ConstantClassifier", "baseline", "_bayes:constant_shares"),
             Model("ConstantRegressor", "baseline", "_bayes:constant_value"),
-            _step("TableEncoder", "features of a table", "_steps:columns_of_table"),
+            _step("TableEncoder", "on the features of a table", "_steps:columns_of_table"),
         ),
         ("study",),
         ("_baseline.ConstantClassifier", "_baseline.ConstantRegressor", "_encoder.TableEncoder"),
@@ -212,18 +212,20 @@ def model_of(module: str, name: str) -> Model | None:
     return next((m for m in rows if m.name == name), None)
 
 
-def words_for(model: object) -> str:
-    """What a report calls a model: the words of the table, or the name of the class.
+def words_for(*steps: type) -> str:
+    """What a report calls a model, or a pipeline of steps: the words of the table, or the name of the class.
 
     Parameters
     ----------
-    model : estimator
+    *steps : type
+        Classes, in the order of the pipeline; the last is the model.
 
     Examples
     --------
+    >>> from certifit.decomposition import PCA
     >>> from certifit.linear_model import Lasso
-    >>> words_for(Lasso())
-    'lasso'
+    >>> words_for(Lasso), words_for(PCA, Lasso)
+    ('lasso', 'lasso on principal components')
     """
-    found = model_of(type(model).__module__, type(model).__name__)
-    return found.words if found else type(model).__name__
+    rows = [model_of(cls.__module__, cls.__name__) or Model(cls.__name__, cls.__name__) for cls in steps]
+    return " ".join(row.words for row in [rows[-1], *rows[:-1]])

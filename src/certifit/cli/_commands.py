@@ -331,7 +331,7 @@ def show(path: Path) -> int:
             _say(str(certificate))
         return 0
     about, target = model.about, model.schema.target
-    _say(f"{about.get('name', words_for(model.estimator))}, fitted to {about.get('rows', '?')} rows")
+    _say(f"{about.get('name', words_for(type(model.estimator)))}, fitted to {about.get('rows', '?')} rows")
     if target is not None:
         classes = f" ({', '.join(target.classes[:10])})" if target.classes else ""
         _say(f"  predicts    {target.name}, {target.task}{classes}")

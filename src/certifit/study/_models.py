@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from certifit.families import words_for
+
 CLASSES, VALUES, COUNTS = "classification", "regression", "counts"
 _ANY_VALUE = (VALUES, COUNTS)
 _POWERS = tuple(float(v) for v in np.logspace(-3, 3, 7))
@@ -40,7 +42,6 @@ class Candidate:
 
     Attributes
     ----------
-    name : str
     tasks : tuple of str
         For which it applies.
     path : tuple of str
@@ -51,6 +52,8 @@ class Candidate:
         Sizes up to which it is tried.
     adapt : callable or None
         Fits the grid to the size of the table.
+    called : str
+        What people call it, where the table of families has no words for these settings.
     growth : pair of int
         The powers of rows and features with which its time grows.
 
@@ -61,7 +64,6 @@ class Candidate:
     ('regression', 'counts')
     """
 
-    name: str
     tasks: tuple[str, ...]
     path: tuple[str, ...]
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -70,6 +72,12 @@ class Candidate:
     limits: Limits = Limits()
     adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
     growth: tuple[int, int] = (1, 1)
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it: its own words, or those of the table of families."""
+        return self.called or words_for(*(_find(p) for p in self.path))
 
     def available(self) -> bool:
         """Whether every step can be imported."""
@@ -142,68 +150,50 @@ _RAW = {"standardize": False}
 _FULL_RANK = {"reference": True}
 
 TABLE: tuple[Candidate, ...] = (
-    Candidate("baseline", (CLASSES,), ("certifit.study._baseline:ConstantClassifier",)),
-    Candidate("baseline", _ANY_VALUE, ("certifit.study._baseline:ConstantRegressor",)),
+    Candidate((CLASSES,), ("certifit.study._baseline:ConstantClassifier",)),
+    Candidate(_ANY_VALUE, ("certifit.study._baseline:ConstantRegressor",)),
     # -- linear ------------------------------------------------------------------------------------
     Candidate(
-        "least squares",
-        _ANY_VALUE,
-        ("certifit.linear_model:LinearRegression",),
-        encoder=_FULL_RANK,
-        limits=Limits(features=2_000),
+        _ANY_VALUE, ("certifit.linear_model:LinearRegression",), encoder=_FULL_RANK, limits=Limits(features=2_000)
     ),
-    Candidate("ridge", _ANY_VALUE, ("certifit.linear_model:Ridge",), _ALPHA),
+    Candidate(_ANY_VALUE, ("certifit.linear_model:Ridge",), _ALPHA),
+    Candidate(_ANY_VALUE, ("certifit.linear_model:Lasso",), {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))}),
     Candidate(
-        "lasso",
-        _ANY_VALUE,
-        ("certifit.linear_model:Lasso",),
-        {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))},
-    ),
-    Candidate(
-        "elastic net",
         _ANY_VALUE,
         ("certifit.linear_model:ElasticNet",),
         {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 6)), "l1_ratio": (0.2, 0.5, 0.8)},
     ),
-    Candidate("logistic regression", (CLASSES,), ("certifit.linear_model:LogisticRegression",), _C),
+    Candidate((CLASSES,), ("certifit.linear_model:LogisticRegression",), _C),
     Candidate(
-        "Poisson regression",
         (COUNTS,),
         ("certifit.glm:GLM",),
         {"alpha": (0.0001, 0.001, 0.01, 0.1, 1.0)},
         {"GLM": {"family": "poisson"}},
+        called="Poisson regression",
     ),
     Candidate(
-        "gamma regression",
         (VALUES,),
         ("certifit.glm:GLM",),
         {"alpha": (0.0001, 0.001, 0.01, 0.1, 1.0)},
         {"GLM": {"family": "gamma", "link": "log"}},
         limits=Limits(positive=True),
+        called="gamma regression",
     ),
-    Candidate("linear SVM", (CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
-    Candidate("perceptron", (CLASSES,), ("certifit.linear_model:Perceptron",)),
-    Candidate("averaged perceptron", (CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
+    Candidate((CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
+    Candidate((CLASSES,), ("certifit.linear_model:Perceptron",)),
+    Candidate((CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
     # -- counting, growing, remembering ---------------------------------------------------------------
     Candidate(
-        "naive Bayes",
         (CLASSES,),
         ("certifit.naive_bayes:MixedNB",),
         {"var_smoothing": (1e-9, 1e-6, 1e-3, 1e-1)},
         encoder={"gaps": True},
     ),
+    Candidate((CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW),
     Candidate(
-        "decision tree", (CLASSES,), ("certifit.tree:DecisionTreeClassifier",), {"ccp_alpha": _PRUNE}, encoder=_RAW
+        _ANY_VALUE, ("certifit.tree:DecisionTreeRegressor",), {"max_leaf_nodes": (2, 4, 8, 16, 32, 64)}, encoder=_RAW
     ),
     Candidate(
-        "decision tree",
-        _ANY_VALUE,
-        ("certifit.tree:DecisionTreeRegressor",),
-        {"max_leaf_nodes": (2, 4, 8, 16, 32, 64)},
-        encoder=_RAW,
-    ),
-    Candidate(
-        "nearest neighbours",
         (CLASSES,),
         ("certifit.neighbors:KNeighborsClassifier",),
         {"n_neighbors": _NEIGHBOURS},
@@ -212,7 +202,6 @@ TABLE: tuple[Candidate, ...] = (
         growth=(2, 1),
     ),
     Candidate(
-        "nearest neighbours",
         _ANY_VALUE,
         ("certifit.neighbors:KNeighborsRegressor",),
         {"n_neighbors": _NEIGHBOURS},
@@ -222,7 +211,6 @@ TABLE: tuple[Candidate, ...] = (
     ),
     # -- more features, fewer features, kernels ---------------------------------------------------------
     Candidate(
-        "logistic regression on principal components",
         (CLASSES,),
         ("certifit.decomposition:PCA", "certifit.linear_model:LogisticRegression"),
         {"pca__n_components": (2, 5, 10, 20), "C": (0.1, 10.0)},
@@ -230,7 +218,6 @@ TABLE: tuple[Candidate, ...] = (
         adapt=_few_components,
     ),
     Candidate(
-        "least squares on principal components",
         _ANY_VALUE,
         ("certifit.decomposition:PCA", "certifit.linear_model:LinearRegression"),
         {"pca__n_components": (1, 2, 3, 5, 8, 12, 20)},
@@ -238,7 +225,6 @@ TABLE: tuple[Candidate, ...] = (
         adapt=_few_components,
     ),
     Candidate(
-        "logistic regression with squares and products",
         (CLASSES,),
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:LogisticRegression"),
         {"C": (0.001, 0.01, 0.1, 1.0, 10.0)},
@@ -247,7 +233,6 @@ TABLE: tuple[Candidate, ...] = (
         growth=(1, 2),
     ),
     Candidate(
-        "ridge with squares and products",
         _ANY_VALUE,
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:Ridge"),
         _ALPHA,
@@ -256,15 +241,14 @@ TABLE: tuple[Candidate, ...] = (
         growth=(1, 2),
     ),
     Candidate(
-        "SVM with Gaussian kernel",
         (CLASSES,),
         ("certifit.svm:SVC",),
         {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.001, 0.01, 0.1)},
         limits=Limits(rows=5_000, classes=20),
         growth=(2, 1),
+        called="SVM with Gaussian kernel",
     ),
     Candidate(
-        "kernel ridge",
         _ANY_VALUE,
         ("certifit.kernel_ridge:KernelRidge",),
         {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
