@@ -1,5 +1,5 @@
 # One command per chore; each builds .venv when it is missing and installs again only when pyproject.toml changed.
-.PHONY: study test lint types layers bench docs warm clean slow
+.PHONY: study test test-oldest lint types layers bench docs warm clean slow
 
 VENV   := .venv
 PYTHON := python3
@@ -18,6 +18,22 @@ test: lint types layers warm
 
 slow: warm
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow
+
+# The lowest versions that pyproject.toml allows, in an environment and with caches of their own.
+OLDEST := tests/test_house.py tests/test_parallel.py tests/test_changed_data.py tests/design tests/kernels tests/laws tests/glm \
+  tests/linear_model/test_lasso_contract.py tests/linear_model/test_linear_model_contract.py tests/tree/test_classes.py \
+  tests/neighbors/test_contract.py tests/naive_bayes/test_contract.py tests/svm/test_contract.py tests/decomposition \
+  tests/preprocessing tests/bayes/test_contract.py tests/model_selection/test_search.py
+
+test-oldest: .venv-oldest/.installed
+	NUMBA_CACHE_DIR=.venv-oldest/numba PYTHONPATH=src .venv-oldest/bin/python -m pytest -q $(OLDEST)
+
+.venv-oldest/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) tests/oldest.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-oldest/constraints.txt \
+	  --editable ".[report,exact]" pytest hypothesis pandas
+	@touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -40,7 +56,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) study docs/_build docs/gallery docs/pictures docs/extra docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest study docs/_build docs/gallery docs/pictures docs/extra docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
 	rm -rf .hypothesis .import_linter_cache dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
