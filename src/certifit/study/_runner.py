@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from certifit._types import Array
 from certifit.model_selection import Search
+from certifit.parallel import processes
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._models import Candidate
@@ -129,10 +130,7 @@ _HELD: dict[str, Work] = {}
 
 
 def _hold(work: Work) -> None:
-    """Called once in every worker process: keep the data, use one thread."""
-    import threadpoolctl
-
-    threadpoolctl.threadpool_limits(1)
+    """Called once in every worker process: keep the data."""
     _HELD["work"] = work
 
 
@@ -144,10 +142,7 @@ def _elsewhere(plan: StudyPlan, results: list[Result], deadline: float, workers:
     """The same in worker processes, which are ended when the time is up."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    executor = ProcessPoolExecutor(workers, initializer=_hold, initargs=(plan.work,), env=alone)
+    executor = processes(workers, _hold, (plan.work,))
     waiting = iter(plan.steps())
     running: dict[Any, Step] = {}
     try:
