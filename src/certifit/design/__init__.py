@@ -10,7 +10,7 @@ from certifit.design._design import Design, Moments, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, blocks
-from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, powers_of_two, pseudo_inverse
+from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
     "Block",
@@ -34,6 +34,7 @@ __all__ = [
     "compensated_product_t",
     "fingerprint",
     "look",
+    "lifted_cholesky",
     "powers_of_two",
     "pseudo_inverse",
 ]

@@ -50,6 +50,34 @@ def cholesky(H: Array) -> Cholesky | None:
         return Cholesky(C, float(dpocon(C, np.abs(H).sum(axis=0).max(initial=0.0), uplo="L")[0]))
 
 
+def lifted_cholesky(H: Array, *, lift: tuple[float, ...], least: float = 0.0) -> Cholesky | None:
+    """The factor of H with as little ridge, in units of its diagonal, as it takes; None where none is enough.
+
+    Parameters
+    ----------
+    H : (d, d) array
+        Symmetric.
+    lift : tuple of float
+        What to try, smallest first.
+    least : float, default=0.0
+        Share of a diagonal entry that its pivot must keep.
+
+    Examples
+    --------
+    >>> H = np.ones((2, 2))
+    >>> lifted_cholesky(H, lift=(0.0,), least=1e-13) is None
+    True
+    >>> lifted_cholesky(H, lift=(0.0, 1e-6), least=1e-13).C.shape
+    (2, 2)
+    """
+    size = np.maximum(np.diag(H), 1e-300)
+    for extra in lift:
+        found = cholesky(H + np.diag(extra * size) if extra else H)
+        if found is not None and (least == 0.0 or np.min(np.diag(found.C) ** 2 / size) > least):
+            return found
+    return None
+
+
 @dataclass(frozen=True)
 class PseudoInverse:
     """H⁺ of a symmetric positive semi-definite matrix: steps of least length where H is flat."""

@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design
 from certifit.glm._folds import glm_answers, null_level
@@ -333,7 +334,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         z = self.scores(X, offset)
         return self._reader.parts[1].inverse(z)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
         """D²: the share of the deviance that is explained (R² for the gaussian family)."""
         return self._score_predictions(y, self.predict(X), sample_weight)
 
@@ -417,7 +418,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         dispersion = s["deviance"] / float(s["weights"].sum())
         return family.log_likelihood(s["y"], s["mu"], s["weights"], max(dispersion, 1e-300))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.positive_only = _values(self.family)[0] >= 0.0

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
@@ -50,6 +50,35 @@ _UNFIT = "The numbers in X or y are too large or too small to square: divide the
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int | None = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: RandomState = None,
+        selection: str = "cyclic",
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.trace = trace
+        self.time_budget = time_budget
 
     def _ratio(self) -> float:
         raise NotImplementedError
@@ -123,7 +152,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             found.append(issue("duality", data, evidence | {"dual": R * scales}))
         return (min(found, key=lambda c: (not c.holds, c.gap)),)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
@@ -137,7 +166,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return scipy.sparse.csr_matrix(np.atleast_2d(self.coef_))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -225,35 +254,6 @@ class Lasso(_L1Regressor):
     path = staticmethod(lasso_path)
     l1_ratio = 1.0  # readable as in scikit-learn; not a parameter
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        copy_X: bool = True,
-        max_iter: int | None = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.trace = trace
-        self.time_budget = time_budget
-
     def _ratio(self) -> float:
         return 1.0
 
@@ -307,24 +307,17 @@ class ElasticNet(_L1Regressor):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         selection: str = "cyclic",
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
-        self.alpha = alpha
+        super().__init__(
+            alpha, fit_intercept=fit_intercept, precompute=precompute, copy_X=copy_X, max_iter=max_iter, tol=tol,
+            warm_start=warm_start, positive=positive, random_state=random_state, selection=selection, trace=trace,
+            time_budget=time_budget,
+        )  # fmt: skip
         self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.copy_X = copy_X
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.trace = trace
-        self.time_budget = time_budget
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import ClassifierTags
+from sklearn.metrics import accuracy_score
+from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array
+from certifit._types import Array, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design
 from certifit.linear_model._base import (
@@ -124,7 +125,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         tol: float = 1e-8,
         max_iter: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
@@ -216,10 +217,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         loss = _loss(self.loss)
         return isinstance(loss, Loss) and loss.targets == "sign"
 
-    def _seed(self) -> Any:
-        if self.random_state is None or isinstance(self.random_state, Integral):
-            return self.random_state
-        return int(self.random_state.randint(2**31))
+    def _seed(self) -> int | None:
+        given = self.random_state
+        if given is None or isinstance(given, Integral):
+            return None if given is None else int(given)
+        return int(check_random_state(given).randint(2**31))
 
     def _warn_if_short(self, found: Solution) -> None:
         share = found.stats.get("relative_gap", 0.0)
@@ -256,18 +258,18 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))
         return (min(found, key=lambda c: (not c.holds, c.gap)),)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b; with a loss for labels, the label on whose side x lies."""
         scores = linear_scores(self, X)
         return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
 
     @available_if(lambda self: self._classifies)
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Scores X w + b, positive for the second label (losses for labels only)."""
         return linear_scores(self, X)
 
     @available_if(lambda self: self._classifies)
-    def certain(self, X: Any) -> Array:
+    def certain(self, X: MatrixLike) -> Array:
         """Which labels are provably those of the exact optimum (where the certificate bounds how far scores may move).
 
         Parameters
@@ -283,13 +285,13 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         _ = self.certificates_
         return surely(self, X, self._certainty)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
         """R², or the share of right labels with a loss for labels."""
         if self._classifies:
-            return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         return super().score(X, y, sample_weight)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self._classifies:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, MatrixLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
@@ -141,7 +142,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
             raise AttributeError("singular_ is not available: the columns are dependent or the fit was iterative.")
         return 1.0 / scipy.linalg.svdvals(factor.T)[::-1]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
@@ -169,7 +170,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         """Shared work for `certifit.model_selection`: every fold from one pass."""
         return ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

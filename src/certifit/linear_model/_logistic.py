@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
+from sklearn.utils import Tags, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Hidden, Interval, StrOptions
-from certifit._types import Array, Grid
+from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
@@ -129,8 +129,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        random_state: RandomState = None,
         solver: str = "auto",
         max_iter: int = 100,
         verbose: int = 0,
@@ -324,20 +324,20 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         W, b = solve_smooth(task, Options(tol), (evidence["coef"], evidence["intercept"])).value
         return {"witness_coef": W, "witness_intercept": b}
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""
         scores = linear_scores(self, X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
         return _labels(self.decision_function(X), self.classes_, self.threshold_)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Probabilities of the classes, in the order of ``classes_``."""
         return _probabilities(self.decision_function(X), self.classes_)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: MatrixLike) -> Array:
         """Logarithms of the probabilities, without loss where these are tiny."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
@@ -355,7 +355,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             return _labels(scores, classes, self._cut())
         return _probabilities(scores, classes) if name == "predict_proba" else scores
 
-    def certain(self, X: Any) -> Array:
+    def certain(self, X: MatrixLike) -> Array:
         """Which labels are provably those of the exact optimum (of this objective on the training data).
 
         Parameters
@@ -391,7 +391,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             params = np.append(float(self.intercept_[0]), params)
         return likelihood_summary(names, params, spread, certificate, self.fit_intercept)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
@@ -109,7 +110,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         prior: Any = None,
         trace: bool = False,
         time_budget: float | None = None,
@@ -202,7 +203,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         squared = SquaredL2(1.0, None if prior is None else tuple(prior))
         return NonNegative(squared) if self.positive else squared
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
@@ -212,7 +213,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         require(self.solver in ("auto", "cholesky", "qr", "svd"), f"solver={self.solver!r} is fitted one by one")
         return ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -65,7 +65,7 @@ class _ExactRows:
         return np.sqrt(self.image.lengths() ** 2 + (1.0 if self.lift else 0.0))
 
 
-def _solve(B: Array, c: Array) -> tuple[list[int], int] | None:
+def _ratios(B: Array, c: Array) -> tuple[list[int], int] | None:
     """Numerators and positive denominator of the least-squares weights of the rows of B; None if dependent."""
     k = len(B)
     if k == 0:
@@ -83,7 +83,7 @@ def exact_mixture(source: _ExactRows, c: Array, start: list[int]) -> tuple[list[
     independent = reduced(source.rows(np.array(start, dtype=np.int64)).T)[2] if start else []
     support = [start[j] for j in independent]
     if support:
-        numerators, den = _solve(source.rows(np.array(support)), c) or ([], 1)
+        numerators, den = _ratios(source.rows(np.array(support)), c) or ([], 1)
         nu = [Fraction(max(v, 0), den) for v in numerators]
     while True:
         support, numerators, den = _settle(source, c, support, nu)
@@ -101,7 +101,7 @@ def exact_mixture(source: _ExactRows, c: Array, start: list[int]) -> tuple[list[
 def _settle(source: _ExactRows, c: Array, support: list[int], nu: list[Fraction]) -> tuple[list[int], list[int], int]:
     """From a feasible ν to the least-squares weights of (part of) its support, all positive."""
     while True:
-        solution = _solve(source.rows(np.array(support, dtype=np.int64)), c) if support else ([], 1)
+        solution = _ratios(source.rows(np.array(support, dtype=np.int64)), c) if support else ([], 1)
         assert solution is not None
         numerators, den = solution
         fit = [Fraction(v, den) for v in numerators]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from certifit._types import Array
-from certifit.design import cholesky
+from certifit.design import lifted_cholesky
 from certifit.parallel import one_thread
 
 _ROUNDS = 500
@@ -213,8 +213,10 @@ def _newton(G: Array, state: GramState, penalty: Penalty) -> None:
     w, signs, l1, l2 = state.w[S], np.sign(state.w[S]), penalty.l1[S], penalty.l2[S]
     H[np.diag_indices_from(H)] += l2
     slope = state.q[S] - l1 * signs - l2 * w
-    step = _solve(H, slope)
-    if step is None:
+    # A little ridge where columns are dependent: sweeps then take the last digits.
+    factor = lifted_cholesky(H, lift=(0.0, 1e-12, 1e-9, 1e-6), least=1e-13)
+    step = np.full(len(S), np.nan) if factor is None else factor.solve(slope)
+    if not np.all(np.isfinite(step)):
         return
     moved = w + step
     crossed = moved * signs <= 0.0
@@ -236,14 +238,3 @@ def _newton(G: Array, state: GramState, penalty: Penalty) -> None:
     follow(G, state.q, len(state.w), S, move)
     state.w[S] = moved
     state.r2 = max(state.r2 - float(move @ (before + state.q[S])), 0.0)
-
-
-def _solve(H: Array, rhs: Array) -> Array | None:
-    """H⁻¹ rhs; a little ridge where columns are dependent (sweeps then take the last digits)."""
-    size = np.diag(H)
-    for extra in (0.0, 1e-12, 1e-9, 1e-6):
-        factor = cholesky(H + np.diag(extra * size) if extra else H)
-        if factor is not None and np.min(np.diag(factor.C) ** 2 / size) > 1e-13:
-            step = factor.solve(rhs)
-            return step if np.all(np.isfinite(step)) else None
-    return None

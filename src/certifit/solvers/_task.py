@@ -8,7 +8,6 @@ Solvers report values and gaps as the objective is stated: F itself, or F/S with
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,23 +24,34 @@ class Options:
 
     Attributes
     ----------
-    tol : float
+    tol : float ≥ 0
         Share of the null model's loss.
-    max_iter : int or None
+    max_iter : int ≥ 1 or None
         None is the solver's own limit.
-    time_budget : float or None
+    time_budget : float > 0 or None
         Seconds.
     trace : bool
     random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> Options(tol=1e-6).limit(100), Options(max_iter=7).limit(100)
+    (100, 7)
     """
 
     tol: float = 1e-8
     max_iter: int | None = None
     time_budget: float | None = None
     trace: bool = False
-    random_state: Any = None
+    random_state: int | np.random.Generator | None = None
 
     def limit(self, default: int) -> int:
+        """``max_iter``, or the solver's own limit where that is None.
+
+        Parameters
+        ----------
+        default : int ≥ 1
+        """
         return default if self.max_iter is None else self.max_iter
 
 
@@ -115,26 +125,54 @@ class Task:
 
     # -- one output ---------------------------------------------------------------------------------
     def scores(self, w: Array, b: float = 0.0) -> Array:
-        """X w + b, with the known offsets."""
+        """X w + b, with the known offsets.
+
+        Parameters
+        ----------
+        w : (d,) array
+        b : float, default=0
+        """
         z = self.design.product(w) + b
         return z if self.offset is None else z + self.offset
 
     def fit_at(self, z: Array) -> float:
-        """The loss's part of the value at scores z."""
+        """The loss's part of the value at scores z.
+
+        Parameters
+        ----------
+        z : (n,) array
+        """
         with np.errstate(over="ignore"):
             return float(self.objective.total(z, self.y, self.s)) / self.unit
 
     def value(self, w: Array, b: float) -> float:
-        """F (or F/S) at one point."""
+        """F (or F/S) at one point.
+
+        Parameters
+        ----------
+        w : (d,) array
+        b : float
+        """
         return self.fit_at(self.scores(w, b)) + float(self.objective.penalty(w)) / self.unit
 
     def slope(self, w: Array, b: float) -> Array:
-        """Gradient in w of the loss's part."""
+        """Gradient in w of the loss's part.
+
+        Parameters
+        ----------
+        w : (d,) array
+        b : float
+        """
         z = self.scores(w, b)
         return self.design.product_t(self.objective.slope(z, self.y, self.s)) / self.unit
 
     def best_intercept(self, w: Array) -> float:
-        """argmin_b F(w, b)."""
+        """argmin_b F(w, b).
+
+        Parameters
+        ----------
+        w : (d,) array
+        """
         if not self.objective.fit_intercept:
             return 0.0
         return best_offset(self.objective.loss, self.scores(w), self.y, self.s)
@@ -145,14 +183,25 @@ class Task:
         return max(self.value(zero, self.best_intercept(zero)), 1e-300)
 
     def bound(self, w: Array, b: float) -> float:
-        """A lower bound on the minimum from the slopes at (w, b), the best offset assumed; −inf where there is none."""
+        """A lower bound on the minimum from the slopes at (w, b), the best offset assumed; −inf where there is none.
+
+        Parameters
+        ----------
+        w : (d,) array
+        b : float
+        """
         s, y = self.s, self.y
         low, high = self.objective.box(y, s)
         beta = np.clip(self.objective.slope(self.scores(w, b), y, s), low, high)
         return self.bound_of(beta)[0]
 
     def bound_of(self, beta: Array) -> tuple[float, Array]:
-        """The dual value of β in its box, brought to Σβ = 0 and into the domain of R*; and its u = β/s."""
+        """The dual value of β in its box, brought to Σβ = 0 and into the domain of R*; and its u = β/s.
+
+        Parameters
+        ----------
+        beta : (n,) array
+        """
         objective, s, y = self.objective, self.s, self.y
         balanced: Array | None = balance(beta, *objective.box(y, s)) if objective.fit_intercept else beta
         per_row = np.where(s > 0, s, 1.0)

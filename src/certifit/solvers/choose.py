@@ -152,7 +152,7 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
     >>> choose(Absolute(), L1(), "newton")
     Traceback (most recent call last):
     ...
-    certifit._errors.PairingError: solver='newton' needs a smooth loss and a smooth penalty, not absolute loss with
+    certifit.exceptions.PairingError: solver='newton' needs a smooth loss and a smooth penalty, not absolute loss with
     l1; solver='interior_point' works for this pairing.
     """
     if solver not in solver_names():

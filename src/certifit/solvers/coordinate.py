@@ -75,7 +75,17 @@ def solve_coordinate(
 ) -> Solution:
     """Squared loss with a 1-norm or an elastic mix: `coordinate_path` for the objective's own strength.
 
-    ``value`` = (w, b); the figures of ``stats`` are plain numbers.
+    Minimises Σ sᵢ (yᵢ − w·xᵢ − b)² + Λ(ρ‖w‖₁ + ½(1−ρ)‖w‖²). ``value`` = (w, b); the figures of ``stats`` are plain
+    numbers.
+
+    Parameters
+    ----------
+    task : Task
+    options : Options
+    start : (d,) array, default=None
+        Coefficients to begin with.
+    gram : bool or (d, d) array, default=None
+        As in `coordinate_path`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 
 from certifit._types import Array
-from certifit.design import Cholesky, cholesky, powers_of_two
+from certifit.design import Cholesky, lifted_cholesky, powers_of_two
 from certifit.parallel import one_thread
 from certifit.solvers._driver import drive
 from certifit.solvers._separable import separable
@@ -240,13 +240,9 @@ def _factorised(
 
 
 def _factor(H: Array) -> Cholesky:
-    """The factor of H, with as little ridge as it takes."""
-    size = np.maximum(np.diag(H), 1e-300)
-    for extra in (1e-15, 1e-12, 1e-9, 1e-6):
-        found = cholesky(H + np.diag(extra * size))
-        if found is not None:
-            return found
-    return Cholesky(np.diag(np.sqrt(size)), 0.0)
+    """The factor of H; that of its diagonal where rounding has eaten the rest."""
+    found = lifted_cholesky(H, lift=(1e-15, 1e-12, 1e-9, 1e-6))
+    return Cholesky(np.diag(np.sqrt(np.maximum(np.diag(H), 1e-300))), 0.0) if found is None else found
 
 
 def solve_kinked(task: Task, options: Options) -> Solution:

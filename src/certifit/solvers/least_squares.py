@@ -75,6 +75,19 @@ class _Quadratic:
     def residual(self, W: Array, b: Array) -> Array:
         return self.Y - self.design.product(W.T) - b
 
+    def centred(self) -> tuple[Array, Array, Array, Array]:
+        """√s (X − mean) dense, √s (Y − mean − Xw₀), and the two means."""
+        d, root, s = self.design.shape[1], self.root, self.weights
+        mean = self.design.column_means(s) if self.fit_intercept else np.zeros(d)
+        middle = np.zeros(self.Y.shape[1])
+        if self.fit_intercept:
+            middle = self.Y.mean(axis=0) if s is None else s @ self.Y / s.sum()
+        A = self.design.centred(mean)
+        R = self.Y - middle - A @ self.prior.T
+        if root is not None:
+            A, R = A * root[:, None], R * root[:, None]
+        return A, R, mean, middle
+
     def half_gradient(self, W: Array, R: Array) -> Array:
         """XᵀSR − α(W − W₀), (d, t)."""
         SR = R if self.weights is None else R * self.weights[:, None]
@@ -350,19 +363,11 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
 
 def _svd(task: _Quadratic) -> tuple[Array, Array, dict]:
     """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
-    d = task.design.shape[1]
-    mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
-    root = task.root
-    A = task.design.centred(mean, root)
+    A, R, mean, target_mean = task.centred()
     D = powers_of_two(_norms(A))
     U, s, Vt = np.linalg.svd(A / D, full_matrices=False)
     keep = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
     rank = int(keep.sum())
-    n = task.design.shape[0]
-    w = np.ones(n) if task.weights is None else task.weights
-    target_mean = w @ task.Y / w.sum() if task.fit_intercept else np.zeros(task.Y.shape[1])
-    R = task.Y - target_mean - task.design.centred(mean) @ task.prior.T
-    R = R if root is None else R * root[:, None]
     # The rows span the columns of D Vᵀ: a basis of it gives the least norm in raw units.
     basis = scipy.linalg.qr(D[:, None] * Vt[keep].T, mode="economic", check_finite=False) if rank else None
     W = task.prior.copy()
@@ -385,14 +390,8 @@ def _svd(task: _Quadratic) -> tuple[Array, Array, dict]:
 
 def _dual(task: _Quadratic) -> tuple[Array, Array, dict]:
     """Ridge with more columns than rows: the n × n form w = w₀ + Xᵀa, refined once."""
-    d = task.design.shape[1]
-    mean = task.design.column_means(task.weights) if task.fit_intercept else np.zeros(d)
-    A = task.design.centred(mean, task.root)
-    n = len(A)
-    w = np.ones(n) if task.weights is None else task.weights
-    target_mean = w @ task.Y / w.sum() if task.fit_intercept else np.zeros(task.Y.shape[1])
-    R = task.Y - target_mean - task.design.centred(mean) @ task.prior.T
-    R = R if task.root is None else R * task.root[:, None]
+    A, R, mean, target_mean = task.centred()
+    n, d = A.shape
     K = A @ A.T
     W = task.prior.copy()
     worst = 1.0

@@ -94,7 +94,7 @@ def solve_multitask(
         design, Y, weights = Design(design.X[keep]), Y[keep], weights[keep]
     columns = Columns.of(design, weights, fit_intercept)
     parts = [columns.target(np.asarray(Y[:, t], dtype=float)) for t in range(Y.shape[1])]
-    task = _Task(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol)
+    task = _Blocks(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol)
     W = np.zeros((design.shape[1], Y.shape[1])) if start is None else np.array(start, dtype=float).T
     runs = []
     for alpha in np.asarray(strengths, dtype=float):
@@ -124,7 +124,7 @@ class _Look(NamedTuple):
     last: float  # gap ten looks ago, or so
 
 
-class _Task:
+class _Blocks:
     def __init__(self, columns: Columns, targets: Array, ratio: float, tol: float) -> None:
         self.columns, self.targets, self.ratio = columns, targets, ratio
         self.null = 0.5 * float(np.sum(targets * targets))
@@ -146,7 +146,7 @@ class _Task:
             return _Look(W, R, Q, 0.5 * r2 + everything.value(W), gap, columns, number, last)
 
         def advance(at: _Look) -> _Look:
-            W, which = at.W.copy(), self._choose(at.W, at.Q, everything.l1)
+            W, which = at.W.copy(), self._columns(at.W, at.Q, everything.l1)
             block = self.columns.gather(which)
             V = W[which] * block.scale[:, None]
             penalty = self.penalty(alpha, block.scale)
@@ -161,7 +161,7 @@ class _Task:
 
         return drive(look(W, 1, np.inf), advance, finished, _ROUNDS, check_start=True)
 
-    def _choose(self, W: Array, Q: Array, l1: Array) -> Array:
+    def _columns(self, W: Array, Q: Array, l1: Array) -> Array:
         """Rows in use, and the columns that ask most to join."""
         used = np.any(W != 0.0, axis=1)
         share = np.where(used, 0.0, np.sqrt(np.sum(Q * Q, axis=1)) / l1)
