@@ -166,7 +166,7 @@ def _certify(model: Any, **options: Any) -> Callable[[Table], Answer]:
 def _cross(model: Any, scoring: str | None = None) -> Callable[[Table], Answer]:
     def ask(table: Table) -> Answer:
         result = cross_validate(clone(model), table.X, table.y, cv=3, scoring=scoring, sample_weight=table.weight)
-        return {"scores": plain(result.scores)}
+        return {f"scores {name}": plain(values) for name, values in result.scores.items()}
 
     return ask
 
@@ -348,12 +348,14 @@ def _judged() -> Iterator[Question]:
         *(
             sklearn.svm.SVC(max_iter=10_000),
             sklearn.svm.SVC(kernel="linear", max_iter=10_000),
-            sklearn.svm.LinearSVC(),
-            sklearn.svm.LinearSVC(loss="hinge"),
+            sklearn.svm.LinearSVC(random_state=0),
+            sklearn.svm.LinearSVC(loss="hinge", random_state=0),
         ),
     ):
         yield Question(f"certify({model!r})", CLASSES, _certify(model))
-    yield Question("certify(LinearSVC, true)", ("two",), _certify(sklearn.svm.LinearSVC(), objective="true"))
+    yield Question(
+        "certify(LinearSVC, true)", ("two",), _certify(sklearn.svm.LinearSVC(random_state=0), objective="true")
+    )
     yield Question("certify(KernelRidge)", NUMBERS, _certify(TheirKernelRidge(kernel="rbf")))
 
 
