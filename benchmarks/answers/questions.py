@@ -166,7 +166,7 @@ def _certify(model: Any, **options: Any) -> Callable[[Table], Answer]:
 def _cross(model: Any, scoring: str | None = None) -> Callable[[Table], Answer]:
     def ask(table: Table) -> Answer:
         result = cross_validate(clone(model), table.X, table.y, cv=3, scoring=scoring, sample_weight=table.weight)
-        return {f"scores {name}": plain(values) for name, values in result.scores.items()}
+        return {"scores": plain(result["test_score"])}
 
     return ask
 
