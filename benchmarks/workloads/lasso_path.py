@@ -48,15 +48,17 @@ class Judge:
 
     def __call__(self, coefs: Any) -> float:
         from certifit.certificates import issue
-        from certifit.losses import Squared, loss_spec
-        from certifit.regularizers import L1, regularizer_spec
+        from certifit.losses import Squared
+        from certifit.objective import Objective
+        from certifit.regularizers import L1
+        from certifit.solvers.dual import dual_point, evidence_of
 
-        known = {"loss": loss_spec(Squared(0.5)), "regularizer": regularizer_spec(L1()), "lam_per": "mean"}
-        known |= {"intercept": np.zeros(1), "witness_intercept": np.zeros(1), "fit_intercept": False}
-        gaps = []
+        gaps, total = [], float(self.rows.weights.sum())
         for i in range(0, len(self.alphas), 9):
-            one = {"coef": coefs[:, i][None], "witness_coef": self.tight[:, i][None], "lam": float(self.alphas[i])}
-            gaps.append(issue("duality", self.rows, known | one).relative_gap)
+            objective = Objective(Squared(0.5), L1(), float(self.alphas[i]) * total, fit_intercept=False)
+            dual = dual_point(objective, self.rows, self.tight[:, i][None], np.zeros(1))
+            evidence = evidence_of(objective, coefs[:, i], 0.0) | {"dual": dual}
+            gaps.append(issue("duality", self.rows, evidence).relative_gap)
         return max(gaps)
 
 

@@ -73,7 +73,7 @@ def _step(name: str, words: str, onnx: str = "") -> Model:
 FAMILIES: tuple[Family, ...] = (
     Family("losses", pages=("losses",), stored=True),
     Family("regularizers", stored=True),
-    Family("certificates", parts=("_record.Certificate", "local.Neighbourhood", "softmax.SoftmaxStability")),
+    Family("certificates", parts=("_record.Certificate", "local.Neighbourhood", "region.Region")),
     Family("solvers", parts=("least_squares.Factor", "pegasos.Walk")),
     Family(
         "linear_model",

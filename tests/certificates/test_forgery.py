@@ -17,7 +17,9 @@ REAL = X @ [1.0, -2.0]
 
 def refused(certificate, y, **changes):
     """Whether the same kind, asked about changed evidence, fails to prove (or cannot even read it)."""
-    evidence = {k: v for k, v in {**certificate.evidence, **changes}.items() if v is not None}
+    record = certificate.evidence["objective"]
+    inner = {k: changes.pop(k) for k in list(changes) if k in record}
+    evidence = {**certificate.evidence, **changes, "objective": {**record, **inner}}
     try:
         return not issue(certificate.kind, Data.of(X, y), evidence).holds
     except ValueError:
@@ -27,14 +29,17 @@ def refused(certificate, y, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"lam": -1.0},
-        {"lam": np.nan},
-        {"lam": np.inf},
-        {"class_weight": np.array([-1.0, 1.0])},
-        {"class_weight": np.array([np.nan, 1.0])},
+        {"strength": -1.0},
+        {"strength": np.nan},
+        {"strength": np.inf},
+        {"class_weight": [-1.0, 1.0]},
+        {"class_weight": [np.nan, 1.0]},
         {"classes": None},
-        {"classes": np.array([1, 1])},
-        {"classes": np.array([0, 2])},
+        {"classes": [1.0, 1.0]},
+        {"classes": [0.0, 2.0]},
+        {"padding": -1.0},
+        {"padding": -1e6},
+        {"offset": True},
         {"regularizer": {"name": "l2", "params": {"factor": -0.5}}},
         {"loss": {"name": "squared", "params": {"factor": -1.0}}},
         {"coef": np.array([[np.nan, 1.0]])},
@@ -54,8 +59,8 @@ def test_softmax_with_negative_weights():
     three = RNG.integers(0, 3, 30)
     certificate = LogisticRegression().fit(X, three).certificate_
     assert not refused(certificate, three)
-    assert refused(certificate, three, class_weight=np.array([1.0, -1.0, 1.0]))
-    assert refused(certificate, three, lam=-1.0)
+    assert refused(certificate, three, class_weight=[1.0, -1.0, 1.0])
+    assert refused(certificate, three, strength=-1.0)
 
 
 @pytest.mark.parametrize("regularizer", [NonNegative(L1()), NonNegative(Zero())], ids=["l1", "none"])

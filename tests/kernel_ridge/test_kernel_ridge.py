@@ -85,8 +85,7 @@ def test_callable_and_precomputed_kernels_agree():
 def test_tampering_is_refused():
     X, y = _data(5)
     c = KernelRidge(0.5, kernel="rbf").fit(X, y).certificate_
-    coef = np.array(c.evidence["dual_coef"]) * 1.01
-    evidence = dict(c.evidence) | {"dual_coef": coef}
+    evidence = dict(c.evidence) | {"coef": c.evidence["coef"] * 1.01}
     digests = dict(c.digests) | {"evidence": digest_evidence(evidence)}
     assert not c.tampered(evidence=evidence).verify(X, y)
     assert not c.tampered(evidence=evidence, digests=digests).verify(X, y)

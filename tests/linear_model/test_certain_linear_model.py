@@ -7,7 +7,7 @@ import certifit as cf
 from certifit.linear_model import LinearModel
 
 
-@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(5))
 def test_certain_labels_do_not_change(loss, seed):
     rng = np.random.default_rng(seed)
@@ -24,7 +24,7 @@ def test_certain_labels_do_not_change(loss, seed):
 def test_no_bound_no_certainty_and_no_labels_no_question():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), rng.integers(0, 2, 30)
-    assert not LinearModel("hinge", "l2", lam=0.1).fit(X, y).certain(X).any()
+    assert not LinearModel("hinge", "l1", lam=0.1).fit(X, y).certain(X).any()
     assert not hasattr(LinearModel("squared"), "certain")
 
 

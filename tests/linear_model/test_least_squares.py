@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from certifit.certificates import issue
 from certifit.certificates._data import Data
 from certifit.linear_model import LinearRegression, Ridge
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import SquaredL2
+from certifit.solvers.dual import dual_point, evidence_of
 from tests.certificates.tampering import refuses_everything
 from tests.contract import contract
 
@@ -68,9 +72,9 @@ def test_certified_gap_covers_the_true_one(seed, n, d, t, alpha, fit_intercept, 
 
 
 def exact_evidence(model, alpha):
-    coef = np.atleast_2d(model.coef_)
-    b = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).copy()
-    return {"coef": coef, "intercept": b, "fit_intercept": model.fit_intercept, "alpha": float(alpha)}
+    return evidence_of(
+        Objective(Squared(), SquaredL2(), float(alpha), model.fit_intercept), model.coef_, model.intercept_
+    )
 
 
 @given(seed=st.integers(0, 10_000), size=st.floats(1e-12, 1.0))
@@ -81,12 +85,8 @@ def test_the_gap_of_a_worsened_model_is_at_least_its_suboptimality(seed, size):
     evidence = exact_evidence(model, 2.0)
     truth = issue("least-squares", Data.of(X, y), evidence, "exact").gap
     assert truth <= issue("least-squares", Data.of(X, y), evidence).gap * (1 + 1e-12)
-    dual = {
-        "loss": {"name": "squared"},
-        "regularizer": {"name": "l2"},
-        "lam": 2.0,
-        "lam_per": "sum",
-    }
+    objective, data = Objective.from_dict(evidence["objective"]), Data.of(X, y)
+    dual = {"dual": dual_point(objective, data, evidence["coef"], evidence["intercept"])}
     assert truth <= issue("duality", Data.of(X, y), evidence | dual).gap * (1 + 1e-12)
     exact = issue("duality", Data.of(X, y), evidence | dual, "exact")
     assert truth <= exact.gap * (1 + 1e-12) + 1e-300

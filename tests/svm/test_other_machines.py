@@ -17,7 +17,7 @@ from certifit.svm import HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC,
 
 
 def _refuses(c, X, y, key, change):
-    evidence = dict(c.evidence) | {key: change(np.array(c.evidence[key]))}
+    evidence = dict(c.evidence) | {key: change(c.evidence[key])}
     digests = dict(c.digests) | {"evidence": digest_evidence(evidence)}
     assert not c.tampered(evidence=evidence).verify(X, y), key
     assert not c.tampered(evidence=evidence, digests=digests).verify(X, y), key
@@ -184,9 +184,9 @@ def test_linear_certificates_refuse_tampering():
     c = LinearSVC(loss="hinge").fit(X, y).certificate_
     for key, change in (
         ("coef", lambda a: a + 0.01),
-        ("beta", lambda a: a * 1.01),
+        ("dual", lambda a: a * 1.01),
         ("intercept", lambda a: a + 0.1),
-        ("class_cost", lambda a: a * 0.9),
+        ("objective", lambda a: a | {"class_weight": [0.9 * v for v in a["class_weight"]]}),
     ):
         _refuses(c, X, y, key, change)
     assert not c.tampered(figures=dict(c.figures) | {"gap": 0.0}).verify(X, y)

@@ -233,12 +233,13 @@ def test_certificates_refuse_tampering_and_survive_json():
     c = SVC(C=2.0).fit(X, y).certificate_
     assert Certificate.from_dict(c.to_dict()).verify(X, y)
     for key, change in (
-        ("dual_coef", lambda a: a * 1.001),
+        ("coef", lambda a: a * 1.001),
+        ("dual", lambda a: a * 1.001),
         ("intercept", lambda a: a + 0.1),
-        ("class_cost", lambda a: a * 0.5),
+        ("objective", lambda a: a | {"class_weight": [0.5 * v for v in a["class_weight"]]}),
         ("support", lambda a: a[::-1]),
     ):
-        evidence = dict(c.evidence) | {key: change(np.array(c.evidence[key]))}
+        evidence = dict(c.evidence) | {key: change(c.evidence[key])}
         digests = dict(c.digests) | {"evidence": digest_evidence(evidence)}
         assert not c.tampered(evidence=evidence).verify(X, y), key
         assert not c.tampered(evidence=evidence, digests=digests).verify(X, y), key

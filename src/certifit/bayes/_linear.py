@@ -21,7 +21,11 @@ from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
+from certifit.solvers.dual import evidence_of
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -285,7 +289,8 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     def _prove(self, Phi: Array, y: Array, sample_weight: Any) -> tuple[Certificate, ...]:
         data = Data.of(Phi, y, sample_weight)
         shared = {"coef": self.coef_, "intercept": self.intercept_, "fit_intercept": bool(self.fit_intercept)}
-        ridge = shared | {"coef": self.coef_[None, :], "alpha": self.lambda_ / self.alpha_}
+        penalised = Objective(Squared(), SquaredL2(), self.lambda_ / self.alpha_, bool(self.fit_intercept))
+        ridge = evidence_of(penalised, self.coef_, self.intercept_)
         free = [
             name
             for name, given in (("alpha", self.noise_precision), ("lambda", self.weight_precision))

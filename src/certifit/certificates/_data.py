@@ -66,15 +66,6 @@ class Data:
         """Sample weights, ones when none were given."""
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
-    def padded(self, evidence: Evidence) -> Data:
-        """With a constant column where the evidence says that the offset was penalised as one (``pad``)."""
-        if "pad" not in evidence:
-            return self
-        column = np.full((self.X.shape[0], 1), float(evidence["pad"]))
-        sparse = scipy.sparse.issparse(self.X)
-        X = scipy.sparse.hstack([self.X, column], format="csr") if sparse else np.hstack([self.X, column])
-        return Data(X, self.y, self.sample_weight, self.offset)
-
     def shapes_agree(self) -> bool:
         """Whether every part has as many rows as X."""
         n = self.X.shape[0]

@@ -123,6 +123,8 @@ class Proof:
 
     figures: Mapping[str, Figure]
     checks: tuple[Check, ...]
+    region: object | None = None
+    """Where the exact optimum must be, for kinds that bound it; `Certificate.region` hands it on."""
 
     @property
     def holds(self) -> bool:
@@ -239,6 +241,9 @@ class Certificate:
     rigor : "float" or "exact"
     failures : tuple of str
         The checks that did not pass, when ``holds`` is False.
+    region : object or None
+        Where the exact optimum must be, as far as this proof bounds it (what ``model.certain`` asks). Not written to
+        JSON: a re-check finds it again from the data.
 
     Examples
     --------
@@ -259,6 +264,7 @@ class Certificate:
     digests: Mapping[str, str]
     rigor: Rigor = "float"
     failures: tuple[str, ...] = field(default=())
+    region: object | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Plain types only: a number or a word of some other class could answer comparisons as it likes."""
@@ -427,6 +433,7 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
         digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
         rigor=rigor,
         failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),
+        region=proof.region if proof.holds else None,
     )
 
 

@@ -18,6 +18,14 @@ from certifit.kernels import Linear as LinearKernel
 _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
 
 
+GIVEN = "the given kernel values come from a Mercer kernel"
+
+
+def given_kernel(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is assumed of kernel values that are given rather than computed from the rows."""
+    return (GIVEN,) if "gram" in evidence or evidence.get("kernel") == ["precomputed"] else ()
+
+
 def is_exact(X: Any) -> bool:
     """Whether an array holds exact rationals."""
     return bool(np.dtype(getattr(X, "dtype", float)).hasobject)
@@ -65,6 +73,15 @@ class GramSource:
         if exact and self.given is not None:
             self.given = rationals(self.given)
         self.n = n
+
+    @property
+    def exact(self) -> bool:
+        """Whether kernel values are exact rationals (or enclosed by them)."""
+        return is_exact(self.X if self.given is None else self.given)
+
+    def norms(self) -> Array:
+        """Upper bounds of ‖φ(xᵢ)‖ for every row, as floats."""
+        return self.radii()._outward()[1]
 
     @property
     def mercer(self) -> bool:
@@ -140,26 +157,6 @@ def centre_of(kernel: Kernel | None, X: Matrix) -> Array | None:
     if not isinstance(kernel, LinearKernel) or scipy.sparse.issparse(X) or is_exact(X):
         return None
     return np.asarray(X.mean(axis=0))
-
-
-def hinge_offsets(scores: Ball, y: Array, cost: Array) -> tuple[float, float]:
-    """An interval that surely contains every b minimising Σ costᵢ max(0, 1 − yᵢ(scoreᵢ + b)).
-
-    The slope in b rises by costᵢ where b passes yᵢ − scoreᵢ. Moving all these points down moves the minimisers
-    down, so the lower ends of the scores' balls bound them on one side and the upper ends on the other. A slope
-    that is zero to rounding counts as zero, which only widens the interval.
-    """
-    slack = 4.0 * gamma(len(y) + 2) * float(np.sum(cost))
-    start = -float(np.sum(cost[y > 0]))
-    ends = []
-    for points, limit in ((y - scores.upper, -slack), (y - scores.lower, slack)):
-        order = np.argsort(points, kind="stable")
-        slope = start + np.cumsum(cost[order])
-        k = int(np.searchsorted(slope, limit, side="left" if limit < 0 else "right"))
-        if k >= len(order):
-            return -np.inf, np.inf
-        ends.append(float(points[order[k]]))
-    return min(ends), max(ends)
 
 
 def stable_sign(scores: Ball, offsets: tuple[float, float], reach: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, dot
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.gram import GramSource, codes_of, new_scores, radii, stable_sign
+from certifit.certificates.gram import GramSource, codes_of, given_kernel, new_scores, radii, stable_sign
 from certifit.kernels import Kernel
 
 _NEGLIGIBLE = 1e-7  # a margin below this share of the radius drowns in the rounding of the Gram matrix
@@ -43,7 +43,11 @@ class _Hulls:
         self.widest = 0.5 * self.norm / self.mass
 
 
-class _HardMargin(Kind):
+@register
+class HardMargin(Kind):
+    """Largest margin with a kernel that is Mercer by construction, or on given kernel values."""
+
+    name: ClassVar[str] = "hard-margin"
     theorem: ClassVar[str] = "duality of largest margin and nearest points of the hulls"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
@@ -68,12 +72,12 @@ class _HardMargin(Kind):
                 "every row is on its side", bool(functional.lower > 0), f"least margin {float(functional.lower):.3g}"
             ),
             Check("the gap is a finite number", bool(np.isfinite(figures["gap"].stated))),
-            self._convex(h.source),
+            Check("the kernel is Mercer, or its values are given", h.source.given is not None or h.source.mercer),
         )
         return Proof(figures, checks)
 
-    def _convex(self, source: GramSource) -> Check:
-        return Check("the kernel is Mercer", source.mercer)
+    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+        return super().assumptions(evidence) + given_kernel(evidence)
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         return (
@@ -112,24 +116,6 @@ def certain_sides(kernel: Kernel | None, data: Data, evidence: Mapping[str, Any]
 
 def _least(margin: Ball) -> Ball:
     return -((-margin).max())
-
-
-@register
-class HardMargin(_HardMargin):
-    """Largest margin with a kernel that is Mercer by construction."""
-
-    name: ClassVar[str] = "hard-margin"
-
-
-@register
-class GramHardMargin(_HardMargin):
-    """Largest margin on given kernel values."""
-
-    name: ClassVar[str] = "hard-margin-gram"
-    assumes: ClassVar[tuple[str, ...]] = ("the given kernel values come from a Mercer kernel",)
-
-    def _convex(self, source: GramSource) -> Check:
-        return Check("kernel values are given", source.given is not None)
 
 
 @register

@@ -12,14 +12,15 @@ factor is, because ε is computed. The same T bounds each coefficient's distance
 Columns that are dependent to working precision have no such T. Then the claim is the one that still can be proved:
 no coefficients up to 1000 times as large fit better by more than the gap (the tangent plane bounds P from below).
 
-Evidence: ``coef`` (t, d), ``intercept`` (t,), ``fit_intercept``; optionally ``alpha`` (sum form, per target), ``prior``
-(t, d), and ``positive``.
+Evidence: ``objective`` (squared loss with factor one, and the squared norm with factor one around a prior guess, or
+none; one record for all targets or one each), ``coef`` (t, d) and ``intercept`` (t,).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,10 @@ from certifit.certificates._record import (
     roughly,
     upper,
 )
-from certifit.certificates.duality import line, words
+from certifit.certificates.optimality import line, numbers, read_objectives, sound, words
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 
 _REACH = 1000.0  # how much larger than the fitted ones other coefficients may be, when rank is short
 _SMALL = 1 << 14  # entries of X up to which residuals are computed in exact arithmetic
@@ -54,6 +58,40 @@ def _residual(data: Data, Y: Ball, coef: Array, intercept: Array, rigor: Rigor) 
     return Y - dot(data.X, ball(coef.T)) - intercept
 
 
+@dataclass(frozen=True)
+class _Task:
+    """Σ s r² + α‖w − w₀‖² for each target, perhaps with w ≥ 0."""
+
+    alphas: Array  # (t,)
+    prior: Array | None  # (t, d)
+    positive: bool
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, objectives: tuple[Objective, ...], columns: int) -> _Task:
+        base: list[Regularizer] = []
+        for o in objectives:
+            inner = o.regularizer.base if isinstance(o.regularizer, NonNegative) else o.regularizer
+            plain = o.loss == Squared() and (isinstance(inner, Zero) or getattr(inner, "factor", 0.0) == 1.0)
+            if not plain or not isinstance(inner, (Zero, SquaredL2)) or o.padding is not None or o.offset:
+                raise ValueError("this is for (y − z)² with the penalty α‖w − w₀‖² or none, and a free offset")
+            base.append(inner)
+        first, priors = objectives[0], [getattr(r, "prior", None) for r in base]
+        if any(o.signed != first.signed or o.fit_intercept != first.fit_intercept for o in objectives):
+            raise ValueError("all targets share the offset and the signs")
+        alphas = np.array([0.0 if isinstance(r, Zero) else o.strength for o, r in zip(objectives, base)])
+        prior = None
+        if any(p is not None for p in priors):
+            prior = np.array([np.zeros(columns) if p is None else np.array(p) for p in priors])
+            if prior.shape != (len(base), columns):
+                raise ValueError("a prior holds one number for each column")
+        return cls(alphas, prior, first.signed, first.fit_intercept)
+
+    def away(self, coef: Array) -> Array:
+        """w − w₀, as floats."""
+        return coef if self.prior is None else coef - self.prior
+
+
 @register
 class LeastSquares(Kind):
     """Claim: the least-squares fit is within ``gap`` of the best, and ``digits`` of its coefficients are right."""
@@ -62,27 +100,21 @@ class LeastSquares(Kind):
     theorem: ClassVar[str] = "a convex quadratic lies qᵀH⁻¹q above its minimum"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
-        n, d = data.X.shape
-        Y = np.asarray(data.y, dtype=float).reshape(n, -1)
-        coef = np.atleast_2d(np.asarray(evidence["coef"], dtype=float))
-        intercept = np.broadcast_to(np.asarray(evidence["intercept"], dtype=float), (len(coef),))
-        fit_intercept = bool(evidence["fit_intercept"])
-        checks = [
-            Check("coefficients match the data", coef.shape == (Y.shape[1], d)),
-            Check("weights are not negative", bool(np.all(data.weights >= 0))),
-            Check("no offset where none is allowed", fit_intercept or not np.any(intercept)),
-        ]
-        if evidence.get("positive"):
-            checks.append(Check("no coefficient is negative", bool(np.all(coef >= 0))))
+        d = data.X.shape[1]
+        objectives, targets = read_objectives(data, evidence)
+        task, Y = _Task.of(objectives, d), np.column_stack([t.y for t in targets])
+        coef, intercept = (numbers(evidence, k) for k in ("coef", "intercept"))
+        fits = coef.shape == (Y.shape[1], d) and intercept.shape == (len(coef),)
+        checks = [Check("coefficients match the data", fits), *sound(objectives[0], targets[0], coef, intercept)]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
         residual = _residual(data, Ball(Y), coef, intercept, rigor)
         if rigor == "exact":
-            figures = _exact_figures(data, residual, coef, evidence)
+            figures = _exact_figures(data, residual, coef, task)
         else:
-            figures = _float_figures(data, Ball(Y), residual, coef, intercept, evidence)
+            figures = _float_figures(data, Ball(Y), residual, coef, intercept, task)
             if "witness_coef" in evidence:
-                figures = _through_witness(figures, data, Y, evidence)
+                figures = _through_witness(figures, data, Y, evidence, task)
         gap = figures["gap"].stated
         checks.append(Check("the gap is bounded", math.isfinite(gap), f"{gap:.3g}"))
         return Proof(figures, tuple(checks))
@@ -110,28 +142,18 @@ class LeastSquares(Kind):
         return text
 
 
-def _strengths(evidence: Mapping[str, Any], targets: int) -> Array:
-    return np.broadcast_to(np.asarray(evidence.get("alpha", 0.0), dtype=float), (targets,))
-
-
-def _deviation(evidence: Mapping[str, Any], coef: Array) -> Array:
-    """w − w₀, as floats."""
-    return coef - np.asarray(evidence["prior"]) if "prior" in evidence else coef
-
-
 def _float_figures(
-    data: Data, Y: Ball, residual: Ball, coef: Array, intercept: Array, evidence: Mapping[str, Any]
+    data: Data, Y: Ball, residual: Ball, coef: Array, intercept: Array, task: _Task
 ) -> dict[str, Figure]:
     weights, d = data.weights, data.X.shape[1]
-    fit_intercept = bool(evidence["fit_intercept"])
+    fit_intercept = task.fit_intercept
     frame = Frame.of(data.X, weights, fit_intercept)
     B = frame.matrix()
-    alphas = _strengths(evidence, len(coef))
     S = ball(weights).sum()
     value, gap, shares, digits, survive, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
     factors: dict[float, Factor | None] = {}
     for t in range(len(coef)):
-        alpha = float(alphas[t])
+        alpha = float(task.alphas[t])
         if alpha not in factors:
             ridge = np.where(np.arange(B.shape[1]) < d, alpha, 0.0) / frame.scale**2
             factors[alpha] = gram_factor(B, ridge) or qr_factor(B, ridge)
@@ -139,12 +161,12 @@ def _float_figures(
         r = residual[:, t]
         q = frame.half_gradient(r, weights, data.X)
         r = rounded(r) if r.exact else r
-        away = ball(_deviation(evidence, coef)[t])
+        away = ball(task.away(coef)[t])
         own = (r.square() * weights).sum() + away.square().sum() * alpha
         pull = np.zeros(B.shape[1])
-        pull[:d] = _deviation(evidence, coef)[t]
+        pull[:d] = task.away(coef)[t]
         q = q - Ball(pull, np.abs(pull) * 2 * UNIT) * alpha / frame.scale
-        if evidence.get("positive"):  # where w = 0 only a push upwards counts
+        if task.positive:  # where w = 0 only a push upwards counts
             rest = np.append(coef[t] == 0.0, [False] * (B.shape[1] - d))
             keep = ~(rest & (q.upper <= 0.0))
             q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, np.broadcast_to(q.rad, q.shape), 0.0))
@@ -155,7 +177,7 @@ def _float_figures(
             survive.append(_digits_if_rounded(B, factor, theta, r, weights))
             condition = max(condition, float(np.linalg.cond(factor.T)))
         value, gap = value + own, gap + mine
-        shares.append(_share_of_null(mine, Y[:, t], weights, fit_intercept, alpha, evidence, t))
+        shares.append(_share_of_null(mine, Y[:, t], weights, task, t))
     full = all(f is not None for f in factors.values())
     figures = {
         "value": about(value / S),
@@ -173,13 +195,12 @@ def _float_figures(
 
 
 def _through_witness(
-    figures: dict[str, Figure], data: Data, Y: Array, evidence: Mapping[str, Any]
+    figures: dict[str, Figure], data: Data, Y: Array, evidence: Mapping[str, Any], task: _Task
 ) -> dict[str, Figure]:
     """The sharper bound P(model) − P(witness) + gap(witness), where the columns are dependent."""
     coef, b = np.atleast_2d(evidence["witness_coef"]), np.atleast_1d(evidence["witness_intercept"])
     residual = _residual(data, Ball(Y), coef, b, "float")
-    plain = {k: v for k, v in evidence.items() if not k.startswith("witness")}
-    there = _float_figures(data, Ball(Y), residual, coef, b, plain)
+    there = _float_figures(data, Ball(Y), residual, coef, b, task)
     value, other = figures["value"].proved, there["value"].proved
     gap = Ball(max(value - other, 0.0), 1e-13 * (value + other)) + there["gap"].proved
     if not gap.upper < figures["gap"].proved:
@@ -229,33 +250,30 @@ def _rank(B: Array) -> int:
     return int(np.sum(s > max(B.shape) * 2 * UNIT * s.max(initial=0.0)))
 
 
-def _share_of_null(
-    gap: Ball, y: Ball, weights: Array, fit_intercept: bool, alpha: float, evidence: Mapping[str, Any], t: int
-) -> Ball:
+def _share_of_null(gap: Ball, y: Ball, weights: Array, task: _Task, t: int) -> Ball:
     total = weights.sum()
-    b = float(weights @ y.mid / total) if fit_intercept and total > 0 else 0.0
+    b = float(weights @ y.mid / total) if task.fit_intercept and total > 0 else 0.0
     null = ((y - b).square() * weights).sum()
-    if "prior" in evidence:
-        null = null + ball(np.atleast_2d(evidence["prior"])[t]).square().sum() * alpha
+    if task.prior is not None:
+        null = null + ball(task.prior[t]).square().sum() * float(task.alphas[t])
     if not gap.upper > 1e-300:
         return Ball(0.0)
     return gap / null if null.lower > 0 else Ball(np.inf)
 
 
-def _exact_figures(data: Data, residual: Ball, coef: Array, evidence: Mapping[str, Any]) -> dict[str, Figure]:
+def _exact_figures(data: Data, residual: Ball, coef: Array, task: _Task) -> dict[str, Figure]:
     """The same claim with P − P* = qᵀH⁺q/S computed in rational numbers."""
-    if evidence.get("positive"):
+    if task.positive:
         raise ValueError("Exact rigour is not available for positive=True; use rigor='float'.")
-    fit_intercept, weights = bool(evidence["fit_intercept"]), rationals(data.weights)
+    fit_intercept, weights = task.fit_intercept, rationals(data.weights)
     X = rationals(data.X)
     n, d = X.shape
     A = np.column_stack([X, rationals(np.ones(n))]) if fit_intercept else X
     S = weights.sum()
     G = A.T @ (weights[:, None] * A)
-    alphas = _strengths(evidence, len(coef))
     value, gap, share, rank = rationals(0.0)[()], rationals(0.0)[()], 0.0, d
     for t in range(len(coef)):
-        alpha, away = rationals(alphas[t])[()], rationals(_deviation(evidence, coef)[t])
+        alpha, away = rationals(task.alphas[t])[()], rationals(task.away(coef)[t])
         r = residual.mid[:, t]
         own = (weights * r * r).sum() + alpha * (away * away).sum()
         q = A.T @ (weights * r)

@@ -17,20 +17,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Bools, Matrix
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._frame import Frame, gram_factor, qr_factor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates.duality import binary, changed, line, sound, witness_scores, words
-from certifit.losses import Loss, best_offset, get_loss
-from certifit.regularizers import SquaredL2, Zero, get_regularizer
+from certifit.certificates.optimality import (
+    changed,
+    line,
+    numbers,
+    read_objectives,
+    share_of,
+    sound,
+    witness_scores,
+    words,
+)
+from certifit.losses import Loss
+from certifit.objective import Objective, Target
+from certifit.regularizers import SquaredL2, Zero
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,14 @@ class Neighbourhood:
         """How far a score may lie from that of the exact optimum."""
         return self.reach * (1.0 + 1e-12) * self.lengths(X)
 
+    def rows(self, X: Matrix, coef: Array, intercept: Array, now: Array, limit: float = 0.0) -> Bools:
+        """Which rows of X have surely the optimum's label; ``now`` are the scores the model gives them."""
+        z = dot(X, np.ravel(np.asarray(coef, dtype=float))) + float(np.ravel(intercept)[0])
+        away = self.radius(X)
+        slack = 8 * UNIT * (np.abs(z.mid) + away)
+        sure = np.where(now > limit, z.lower - away - slack > limit, z.upper + away + slack < limit)
+        return np.asarray(sure)
+
 
 def slopes(loss: Loss, z: Ball, y: Array) -> Ball:
     """φ′(z) as a ball: it grows with z, and its formula is good to 8 ulp."""
@@ -69,89 +87,95 @@ def slopes(loss: Loss, z: Ball, y: Array) -> Ball:
 
 @dataclass(frozen=True)
 class _Local:
-    """The bound and what it was computed from."""
+    """The bound and what it was computed from (sums, not means)."""
 
     value: Ball
-    null: float
+    null: Ball
     gap: Ball
     u: float
     scores: Ball
-    weights: Array
     area: Neighbourhood | None
 
 
-def examine(data: Data, evidence: Mapping[str, Any]) -> _Local:
-    """All figures of the local bound (sums, not means)."""
-    loss, penalty = get_loss(evidence["loss"]), get_regularizer(evidence.get("regularizer", "none"))
-    if not loss.self_concordant or not isinstance(penalty, (SquaredL2, Zero)):
-        raise ValueError("The local bound is for losses with |φ‴| ≤ φ″ and the penalty l2 or none.")
-    y, weights = binary(data, evidence)
-    y = np.asarray(y, dtype=float)
-    w = np.asarray(evidence["coef"], dtype=float).reshape(-1)
-    b = float(np.ravel(evidence["intercept"])[0])
-    fit_intercept = bool(evidence["fit_intercept"])
-    strength = float(np.ravel(evidence.get("lam", 0.0))[0])
-    z = dot(data.X, ball(w)) + b
-    z = z if data.offset is None else z + data.offset
-    value = (loss.value(z, y) * weights).sum()
-    if strength:
-        value = value + penalty.value(ball(w)) * strength
-    start = np.zeros(len(y)) if data.offset is None else data.offset
-    at = best_offset(loss, start, y, weights) if fit_intercept else 0.0
-    null = float(weights @ loss.value(start + at, y))
-    curved = weights * loss.curvature(z.mid, y)
-    frame = Frame.of(data.X, curved, fit_intercept)
-    q = frame.half_gradient(slopes(loss, z, y), weights, data.X)
-    ridge = np.zeros(len(frame.scale))
-    if strength and isinstance(penalty, SquaredL2):
-        d = len(w)
-        ridge[:d] = strength * penalty.convexity
-        away = ball(w) - (0.0 if penalty.prior is None else np.array(penalty.prior))
+@dataclass(frozen=True)
+class _Fit:
+    """One target with its data, and the bound at any coefficients."""
+
+    X: Matrix
+    offset: Array | None
+    objective: Objective
+    target: Target
+
+    @classmethod
+    def of(cls, data: Data, evidence: Mapping[str, Any]) -> _Fit:
+        objectives, targets = read_objectives(data, evidence)
+        objective = objectives[0]
+        if len(targets) != 1 or targets[0].outputs != 1:
+            raise ValueError("The local bound is for one output.")
+        if not objective.loss.self_concordant or not isinstance(objective.regularizer, (SquaredL2, Zero)):
+            raise ValueError("The local bound is for losses with |φ‴| ≤ φ″ and the penalty l2 or none.")
+        X = data.X
+        if objective.padding is not None:
+            column = np.full((X.shape[0], 1), objective.padding)
+            X = scipy.sparse.hstack([X, column], format="csr") if scipy.sparse.issparse(X) else np.hstack([X, column])
+        return cls(X, data.offset, objective, targets[0])
+
+    def point(self, coef: Array, intercept: float) -> tuple[Ball, float]:
+        """Coefficients and free offset; a penalised one is the weight b/B of the constant column."""
+        if self.objective.padding is None:
+            return ball(coef), intercept
+        last = Ball(intercept) / self.objective.padding
+        return Ball(np.append(coef, last.mid), np.append(np.zeros(len(coef)), last.rad)), 0.0
+
+    @property
+    def ridge(self) -> float:
+        """The curvature of the penalty."""
+        return 0.0 if isinstance(self.objective.regularizer, Zero) else self.objective.convexity
+
+    def at(self, coef: Array, intercept: float) -> _Local:
+        """All figures of the local bound."""
+        objective, y, weights = self.objective, self.target.y, self.target.weights
+        w, b = self.point(coef, intercept)
+        z = dot(self.X, w) + b
+        z = z if self.offset is None else z + self.offset
+        value = objective.total(z, Ball(y), weights) + objective.penalty(w)
+        start = np.zeros(len(y)) if self.offset is None else self.offset
+        flat = Ball(start) + float(objective.constants(self.target, self.offset)[0])
+        null = objective.total(flat, Ball(y), weights) + objective.penalty(ball(np.zeros(len(w))))
+        nothing = _Local(value, null, Ball(np.inf), np.inf, z, None)
+        frame = Frame.of(self.X, objective.curvature(z.mid, y, weights), objective.free)
+        q, ridge = self._gradient(frame, z, w)
+        B = frame.matrix()
+        factor = gram_factor(B, ridge) or qr_factor(B, ridge)
+        if factor is None or not np.isfinite(value.upper):
+            return nothing
+        # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
+        drift = math.expm1(float(np.max(np.broadcast_to(z.rad, z.shape), initial=0.0))) + 32 * UNIT
+        epsilon = factor.epsilon + drift * (1.0 + factor.epsilon)
+        if not epsilon < 0.5:
+            return nothing
+        length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
+        area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.scale, objective.free)
+        r = float(np.max(area.lengths(self.X)[weights > 0], initial=0.0))
+        size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
+        u = size * r * (1.0 + 1e-12)
+        if not u < 1.0:
+            return replace(nothing, u=u)
+        gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
+        return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)))
+
+    def _gradient(self, frame: Frame, z: Ball, w: Ball) -> tuple[Ball, Array]:
+        """The gradient and the penalty's curvature in the coordinates of the frame."""
+        q = frame.half_gradient(slopes(self.objective.loss, z, self.target.y), self.target.weights, self.X)
+        ridge, d = np.zeros(len(frame.scale)), len(w)
+        penalty = self.objective.regularizer
+        if not self.ridge or not isinstance(penalty, SquaredL2):
+            return q, ridge
+        ridge[:d] = self.ridge
+        away = w - (0.0 if penalty.prior is None else np.array(penalty.prior))
         pull = np.zeros(len(ridge)), np.zeros(len(ridge))
         pull[0][:d], pull[1][:d] = away.mid, away.rad
-        q = q + Ball(*pull) * ridge / frame.scale
-        ridge = ridge / frame.scale**2
-    B = frame.matrix()
-    factor = gram_factor(B, ridge) or qr_factor(B, ridge)
-    if factor is None or not np.isfinite(value.upper):
-        return _Local(value, null, Ball(np.inf), np.inf, z, weights, None)
-    # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
-    drift = math.expm1(float(np.max(np.broadcast_to(z.rad, z.shape), initial=0.0))) + 32 * UNIT
-    epsilon = factor.epsilon + drift * (1.0 + factor.epsilon)
-    if not epsilon < 0.5:
-        return _Local(value, null, Ball(np.inf), np.inf, z, weights, None)
-    length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
-    area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.scale, fit_intercept)
-    r = float(np.max(area.lengths(data.X)[weights > 0], initial=0.0))
-    size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
-    u = size * r * (1.0 + 1e-12)
-    if not u < 1.0:
-        return _Local(value, null, Ball(np.inf), u, z, weights, None)
-    gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
-    area = Neighbourhood(factor.T, epsilon, size / (1.0 - u), frame.centre, frame.scale, fit_intercept)
-    return _Local(value, null, gap, u, z, weights, area)
-
-
-def _through_witness(data: Data, evidence: Mapping[str, Any], checks: list[Check]) -> Proof:
-    """P(model) − P(witness) + the local bound at the witness."""
-    here = {k: v for k, v in evidence.items() if not k.startswith("witness")}
-    there = here | {"coef": evidence["witness_coef"], "intercept": evidence["witness_intercept"]}
-    model, best = examine(data, here), examine(data, there)
-    checks.append(Check("the witness is near the optimum", best.area is not None, f"u = {best.u:.3g}"))
-    S = float(model.weights.sum())
-    if best.area is None:
-        return Proof({"value": about(model.value / S)}, tuple(checks))
-    gap = model.value - best.value + best.gap
-    gap = model.gap if model.gap.upper <= gap.upper else gap
-    figures: dict[str, Figure] = {
-        "value": about(model.value / S),
-        "bound": lower((best.value - best.gap) / S),
-        "gap": upper(gap / S),
-        "relative_gap": upper(gap / model.null if model.null > 0 else gap * 0.0),
-    }
-    if "classes" in evidence:
-        figures |= changed(model.scores, witness_scores(data, evidence))
-    return Proof(figures, tuple(checks))
+        return q + Ball(*pull) * ridge / frame.scale, ridge / frame.scale**2
 
 
 @register
@@ -162,35 +186,40 @@ class LocalBound(Kind):
     theorem: ClassVar[str] = "self-concordance: a small Newton decrement bounds the distance to the optimum"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
-        data = data.padded(evidence)
-        d = data.X.shape[1]
-        checks = [
-            Check("coefficients match the data", np.size(evidence["coef"]) == d),
-            *sound(evidence, *(np.asarray(part, dtype=float) for part in binary(data, evidence))),
-            Check(
-                "no offset where none is allowed", bool(evidence["fit_intercept"]) or not np.any(evidence["intercept"])
-            ),
-        ]
+        fit = _Fit.of(data, evidence)
+        w, b = numbers(evidence, "coef"), numbers(evidence, "intercept")
+        fits = w.shape == (1, data.X.shape[1]) and b.shape == (1,)
+        checks = [Check("coefficients match the data", fits), *sound(fit.objective, fit.target, w, b)]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
+        model = best = fit.at(w[0], float(b[0]))
         if "witness_coef" in evidence:
-            return _through_witness(data, evidence, checks)
-        local = examine(data, evidence)
-        checks.append(Check("the Newton decrement is small enough", local.area is not None, f"u = {local.u:.3g}"))
-        S = float(local.weights.sum())
-        if local.area is None:
-            return Proof({"value": about(local.value / S)}, tuple(checks))
+            there, at = (np.ravel(np.asarray(evidence[k], dtype=float)) for k in ("witness_coef", "witness_intercept"))
+            if len(there) != w.shape[1] or (not fit.objective.fit_intercept and at.any()):
+                raise ValueError("the witness does not match the data")
+            best = fit.at(there, float(at[0]))
+        checks.append(Check("the Newton decrement is small enough", best.area is not None, f"u = {best.u:.3g}"))
+        S = ball(fit.target.weights).sum() if fit.objective.stated == "mean" else Ball(1.0)
+        if best.area is None:
+            return Proof({"value": about(model.value / S)}, tuple(checks))
+        gap = model.gap  # or, where it is sharper, P(model) − P(witness) + the bound at the witness
+        if best is not model:
+            through = model.value - best.value + best.gap
+            gap = model.gap if model.gap.upper <= through.upper else through
         figures: dict[str, Figure] = {
-            "value": about(local.value / S),
-            "bound": lower((local.value - local.gap) / S),
-            "gap": upper(local.gap / S),
-            "relative_gap": upper(local.gap / local.null if local.null > 0 else local.gap * 0.0),
+            "value": about(model.value / S),
+            "bound": lower((best.value - best.gap) / S),
+            "gap": upper(gap / S),
+            "relative_gap": upper(share_of(gap, model.null)),
         }
-        if "classes" in evidence:
-            sure = np.abs(local.scores.mid) - np.broadcast_to(local.scores.rad, local.scores.shape)
-            figures["certain"] = equal(int(np.sum(sure > local.area.radius(data.X))))
-            figures["rows"] = equal(len(data.weights))
-        return Proof(figures, tuple(checks))
+        if fit.objective.classes is not None and best is not model:
+            figures |= changed(model.scores.mid[:, None], witness_scores(data, evidence))
+        elif fit.objective.classes is not None:
+            assert model.area is not None
+            sure = np.abs(model.scores.mid) - np.broadcast_to(model.scores.rad, model.scores.shape)
+            figures["certain"] = equal(int(np.sum(sure > model.area.radius(fit.X))))
+            figures["rows"] = equal(data.X.shape[0])
+        return Proof(figures, tuple(checks), model.area)
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         if "gap" not in figures:

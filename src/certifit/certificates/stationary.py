@@ -6,7 +6,7 @@ little the (penalised) likelihood equations fail,
 .. math:: \text{residual} = \max_j \frac{|\sum_i s_i\,\varphi'(z_i)\,x_{ij} + \Lambda(w_j - w_{0j})|}
           {\sum_i s_i\,|\varphi'(z_i)\,x_{ij}| + \Lambda|w_j|} .
 
-Evidence: ``coef``, ``intercept``, ``fit_intercept``, ``loss``, ``lam`` (sum form of ½‖w‖²).
+Evidence: ``objective`` (with the penalty ½‖w‖² or none), ``coef`` (1, d) and ``intercept`` (1,).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import numpy as np
 from certifit.certificates._ball import gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, register
-from certifit.losses import get_loss
+from certifit.certificates.optimality import read_objectives, sound
+from certifit.regularizers import SquaredL2, Zero
 
 
 @register
@@ -30,25 +31,28 @@ class Stationary(Kind):
     theorem: ClassVar[str] = "Fermat: at a minimum the gradient is zero (necessary, not sufficient)"
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
-        loss = get_loss(evidence["loss"])
+        (objective, *more), targets = read_objectives(data, evidence)
+        if more or objective.regularizer not in (Zero(), SquaredL2(0.5)) or objective.padding is not None:
+            raise ValueError("the equations are those of one target with the penalty ½‖w‖² or none")
+        loss, weights, fit_intercept = objective.loss, targets[0].weights, objective.fit_intercept
+        strength = objective.strength if isinstance(objective.regularizer, SquaredL2) else 0.0
         w, b = np.ravel(evidence["coef"]).astype(float), float(np.ravel(evidence["intercept"])[0])
-        fit_intercept, strength = bool(evidence["fit_intercept"]), float(np.ravel(evidence["lam"])[0])
         checks = [
             Check("coefficients match the data", len(w) == data.X.shape[1]),
-            Check("no offset where none is allowed", fit_intercept or b == 0.0),
+            *sound(objective, targets[0], w, np.array([b])),
         ]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
         y = np.asarray(data.y, dtype=float)
         z = np.asarray(data.X @ w) + b + (0.0 if data.offset is None else data.offset)
-        rho = data.weights * loss.slope(z, y)
+        rho = weights * loss.slope(z, y)
         g = np.asarray(data.X.T @ rho).ravel() + strength * w
         size = np.asarray(abs(data.X).T @ np.abs(rho)).ravel() + strength * np.abs(w)
         if fit_intercept:
             g, size = np.append(g, rho.sum()), np.append(size, np.abs(rho).sum())
         residual = float(np.max(np.abs(g) / np.maximum(size, 1e-300), initial=0.0))
         slack = gamma(len(y) + len(w) + 20)
-        value = float(data.weights @ loss.value(z, y) + 0.5 * strength * w @ w) / float(data.weights.sum())
+        value = float(weights @ loss.value(z, y) + 0.5 * strength * w @ w) / float(weights.sum())
         checks.append(Check("the equations hold", bool(residual <= 1e-6), f"residual {residual:.1e}"))
         figures = {"value": about(value), "residual": Figure(residual + 2 * slack, residual + slack, "upper")}
         return Proof(figures, tuple(checks))

@@ -8,6 +8,7 @@ import json
 import os
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,8 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
         found = tuple(Certificate.from_dict(r) for r in json.loads(parts["certificates.json"]))
         schema = json.loads(parts["schema.json"])
         if found:
-            _last(model)._certificates = found
+            regions = _last(model).__dict__.pop("_regions", [None] * len(found))
+            _last(model)._certificates = tuple(replace(c, region=r) for c, r in zip(found, regions))
         if schema is None:
             return model
         return TableModel(model, Schema.from_dict(schema), manifest.get("about"))
@@ -341,6 +343,9 @@ def _without_certificates(model: Any) -> Any:
     bare = copy.copy(model)
     for name in ("_certificates", "_promise"):
         bare.__dict__.pop(name, None)
+    regions = [c.region for c in model.__dict__["_certificates"]]
+    if any(r is not None for r in regions):  # what `certain` asks; certificates themselves are JSON
+        bare.__dict__["_regions"] = regions
     return bare
 
 

@@ -32,12 +32,12 @@ from certifit.losses import (
     Poisson,
     Squared,
     TweedieLog,
-    loss_spec,
 )
 from certifit.objective import Objective
-from certifit.regularizers import SquaredL2, Zero, mix_of_norms, regularizer_spec
+from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.existence import rising_direction
 from certifit.solvers.smooth import solve_smooth
 
@@ -191,9 +191,9 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
         self._statistics = self._describe(X, y, weights, shift)
-        evidence = self._evidence(objective)
+        fitted = self.coef_, np.array(self.intercept_)
         self._promise_certificates(
-            partial(_certificates, X, y, sample_weight, shift, evidence, loss), X, y, sample_weight, shift
+            partial(_certificates, X, y, sample_weight, shift, objective, fitted), X, y, sample_weight, shift
         )
         return self
 
@@ -296,17 +296,6 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             mu = link.inverse(z)
         with np.errstate(all="ignore"):
             return 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu)))
-
-    def _evidence(self, objective: Objective) -> dict[str, Any]:
-        return {
-            "coef": np.asarray(self.coef_, dtype=float)[None],
-            "intercept": np.array([float(self.intercept_)]),
-            "fit_intercept": self.fit_intercept,
-            "loss": loss_spec(objective.loss),
-            "regularizer": regularizer_spec(objective.regularizer),
-            "lam": objective.strength,
-            "lam_per": "sum",
-        }
 
     def scores(self, X: Any, offset: Any = None) -> Array:
         """The linear predictor w·x + b + offset.
@@ -485,13 +474,12 @@ def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | No
 
 
 def _certificates(
-    X: Any, y: Array, sample_weight: Any, shift: Array | None, evidence: dict[str, Any], loss: Loss
+    X: Any, y: Array, sample_weight: Any, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
 ) -> tuple[Certificate, ...]:
-    data = Data.of(X, y, sample_weight, shift)
-    if not loss.self_concordant:
+    data, evidence = Data.of(X, y, sample_weight, shift), evidence_of(objective, *fitted)
+    if not objective.loss.self_concordant:
         return (issue("stationary", data, evidence),)
-    if evidence["regularizer"]["name"] in ("l2", "none"):
-        found = [issue("local", data, evidence)]
-    else:
-        found = [issue("duality", data, evidence)]
-    return tuple(found)
+    if isinstance(objective.regularizer, (SquaredL2, Zero)):
+        return (issue("local", data, evidence),)
+    dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
+    return (issue("duality", data, evidence | {"dual": dual}),)

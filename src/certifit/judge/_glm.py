@@ -18,16 +18,16 @@ def _judge(
 ) -> Certificate:
     best = GLM(family, link, alpha=alpha, l1_ratio=ratio, fit_intercept=bool(model.fit_intercept), tol=1e-7)
     best.fit(data.X, data.y, data.sample_weight, offset=data.offset)
-    witness = best.certificate_.evidence
+    proved = best.certificate_
     evidence = {
-        **witness,
+        **proved.evidence,  # with a penalty that is not smooth, its dual point proves what is left for the model
         "coef": np.asarray(model.coef_, dtype=float).reshape(1, -1),
         "intercept": np.array([float(np.ravel(model.intercept_)[0])]),
-        "witness_coef": witness["coef"],
-        "witness_intercept": witness["intercept"],
+        "witness_coef": proved.evidence["coef"],
+        "witness_intercept": proved.evidence["intercept"],
         "model": model_name(model),
     }
-    return issue(best.certificate_.kind, data, evidence, rigor)
+    return issue(proved.kind, data, evidence, rigor)
 
 
 @reads("PoissonRegressor")

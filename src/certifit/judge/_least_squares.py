@@ -12,13 +12,15 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
-from certifit.losses import Squared, loss_spec
-from certifit.regularizers import NonNegative, SquaredL2, regularizer_spec
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import NonNegative, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
+from certifit.solvers.dual import dual_point, evidence_of
 
 
-def fitted(model: Any, data: Data) -> dict[str, Any]:
-    """Coefficients in canonical shape."""
+def fitted(model: Any, data: Data) -> tuple[Array, Array]:
+    """Coefficients (t, d) and offsets (t,)."""
     check_is_fitted(model, "coef_")
     coef = np.asarray(model.coef_, dtype=float)
     if coef.size == 0 or coef.shape[-1] != data.X.shape[1]:
@@ -27,16 +29,16 @@ def fitted(model: Any, data: Data) -> dict[str, Any]:
             f"fitted to."
         )
     coef = coef.reshape(-1, data.X.shape[1])
-    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).astype(float)
-    return {
-        "coef": coef,
-        "intercept": intercept,
-        "fit_intercept": bool(getattr(model, "fit_intercept", True)),
-        "model": model_name(model),
-    }
+    return coef, np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).astype(float)
 
 
-def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: bool) -> dict[str, Array]:
+def has_offset(model: Any) -> bool:
+    """Whether the model was fitted with an offset."""
+    return bool(getattr(model, "fit_intercept", True))
+
+
+def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: bool) -> tuple[Array, Array]:
+    """Our own solution."""
     Y = np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1)
     solution = solve_least_squares(
         as_design(data.X),
@@ -47,29 +49,35 @@ def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: b
         fit_intercept=fit_intercept,
         positive=positive,
     )
-    return {"witness_coef": solution.value[0], "witness_intercept": solution.value[1]}
+    coef, intercept = solution.value
+    return coef, intercept
 
 
 @reads("LinearRegression")
 def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = fitted(model, data)
-    positive = bool(getattr(model, "positive", False))
-    evidence |= _best(data, np.zeros(len(evidence["coef"])), None, evidence["fit_intercept"], positive)
-    return issue("least-squares", data, evidence | ({"positive": True} if positive else {}), rigor)
+    W, b = fitted(model, data)
+    positive, offset = bool(getattr(model, "positive", False)), has_offset(model)
+    objective = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
+    best = _best(data, np.zeros(len(W)), None, offset, positive)
+    return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
+
+
+def beside(evidence: dict[str, Any], best: tuple[Array, Array], model: Any) -> dict[str, Any]:
+    """Evidence about somebody's model, with a better one beside it."""
+    return evidence | {"witness_coef": best[0], "witness_intercept": best[1], "model": model_name(model)}
 
 
 @reads("Ridge")
 def _ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
-    evidence = fitted(model, data)
-    targets = len(evidence["coef"])
-    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).astype(float)
-    positive = bool(getattr(model, "positive", False))
-    prior = getattr(model, "prior", None)
-    prior = None if prior is None else np.broadcast_to(np.asarray(prior, dtype=float), evidence["coef"].shape)
-    evidence |= _best(data, alpha, prior, evidence["fit_intercept"], positive)
+    W, b = fitted(model, data)
+    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (len(W),)).astype(float)
+    positive, offset, prior = bool(getattr(model, "positive", False)), has_offset(model), getattr(model, "prior", None)
+    prior = None if prior is None else np.broadcast_to(np.asarray(prior, dtype=float), W.shape)
+    squared = [SquaredL2(1.0, None if prior is None else tuple(prior[t])) for t in range(len(W))]
+    objectives = [Objective(Squared(), NonNegative(r) if positive else r, a, offset) for r, a in zip(squared, alpha)]
+    best = _best(data, alpha, prior, offset, positive)
+    evidence = evidence_of(objectives, W, b)
     if np.any(alpha == 0):
-        return issue("least-squares", data, evidence | {"alpha": alpha, "prior": prior}, rigor)
-    squared = [SquaredL2(1.0, None if prior is None else tuple(prior[t])) for t in range(targets)]
-    specs = [regularizer_spec(NonNegative(r) if positive else r) for r in squared]
-    dual = {"loss": loss_spec(Squared()), "regularizer": specs, "lam": alpha, "lam_per": "sum"}
+        return issue("least-squares", data, beside(evidence, best, model), rigor)
+    dual = {"dual": dual_point(objectives, data, *best), "model": model_name(model)}
     return issue("duality", data, evidence | dual, rigor)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from certifit._errors import UnknownModelError
 from certifit._types import Array
@@ -13,10 +15,11 @@ from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
 from certifit.judge._svm import judge_hinge
-from certifit.losses import Logistic, Softmax, loss_spec
+from certifit.losses import Logistic, Softmax
 from certifit.objective import Objective, names_of
-from certifit.regularizers import Zero, mix_of_norms, regularizer_spec
+from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers import Options, Task
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
 
 
@@ -50,35 +53,33 @@ def judge_logistic(
     coef, b = np.atleast_2d(np.asarray(model.coef_, dtype=float)), np.ravel(np.asarray(model.intercept_, dtype=float))
     prior = getattr(model, "prior", None)
     regularizer = Zero() if strength == 0 else mix_of_norms(ratio, prior=prior)
-    evidence: dict[str, Any] = {
-        "coef": coef,
-        "intercept": np.broadcast_to(b, (len(coef),)).copy(),
-        "fit_intercept": bool(model.fit_intercept),
-        "loss": loss_spec(Logistic()),
-        "regularizer": regularizer_spec(regularizer),
-        "lam": float(strength),
-        "lam_per": "sum",
-        "classes": classes,
-        "model": name,
-    }
-    if not np.all(factors == 1.0):
-        evidence["class_weight"] = factors
+    weighed = None if np.all(factors == 1.0) else tuple(factors)
+    two, offset = len(classes) == 2, bool(model.fit_intercept)
+    loss = Logistic() if two else Softmax()
+    objective = Objective(loss, regularizer, strength, offset, names_of(classes), weighed, padding=pad)
+    W, at = _best(objective, data, np.searchsorted(classes, np.asarray(data.y)), factors, coef.shape)
+    evidence = evidence_of(objective, coef, b) | {"witness_coef": W, "witness_intercept": at, "model": name}
+    if two and ratio == 0:
+        return issue("local", data, evidence, rigor)
+    return issue("duality", data, evidence | {"dual": dual_point(objective, data, W, at)}, rigor)
+
+
+def _best(objective: Objective, data: Data, code: Array, factors: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Our own solution; a penalised offset is the weight of one more column."""
+    X, pad, full = data.X, objective.padding, objective.regularizer
     if pad is not None:
-        evidence |= {"pad": pad, "fit_intercept": False, "coef": np.column_stack([coef, b / pad])}
-        evidence["intercept"] = np.zeros(len(coef))
-    whole = data.padded(evidence)
-    code = np.searchsorted(classes, np.asarray(data.y))
-    two, shape = len(classes) == 2, (coef.shape[0], whole.X.shape[1])
-    full = regularizer if prior is None or strength == 0 else mix_of_norms(ratio, prior=np.broadcast_to(prior, shape))
-    loss, names = (Logistic(), None) if two else (Softmax(), names_of(classes))
-    objective = Objective(loss, full, strength, evidence["fit_intercept"], classes=names)
+        column = np.full((X.shape[0], 1), pad)
+        X = scipy.sparse.hstack([X, column], format="csr") if scipy.sparse.issparse(X) else np.hstack([X, column])
+    prior = getattr(full, "prior", None)
+    if prior is not None:  # one guess may serve every class
+        full = replace(full, prior=tuple(np.broadcast_to(np.reshape(prior, (-1, shape[1])), shape).ravel()))  # type: ignore[type-var]
+    two = objective.loss.targets == "sign"
+    names = None if two else objective.classes
+    plain = Objective(objective.loss, full, objective.strength, objective.free, names)
     target = np.where(code == 1, 1.0, -1.0) if two else code
-    task = Task(objective, as_design(whole.X), target, data.weights * factors[code])
-    solution = solve_smooth(task, Options(1e-12))
-    evidence |= {"witness_coef": solution.value[0], "witness_intercept": solution.value[1]}
-    if len(classes) > 2:
-        return issue("softmax-duality", data, evidence, rigor)
-    return issue("local" if ratio == 0 else "duality", data, evidence, rigor)
+    task = Task(plain, as_design(X), target, data.weights * factors[code])
+    W, b = solve_smooth(task, Options(1e-12)).value
+    return (W, b) if pad is None else (W[:, :-1], W[:, -1] * pad)
 
 
 @reads("LogisticRegression", "LogisticRegressionCV")

@@ -11,12 +11,13 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
-from certifit.judge._least_squares import fitted
-from certifit.judge._registry import reads
-from certifit.losses import Absolute, Loss, Squared, loss_spec
+from certifit.judge._least_squares import beside, fitted, has_offset
+from certifit.judge._registry import model_name, reads
+from certifit.losses import Absolute, Loss, Squared
 from certifit.objective import Objective
-from certifit.regularizers import mix_of_norms, regularizer_spec
+from certifit.regularizers import ColumnNorms, NonNegative, Zero, mix_of_norms
 from certifit.solvers import Options, Task, solve_coordinate
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.interior_point import solve_kinked
 from certifit.solvers.least_squares import solve_quadratic
 from certifit.solvers.multitask import solve_multitask
@@ -28,28 +29,25 @@ def _targets(data: Data) -> Array:
     return np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1)
 
 
-def _witness(data: Data, alpha: float, ratio: float, fit_intercept: bool, positive: bool) -> dict[str, Array]:
-    """Our own solution of (1/2S) Σ s r² + α(ρ‖w‖₁ + ½(1−ρ)‖w‖²)."""
+def _witness(data: Data, objective: Objective, l1: bool) -> tuple[Array, Array]:
+    """Our own solution, target by target."""
     design, Y = as_design(data.X), _targets(data)
-    strength, regularizer = alpha * float(data.weights.sum()), mix_of_norms(ratio, positive=positive)
-    objective = Objective(Squared(0.5), regularizer, strength, fit_intercept)
-    solve = solve_quadratic if alpha * ratio == 0.0 else solve_coordinate
+    solve = solve_coordinate if l1 else solve_quadratic
     tasks = [Task(objective, design, Y[:, t], data.sample_weight) for t in range(Y.shape[1])]
     parts = [solve(task, Options(_TIGHT)).value for task in tasks]
-    return {"witness_coef": np.array([p[0] for p in parts]), "witness_intercept": np.array([p[1] for p in parts])}
+    return np.array([p[0] for p in parts]), np.array([p[1] for p in parts])
 
 
 def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> Certificate:
-    evidence = fitted(model, data)
-    positive = bool(getattr(model, "positive", False))
-    evidence |= _witness(data, alpha, ratio, evidence["fit_intercept"], positive)
+    (W, b), positive, offset = fitted(model, data), bool(getattr(model, "positive", False)), has_offset(model)
+    total = float(data.weights.sum())
+    objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), alpha * total, offset)
+    best = _witness(data, objective, alpha * ratio > 0.0)
     if alpha == 0.0:
-        return issue("least-squares", data, evidence | ({"positive": True} if positive else {}), rigor)
-    evidence |= {
-        "loss": loss_spec(Squared(0.5)),
-        "regularizer": regularizer_spec(mix_of_norms(ratio, positive=positive)),
-    }
-    return issue("duality", data, evidence | {"lam": alpha, "lam_per": "mean"}, rigor)
+        plain = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
+        return issue("least-squares", data, beside(evidence_of(plain, W, b), best, model), rigor)
+    evidence = evidence_of(objective, W, b) | {"dual": dual_point(objective, data, *best), "model": model_name(model)}
+    return issue("duality", data, evidence, rigor)
 
 
 @reads("Lasso")
@@ -72,13 +70,14 @@ def _multitask(model: Any, data: Data, rigor: Rigor) -> Certificate:
     alpha, ratio = float(model.alpha), float(getattr(model, "l1_ratio", 1.0))
     if not alpha * ratio > 0.0:
         raise UnknownModelError("certify judges multi-task models with alpha > 0 and l1_ratio > 0.")
-    evidence = fitted(model, data)
+    W, b = fitted(model, data)
+    objective = Objective(Squared(0.5), ColumnNorms(ratio), alpha * float(data.weights.sum()), has_offset(model))
     found = solve_multitask(
         as_design(data.X), _targets(data), np.array([alpha]), ratio, data.sample_weight,
-        fit_intercept=evidence["fit_intercept"], tol=_TIGHT, start=evidence["coef"],
+        fit_intercept=objective.fit_intercept, tol=_TIGHT, start=W,
     )  # fmt: skip
-    evidence |= {"witness_coef": found.value[0][0], "witness_intercept": found.value[1][0]}
-    return issue("multitask", data, evidence | {"lam": alpha, "l1_ratio": ratio}, rigor)
+    dual = dual_point(objective, data, found.value[0][0], found.value[1][0])
+    return issue("duality", data, evidence_of(objective, W, b) | {"dual": dual, "model": model_name(model)}, rigor)
 
 
 @reads("SGDRegressor")
@@ -100,11 +99,8 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
         return _judge(model, data, rigor, alpha, ratio)
     if alpha == 0.0:
         raise UnknownModelError("certify judges the absolute loss of SGDRegressor only with a penalty (alpha > 0).")
-    evidence = fitted(model, data)
-    regularizer = mix_of_norms(ratio)
-    objective = Objective(Absolute(), regularizer, alpha * float(data.weights.sum()), evidence["fit_intercept"])
-    task = Task(objective, as_design(data.X), _targets(data)[:, 0], data.sample_weight)
-    found = solve_kinked(task, Options(_TIGHT))
-    evidence |= {"loss": loss_spec(Absolute()), "regularizer": regularizer_spec(regularizer)}
-    evidence |= {"lam": alpha, "lam_per": "mean", "dual": found.stats["dual"][:, None]}
-    return issue("duality", data, evidence, rigor)
+    (W, b), total = fitted(model, data), float(data.weights.sum())
+    objective = Objective(Absolute(), mix_of_norms(ratio), alpha * total, has_offset(model))
+    found = solve_kinked(Task(objective, as_design(data.X), _targets(data)[:, 0], data.sample_weight), Options(_TIGHT))
+    dual = dual_point(objective, data, W, b, slopes=found.stats["dual"][:, None])
+    return issue("duality", data, evidence_of(objective, W, b) | {"dual": dual, "model": model_name(model)}, rigor)

@@ -12,7 +12,8 @@ from certifit._errors import UnknownModelError
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
-from certifit.kernels import NAMES, Function, Kernel, Precomputed
+from certifit.kernel_ridge._kernel_ridge import ridge_evidence
+from certifit.kernels import NAMES, Function, Kernel
 from certifit.kernels._choice import choose
 from certifit.svm._evidence import evidence_of
 from certifit.svm._linear import linear_evidence_of
@@ -93,12 +94,7 @@ def _kernel_ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
     name = _KERNELS.get(model.kernel, model.kernel) if isinstance(model.kernel, str) else model.kernel
     foreign = model_name(model) is not None and (callable(name) or name not in NAMES)
     kernel = _pairwise(model) if foreign else choose(name, model.gamma, model.degree, model.coef0, data.X)[0]
-    record = kernel.record()
     targets = np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1).shape[1]
-    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,)).copy()
+    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (targets,))
     coef = np.asarray(model.dual_coef_, dtype=float).reshape(data.X.shape[0], -1)
-    evidence: dict[str, Any] = {"kernel": record or ["given"], "dual_coef": coef, "alpha": alpha}
-    if record is None:
-        evidence["gram"] = kernel(data.X)
-    named = record is not None and not isinstance(kernel, Precomputed)
-    return issue("kernel-ridge" if named else "kernel-ridge-gram", data, evidence, rigor)
+    return issue("duality", data, ridge_evidence(kernel, data.X, coef, alpha), rigor)

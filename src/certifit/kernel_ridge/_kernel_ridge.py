@@ -15,8 +15,12 @@ from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
-from certifit.certificates import Certificate, Data, issue
-from certifit.kernels import NAMES, Kernel, Precomputed, choose
+from certifit.certificates import Data, issue
+from certifit.kernels import NAMES, Kernel, choose
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import SquaredL2
+from certifit.solvers.dual import evidence_of
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
 
 _WORDS = {"polynomial": "poly"}
@@ -61,7 +65,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     trace_ : Trace
         Steps of "lms", with ``trace=True``.
     certificate_ : Certificate
-        Kind "kernel-ridge".
+        Kind "duality".
 
     Notes
     -----
@@ -152,21 +156,14 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
         self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
+        given = None if sample_weight is None else weights
         self._promise_certificates(
-            lambda: (self._certify(kernel, X, y, sample_weight, weights, coef, alpha),), X, y, sample_weight
+            lambda: (issue("duality", Data.of(X, y, given), ridge_evidence(kernel, X, coef, alpha)),),
+            X,
+            y,
+            sample_weight,
         )
         return self
-
-    def _certify(
-        self, kernel: Kernel, X: Matrix, y: Array, given: Any, weights: Array, coef: Array, alpha: Array
-    ) -> Certificate:
-        record = kernel.record()
-        evidence = {"kernel": record or ["given"], "dual_coef": coef, "alpha": np.array(alpha)}
-        if record is None:
-            evidence["gram"] = kernel(X)
-        named = record is not None and not isinstance(kernel, Precomputed)
-        data = Data.of(X, y, None if given is None else weights)
-        return issue("kernel-ridge" if named else "kernel-ridge-gram", data, evidence)
 
     def _solve(self, K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
         self.solver_ = resolve(self.solver)
@@ -215,3 +212,27 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> dict[str, Any]:
+    """Evidence for the certificate of a kernel ridge fit: β = −2αc makes the penalty's share of the gap vanish.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : matrix
+        Training rows (the Gram matrix when the kernel is precomputed).
+    coef : (n, t) array
+        c, one column a target.
+    alpha : (t,) array
+        Strength of each target's penalty.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> sorted(ridge_evidence(Linear(), np.eye(2), np.ones((2, 1)), np.ones(1)))
+    ['coef', 'dual', 'intercept', 'kernel', 'objective']
+    """
+    objectives = [Objective(Squared(), SquaredL2(), float(a), False, stated="sum") for a in alpha]
+    evidence = evidence_of(objectives, coef.T, 0.0) | {"dual": -2.0 * alpha * coef, "kernel": kernel.record()}
+    return evidence if evidence["kernel"] is not None else evidence | {"kernel": ["given"], "gram": kernel(X)}

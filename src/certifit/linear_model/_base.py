@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,7 +10,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from certifit._certified import note_fingerprint
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, MatrixLike
 from certifit.design import look
 
 
@@ -48,20 +48,25 @@ def linear_scores(model: Any, X: Any) -> Array:
     return np.asarray(X @ model.coef_.T + model.intercept_)
 
 
-def surely(model: Any, X: Any, area: Any, limit: float = 0.0) -> Array:
-    """Which labels stay the same wherever the optimum may be: ``area.radius`` says how far scores may move."""
-    scores = model.decision_function(X)
-    # The label is what floats of this size say: their rounding counts, too.
-    rounding = max(1e-12, 4.0 * (model.n_features_in_ + 4) * float(np.finfo(scores.dtype).eps))
+class Certain(Protocol):
+    """What a proof leaves behind that tells which labels cannot change."""
+
+    def rows(self, X: Matrix, coef: Array, intercept: Array, now: Array, limit: float = 0.0) -> Array: ...
+
+
+def surely(model: Any, X: MatrixLike, limit: float = 0.0) -> Array:
+    """Which labels are provably those of the exact optimum, by the sharpest proof of the model that bounds it."""
+    now = model.decision_function(X)
     X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)
-    if area is None:
+    region = region_of(model)
+    if region is None:
         return np.zeros(X.shape[0], dtype=bool)
-    slack = rounding * (np.abs(X) @ np.abs(np.atleast_2d(model.coef_).T) + np.abs(model.intercept_)).max(axis=1)
-    radius = area.radius(X) + slack
-    if scores.ndim == 1:
-        return np.abs(scores - limit) > radius
-    top = np.sort(scores, axis=1)
-    return top[:, -1] - top[:, -2] > radius
+    return region.rows(X, model.coef_, model.intercept_, np.asarray(now, dtype=float), limit)
+
+
+def region_of(model: Any) -> Certain | None:
+    """Where the exact optimum must be, from the first certificate that says so (None: nowhere in particular)."""
+    return next((c.region for c in model.certificates_ if c.holds and c.region is not None), None)
 
 
 def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype: Any) -> None:
@@ -79,10 +84,3 @@ def feature_names(model: Any) -> tuple[str, ...]:
     """Names of the columns as they came, or x0, x1, ..."""
     named = getattr(model, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(model.n_features_in_)) if named is None else tuple(map(str, named))
-
-
-def as_evidence(model: Any) -> dict[str, Any]:
-    """Coefficients of a fitted linear model as certificates hold them: (t, d) and (t,)."""
-    coef = np.atleast_2d(np.asarray(model.coef_, dtype=float))
-    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).copy()
-    return {"coef": coef, "intercept": intercept, "fit_intercept": bool(model.fit_intercept)}

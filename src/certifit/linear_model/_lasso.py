@@ -20,14 +20,15 @@ from certifit._trace import joined
 from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import linear_scores, name_coefficients, read_regression
 from certifit.linear_model._folds import lasso_answers
 from certifit.linear_model._lasso_path import enet_path, lasso_path
-from certifit.losses import Squared, loss_spec
+from certifit.losses import Loss, Squared
 from certifit.objective import Objective
-from certifit.regularizers import mix_of_norms, regularizer_spec
+from certifit.regularizers import NonNegative, Regularizer, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task, solve_coordinate
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.least_squares import solve_quadratic
 
 _CONSTRAINTS: dict = {
@@ -140,17 +141,24 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return solve_coordinate(task, options, start=start, gram=True if self.precompute is True else gram)
 
     def _prove(self, X: Any, y: Any, sample_weight: Any, scales: Array) -> tuple[Certificate, ...]:
-        data, fitted, alpha = Data.of(X, y, sample_weight), as_evidence(self), float(self.alpha)
-        if alpha == 0.0:
-            return (issue("least-squares", data, fitted | ({"positive": True} if self.positive else {})),)
-        regularizer = mix_of_norms(self._ratio(), positive=self.positive)
-        evidence = fitted | {"loss": loss_spec(Squared(0.5)), "regularizer": regularizer_spec(regularizer)}
-        evidence |= {"lam": alpha, "lam_per": "mean"}
-        found = [issue("duality", data, evidence)]
+        data, total = Data.of(X, y, sample_weight), float(len(y) if sample_weight is None else np.sum(sample_weight))
+        objective = Objective(*self._parts(), float(self.alpha) * total, bool(self.fit_intercept))
+        evidence = evidence_of(objective, self.coef_, self.intercept_)
+        if self.alpha == 0.0:
+            return (issue("least-squares", data, evidence),)
+        fitted = evidence["coef"], evidence["intercept"]
+        found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
         if 0.0 < self._ratio() < 1.0 and np.any(scales < 1.0):  # a shrunk residual can be the better dual point
-            R = np.asarray(data.X @ fitted["coef"].T) + fitted["intercept"] - np.asarray(y).reshape(len(y), -1)
-            found.append(issue("duality", data, evidence | {"dual": R * scales}))
-        return (min(found, key=lambda c: (not c.holds, c.gap)),)
+            R = np.asarray(data.X @ fitted[0].T) + fitted[1] - np.asarray(y).reshape(len(y), -1)
+            dual = dual_point(objective, data, *fitted, slopes=R * scales)
+            found.append(issue("duality", data, evidence | {"dual": dual}))
+        return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+
+    def _parts(self) -> tuple[Loss, Regularizer]:
+        """Loss and penalty; plain least squares is stated without the half."""
+        if self.alpha == 0.0:
+            return Squared(), NonNegative(Zero()) if self.positive else Zero()
+        return Squared(0.5), mix_of_norms(self._ratio(), positive=self.positive)
 
     def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b."""

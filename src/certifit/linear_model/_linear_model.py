@@ -19,22 +19,22 @@ from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, MatrixLike, RandomState, VectorLike, Weights
-from certifit.certificates import Certificate, Data, issue, local
+from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import (
-    as_evidence,
     linear_scores,
     name_coefficients,
     read_regression,
     read_weights,
     surely,
 )
-from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss, loss_spec
+from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss
 from certifit.objective import Objective
-from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer, regularizer_spec
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.separability import separability
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import choose, solver_names
+from certifit.solvers.dual import dual_point, evidence_of
 
 
 def _loss(spec: Any) -> EvaluationLoss:
@@ -166,7 +166,6 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
         self.solver_ = method.name
-        self._certainty: Any = None
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
         self.trace_ = found.trace
         self._warn_if_short(found)
@@ -238,25 +237,28 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     def _prove(
         self, X: Any, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
     ) -> tuple[Certificate, ...]:
-        data, fitted = Data.of(X, y, sample_weight), as_evidence(self)
-        if regularizer in (Zero(), NonNegative(Zero())) and isinstance(loss, Squared):
-            positive = {"positive": True} if isinstance(regularizer, NonNegative) else {}
-            return (issue("least-squares", data, fitted | positive),)
-        evidence = fitted | {"loss": loss_spec(loss), "regularizer": regularizer_spec(regularizer)}
+        data = Data.of(X, y, sample_weight)
         # A bare constraint has no strength; any positive number states the same problem.
-        lam = 1.0 if regularizer == NonNegative(Zero()) else float(self.lam)
-        evidence |= {"lam": lam, "lam_per": "mean"}
-        if loss.targets == "sign":
-            evidence["classes"] = self.classes_
-            if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
-                total = float(np.sum(data.weights))
-                certificate = issue("local", data, evidence | {"lam": lam * total, "lam_per": "sum"})
-                self._certainty = local.examine(data, certificate.evidence).area if certificate.holds else None
-                return (certificate,)
-        found = [issue("duality", data, evidence)]
+        strength = 1.0 if regularizer == NonNegative(Zero()) else float(self.lam) * float(np.sum(data.weights))
+        plain = isinstance(loss, Squared) and regularizer in (Zero(), NonNegative(Zero()))
+        objective = Objective(
+            Squared() if plain else loss,
+            regularizer,
+            strength,
+            bool(self.fit_intercept),
+            tuple(self.classes_) if loss.targets == "sign" else None,
+        )
+        evidence = evidence_of(objective, self.coef_, self.intercept_)
+        if plain:
+            return (issue("least-squares", data, evidence),)
+        if loss.targets == "sign" and loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
+            return (issue("local", data, evidence),)
+        fitted = evidence["coef"], evidence["intercept"]
+        found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
         if dual is not None:
-            found.append(issue("duality", data, evidence | {"dual": np.asarray(dual)[:, None]}))
-        return (min(found, key=lambda c: (not c.holds, c.gap)),)
+            given = dual_point(objective, data, *fitted, slopes=np.asarray(dual)[:, None])
+            found.append(issue("duality", data, evidence | {"dual": given}))
+        return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
 
     def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b; with a loss for labels, the label on whose side x lies."""
@@ -282,8 +284,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         (m,) array of bool
         """
         check_is_fitted(self)
-        _ = self.certificates_
-        return surely(self, X, self._certainty)
+        return surely(self, X)
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
         """R², or the share of right labels with a loss for labels."""

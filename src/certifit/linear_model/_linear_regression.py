@@ -17,16 +17,19 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
-    as_evidence,
     feature_names,
     linear_scores,
     name_coefficients,
     read_regression,
 )
 from certifit.linear_model._folds import ridge_answers
+from certifit.losses import Squared
+from certifit.objective import Objective
 from certifit.parallel import one_thread
+from certifit.regularizers import NonNegative, Zero
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution, solve_least_squares
+from certifit.solvers.dual import evidence_of
 
 
 class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -111,7 +114,10 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.solver_, self.condition_ = solution.stats["method"], solution.stats["condition"]
         self.rank_ = solution.stats["rank"]
         self._remember(design, Y, weights, solution)
-        evidence = as_evidence(self) | ({"positive": True} if self.positive else {})
+        objective = Objective(
+            Squared(), NonNegative(Zero()) if self.positive else Zero(), 0.0, bool(self.fit_intercept)
+        )
+        evidence = evidence_of(objective, self.coef_, self.intercept_)
         self._promise_certificates(partial(_certificates, X, y, sample_weight, evidence), X, y, sample_weight)
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -19,16 +20,16 @@ from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit._sklearn import Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
-from certifit.certificates.softmax import parts as softmax_parts
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
-from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, surely
+from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, region_of, surely
 from certifit.linear_model._folds import logistic_answers
-from certifit.losses import Asymmetric, Logistic, Softmax, loss_spec
+from certifit.losses import Asymmetric, Logistic, Softmax
 from certifit.objective import Objective, names_of
-from certifit.regularizers import Regularizer, Zero, mix_of_norms, regularizer_spec
+from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.newton import ON_A_SHARE
 from certifit.solvers.smooth import solve_smooth
 
@@ -190,8 +191,6 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             raise ValueError(self._one_class(classes[mass > 0]))
         if self.costs is not None and len(self.costs) != 2:
             raise ValueError(f"costs must hold two numbers, (false_positive, false_negative), not {len(self.costs)}.")
-        strength, ratio = self._penalty()
-        prior = self._read_prior(len(classes), X.shape[1], ratio)
         task = self._task(X, code, classes, weights)
         solution = self._solve(task, y)
         self.classes_ = classes
@@ -201,10 +200,11 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         self.solver_ = solution.stats["method"]
         self.threshold_ = self._cut()
         self.trace_ = solution.trace
-        self._certainty: Any = None
-        evidence = self._evidence(strength, ratio, prior, factors)
-        data = Data.of(X, y, sample_weight)
-        self._promise_certificates(partial(self._prove, data, evidence), data.X, data.y, data.sample_weight)
+        weighed = None if np.all(factors == 1.0) else tuple(factors)
+        objective = replace(task.objective, classes=names_of(classes), class_weight=weighed)
+        witness, data = self._witness(task), Data.of(X, y, sample_weight)
+        make = partial(self._prove, data, objective, witness)
+        self._promise_certificates(make, data.X, data.y, data.sample_weight)
         return self
 
     @staticmethod
@@ -282,47 +282,25 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
             return Zero()
         return mix_of_norms(ratio, prior=prior)
 
-    def _evidence(self, strength: float, ratio: float, prior: Array | None, factors: Array) -> dict[str, Any]:
-        evidence = {
-            "coef": np.asarray(self.coef_, dtype=float),
-            "intercept": np.asarray(self.intercept_, dtype=float),
-            "fit_intercept": self.fit_intercept,
-            "loss": loss_spec(Logistic()),
-            "regularizer": regularizer_spec(self._regularizer(strength, ratio, prior)),
-            "lam": strength,
-            "lam_per": "sum",
-            "classes": self.classes_,
-        }
-        if not np.all(factors == 1.0):
-            evidence["class_weight"] = factors
-        return evidence
-
-    def _prove(self, data: Data, evidence: dict[str, Any]) -> tuple[Certificate, ...]:
-        if len(self.classes_) > 2:
-            if self.solver_ == ON_A_SHARE:
-                evidence = evidence | self._witness(data, evidence)
-            certificate = issue("softmax-duality", data, evidence)
-            if certificate.holds:
-                self._certainty = softmax_parts(data, evidence).stability(
-                    evidence["coef"], evidence["intercept"], certificate.gap * float(data.weights.sum()) * 1.01
-                )
-            return (certificate,)
+    def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array]) -> tuple[Certificate, ...]:
+        evidence = evidence_of(objective, self.coef_, self.intercept_)
         found = []
-        if evidence["regularizer"]["name"] in ("l2", "none"):
+        if len(self.classes_) == 2 and isinstance(objective.regularizer, (SquaredL2, Zero)):
             found.append(issue("local", data, evidence))
-            self._certainty = local.examine(data, found[0].evidence).area
-        if evidence["lam"] > 0:
-            found.append(issue("duality", data, evidence))
+        if objective.strength > 0 or not found:
+            found.append(issue("duality", data, evidence | {"dual": dual_point(objective, data, *witness)}))
         return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
 
-    def _witness(self, data: Data, evidence: dict[str, Any]) -> dict[str, Any]:
-        """A better solution nearby: its dual point proves a gap that the fit's own one would overstate by far."""
-        code = np.searchsorted(self.classes_, np.asarray(data.y))
-        weights = data.weights * evidence.get("class_weight", np.ones(len(self.classes_)))[code]
-        task = self._task(data.X, code, self.classes_, weights)
-        tol = max(1e-6 * self.tol**2, 1e-14)
-        W, b = solve_smooth(task, Options(tol), (evidence["coef"], evidence["intercept"])).value
-        return {"witness_coef": W, "witness_intercept": b}
+    def _witness(self, task: Task) -> tuple[Array, Array]:
+        """The fit itself; for a softmax fit that looked at a share of the rows, a better solution nearby.
+
+        The dual point of the latter proves a gap that the fit's own one would overstate by far.
+        """
+        W, b = np.asarray(self.coef_, dtype=float), np.asarray(self.intercept_, dtype=float)
+        if self.solver_ != ON_A_SHARE or task.outputs == 1:
+            return W, b
+        found: tuple[Array, Array] = solve_smooth(task, Options(max(1e-6 * self.tol**2, 1e-14)), (W, b)).value
+        return found
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""
@@ -368,19 +346,17 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         (m,) array of bool
         """
         check_is_fitted(self)
-        _ = self.certificates_
-        limit = logit(self.threshold_) if len(self.classes_) == 2 else 0.0
-        return surely(self, X, self._certainty, limit)
+        limit = float(logit(self.threshold_)) if len(self.classes_) == 2 else 0.0
+        return surely(self, X, limit)
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, z, p and intervals; for two classes and no penalty (C=np.inf)."""
         check_is_fitted(self)
         if len(self.classes_) > 2 or self._penalty()[0] > 0:
             raise ValueError("summary() is for two classes without a penalty: fit with C=np.inf.")
-        certificate = self.certificate_
-        if self._certainty is None:
+        certificate, area, d = self.certificate_, region_of(self), self.n_features_in_
+        if not isinstance(area, local.Neighbourhood):
             raise ValueError("The optimum is not proved to exist, so standard errors mean nothing here.")
-        area, d = self._certainty, self.n_features_in_
         T = area.T / area.scale[:, None]
         W = T[:d]
         spread = np.linalg.norm(W, axis=1)

@@ -16,14 +16,15 @@ from certifit._trace import joined
 from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import as_evidence, linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import linear_scores, name_coefficients, read_regression
 from certifit.linear_model._folds import ridge_answers
-from certifit.losses import Squared, loss_spec
+from certifit.losses import Squared
 from certifit.objective import Objective
-from certifit.regularizers import NonNegative, Regularizer, SquaredL2, regularizer_spec
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers import Options, Solution, Task, solve_least_squares
 from certifit.solvers._status import worst
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.gradient_descent import descend
 
 _SOLVERS = {
@@ -186,18 +187,17 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return Solution(value, worst(s.status for s in parts), stats)
 
     def _prove(self, X: Any, y: Any, sample_weight: Any, alpha: Array, prior: Array | None) -> tuple[Certificate, ...]:
-        data, fitted = Data.of(X, y, sample_weight), as_evidence(self)
-        quadratic = fitted | {"alpha": alpha, "prior": prior}
-        if self.positive:
-            quadratic["positive"] = True
-        found = [issue("least-squares", data, quadratic)]
+        data = Data.of(X, y, sample_weight)
+        objectives = [self._objective(float(alpha[t]), None if prior is None else prior[t]) for t in range(len(alpha))]
+        evidence = evidence_of(objectives, self.coef_, self.intercept_)
+        found = [issue("least-squares", data, evidence)]
         if np.all(alpha > 0):
-            specs = [
-                regularizer_spec(self._regularizer(None if prior is None else prior[t])) for t in range(len(alpha))
-            ]
-            dual = {"loss": loss_spec(Squared()), "regularizer": specs, "lam": alpha, "lam_per": "sum"}
-            found.append(issue("duality", data, fitted | dual))
-        return tuple(sorted(found, key=lambda c: (not c.holds, c.gap)))
+            dual = dual_point(objectives, data, evidence["coef"], evidence["intercept"])
+            found.append(issue("duality", data, evidence | {"dual": dual}))
+        return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
+
+    def _objective(self, alpha: float, prior: Array | None) -> Objective:
+        return Objective(Squared(), self._regularizer(prior), alpha, bool(self.fit_intercept))
 
     def _regularizer(self, prior: Array | None) -> Regularizer:
         squared = SquaredL2(1.0, None if prior is None else tuple(prior))

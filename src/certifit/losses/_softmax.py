@@ -44,8 +44,8 @@ class Softmax(Loss):
         return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
 
     def value(self, z: Any, y: Any) -> Any:
-        if hasattr(z, "entropy"):  # error-bounded numbers: any shift will do, the largest middle is a good one
-            return _log_sum_exp(z) - z[np.arange(len(y)), y]
+        if hasattr(z, "entropy"):  # error-bounded numbers
+            return _log_sum_exp(*_shifted(z)) - z[np.arange(len(y)), y]
         z = np.asarray(z)
         return logsumexp(z, axis=1) - np.take_along_axis(z, np.asarray(y)[:, None], axis=1)[:, 0]
 
@@ -76,10 +76,17 @@ class Softmax(Loss):
         raise TypeError("The softmax domain is a simplex, not an interval: p = u + e_y ≥ 0 with sum one.")
 
     def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
-        return self.value(z, y) + self.conjugate(u, y) - (u * z).sum(axis=1)
+        # lse(z) + Σ p log p − p·z with p = u + e_y; because Σp = 1, scores may be shifted, and small ones round less.
+        p, (shifted, _) = u + self.one_hot(y, u.shape[1]), _shifted(z)
+        return _log_sum_exp(shifted, 0.0) - entr(p).sum(axis=1) - (p * shifted).sum(axis=1)
 
 
-def _log_sum_exp(z: Any) -> Any:
-    """log Σ exp over the columns of error-bounded numbers."""
-    top = np.asarray(z.mid, dtype=float).max(axis=1)
-    return np.log(np.exp(z - top[:, None]).sum(axis=1)) + top
+def _shifted(z: Any) -> tuple[Any, Array]:
+    """Scores less about the largest of their row (of error-bounded numbers: the largest middle), and that."""
+    top = np.asarray(getattr(z, "mid", z), dtype=float).max(axis=1)
+    return z - top[:, None], top
+
+
+def _log_sum_exp(shifted: Any, top: Any) -> Any:
+    """log Σ exp over the columns of scores that were shifted by ``top``."""
+    return np.log(np.exp(shifted).sum(axis=1)) + top

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._balance import balance
 from certifit.design import Design
 from certifit.losses import best_offset
 from certifit.objective import Objective
+from certifit.solvers.balance import balance_within
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Task:
         beta : (n,) array
         """
         objective, s, y = self.objective, self.s, self.y
-        balanced: Array | None = balance(beta, *objective.box(y, s)) if objective.fit_intercept else beta
+        balanced: Array | None = balance_within(beta, *objective.box(y, s)) if objective.fit_intercept else beta
         per_row = np.where(s > 0, s, 1.0)
         if objective.strength == 0.0 or balanced is None:
             return -np.inf, beta / per_row

@@ -9,67 +9,74 @@ import scipy.sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from certifit._types import Array, Matrix
-from certifit.certificates.gram import codes_of
-from certifit.certificates.svm import pairs_of
-from certifit.kernels import Kernel, Precomputed, choose, rows
+from certifit.kernels import Kernel, choose, rows
+from certifit.losses import get_loss
+from certifit.objective import Layout, Objective
+from certifit.regularizers import SquaredL2
+from certifit.solvers import dual as dual_points
 from certifit.solvers.balance import balance
+from certifit.svm._labels import pair_coefficients, pairs_of
+
+
+def kernel_evidence(kernel: Kernel, X: Matrix) -> dict[str, Any]:
+    """Where kernel values come from: the kernel's record, or for a function of the user's the Gram matrix itself.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> list(kernel_evidence(Linear(), np.eye(2)))
+    ['kernel']
+    """
+    record = kernel.record()
+    return {"kernel": record} if record is not None else {"kernel": ["given"], "gram": kernel(X)}
+
+
+def hinge_objective(
+    classes: Array, class_cost: Array, loss: str = "hinge", layout: Layout = "pairs", **options: Any
+) -> Objective:
+    """½‖w‖² + Σ costᵢ L(zᵢ, yᵢ): what soft-margin machines minimise, stated as a sum.
+
+    Examples
+    --------
+    >>> hinge_objective(np.array([0, 1]), np.ones(2)).strength
+    1.0
+    """
+    return Objective(
+        get_loss(loss), SquaredL2(0.5), 1.0, classes=tuple(classes), class_weight=tuple(class_cost), layout=layout,
+        stated="sum", **options,
+    )  # fmt: skip
 
 
 def machine_evidence(
-    kernel: Kernel,
-    X: Matrix,
-    classes: Array,
-    support: Array,
-    dual_coef: Array,
-    intercept: Array,
-    class_cost: Array,
-    alpha: Array | None = None,
-) -> tuple[str, dict[str, Any]]:
-    """Kind of certificate and evidence for it, from scikit-learn's layout of coefficients.
+    kernel: Kernel, X: Matrix, objective: Objective, support: Array, columns: Array, intercept: Array, dual: Array
+) -> dict[str, Any]:
+    """Evidence for the certificate of kernel machines.
 
     Parameters
     ----------
     kernel : Kernel
     X : matrix
         Training rows (the Gram matrix when the kernel is precomputed).
-    classes, support, dual_coef, intercept : arrays
-        As scikit-learn's SVC has them.
-    class_cost : array
-        C times the class weight, one for each class.
-    alpha : array, default=None
-        Dual solution in the layout of ``dual_coef``, balanced; ``dual_coef`` itself when None.
-
-    Returns
-    -------
-    kind : str
-    evidence : dict
+    objective : Objective
+    support : (m,) array
+        Row numbers of the support vectors.
+    columns, dual : (m, pairs) arrays
+        Coefficients of the machines and of a dual solution, balanced; equal for a model that solves the dual itself.
+    intercept : (pairs,) array
 
     Examples
     --------
+    >>> from certifit.certificates import Data, issue
     >>> from certifit.kernels import Linear
     >>> from certifit.svm import SVC
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> m = SVC(kernel="linear").fit(X, y)
-    >>> kind, evidence = machine_evidence(
-    ...     Linear(), X, m.classes_, m.support_, m.dual_coef_, m.intercept_, np.ones(2))
-    >>> isinstance(kind, str), len(evidence) > 0
-    (True, True)
+    >>> objective, c = hinge_objective(m.classes_, np.ones(2)), m.dual_coef_.T
+    >>> issue("duality", Data.of(X, y), machine_evidence(Linear(), X, objective, m.support_, c, m.intercept_, c)).holds
+    True
     """
-    record = kernel.record()
-    evidence: dict[str, Any] = {
-        "kernel": record if record is not None else ["given"],
-        "classes": [c.item() if isinstance(c, np.generic) else c for c in classes],
-        "support": np.asarray(support, dtype=int),
-        "dual_coef": np.asarray(dual_coef, dtype=float),
-        "intercept": np.asarray(intercept, dtype=float),
-        "class_cost": np.asarray(class_cost, dtype=float),
-        "alpha": None if alpha is None else np.asarray(alpha, dtype=float),
-    }
-    if record is None:
-        evidence["gram"] = kernel(X)
-    evidence = {k: v for k, v in evidence.items() if v is not None}
-    given = record is None or isinstance(kernel, Precomputed)
-    return ("svm-gram" if given else "svm"), evidence
+    own = {"support": np.asarray(support, dtype=int), "dual": -np.asarray(dual, dtype=float)}
+    return dual_points.evidence_of(objective, columns.T, intercept) | own | kernel_evidence(kernel, X)
 
 
 def read_diagonal(diagonal: Any, X: Matrix) -> Array:
@@ -142,6 +149,9 @@ def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     support = _true_support(model, rows_of_x, weights)
     dual = model.dual_coef_
     dual = np.atleast_2d(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
-    own = codes_of(labels, classes)[support]
+    own = np.searchsorted(classes, labels)[support]
     alpha = balanced_layout(dual, own, class_cost[own] * weights[support], len(classes))
-    return machine_evidence(kernel, rows_of_x, classes, support, dual, np.ravel(model.intercept_), class_cost, alpha)
+    objective, k = hinge_objective(classes, class_cost), len(classes)
+    columns, balanced = pair_coefficients(dual, own, k), pair_coefficients(alpha, own, k)
+    intercept = np.ravel(model.intercept_)
+    return "duality", machine_evidence(kernel, rows_of_x, objective, support, columns, intercept, balanced)

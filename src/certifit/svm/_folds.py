@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Answers, Array, Grid, Matrix
-from certifit.certificates.svm import pairs_of
 from certifit.design import blocks
 from certifit.kernels import Kernel, Precomputed, choose
 from certifit.parallel import one_thread, side_by_side
@@ -24,7 +23,7 @@ from certifit.resampling import (
     require,
 )
 from certifit.solvers.svc_folds import FoldMachine, machine_path
-from certifit.svm._labels import Labelled, labelled
+from certifit.svm._labels import Labelled, labelled, pairs_of
 
 _LEADERS = 2  # folds solved without looking at another; the others begin from one of these
 

@@ -23,7 +23,7 @@ from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
 from certifit.separability import separability
 from certifit.solvers._status import limit_of
 from certifit.solvers.hulls import Hulls, nearest_hulls
-from certifit.svm._evidence import machine_evidence, read_diagonal
+from certifit.svm._evidence import kernel_evidence, read_diagonal
 from certifit.svm._labels import Labelled, labelled
 from certifit.svm._linear import normals
 
@@ -156,9 +156,12 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         if centre is not None:
             shift = float(normals(X[used], found.beta[used, None])[:, 0] @ centre)
             found = replace(found, offset=found.offset - shift)
-        kind, evidence = machine_evidence(
-            kernel, X, lab.classes, used, found.beta[None, used], np.array([found.offset]), np.ones(2)
-        )
+        evidence = kernel_evidence(kernel, X) | {
+            "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
+            "support": used,
+            "dual_coef": found.beta[None, used],
+            "intercept": np.array([found.offset]),
+        }
         if found.reached <= 0:
             self._refuse(found, solution.stats["steps"], X, y, evidence, isinstance(kernel, Linear))
         self._name_results(X, lab, kernel, gamma, found, used)
@@ -171,9 +174,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         self._training = self._hold(X, y)
-        self._promise_certificates(
-            lambda: (issue(kind.replace("svm", "hard-margin"), Data.of(X, y), evidence),), self._training
-        )
+        self._promise_certificates(lambda: (issue("hard-margin", Data.of(X, y), evidence),), self._training)
         return self
 
     def _refuse_twins(self, X: Matrix, y: Array, lab: Labelled, kernel: Kernel) -> None:

@@ -48,3 +48,26 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
     class_cost = float(C) * share
     cost = class_cost[codes] * (1.0 if weights is None else weights)
     return Labelled(classes, codes, weights, share, class_cost, np.asarray(cost, dtype=float))
+
+
+def pairs_of(classes: int) -> list[tuple[int, int]]:
+    """Pairs (voted for when positive, voted for when negative), in scikit-learn's order."""
+    if classes == 2:
+        return [(1, 0)]
+    return [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+
+
+def machine_labels(codes: Array, classes: int) -> list[Array]:
+    """±1 labels of each machine: one for two classes, one a class for more."""
+    positive = [1] if classes == 2 else list(range(classes))
+    return [np.where(codes == k, 1.0, -1.0) for k in positive]
+
+
+def pair_coefficients(dual_coef: Array, codes: Array, classes: int) -> Array:
+    """One column of coefficients a pair, from scikit-learn's layout (``codes``: class of each support vector)."""
+    if classes == 2:
+        return np.asarray(dual_coef)[0][:, None]
+    columns = []
+    for i, j in pairs_of(classes):
+        columns.append(np.where(codes == i, dual_coef[j - 1], np.where(codes == j, dual_coef[i], 0.0)))
+    return np.column_stack(columns)

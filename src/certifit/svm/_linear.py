@@ -16,12 +16,14 @@ from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
-from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.linear_svm import certain_rows, machine_labels
+from certifit.certificates import Data, issue
+from certifit.certificates.region import Region
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of, worst
+from certifit.solvers.dual import evidence_of
 from certifit.solvers.linear_svc import linear_svc
-from certifit.svm._labels import Labelled, labelled
+from certifit.svm._evidence import hinge_objective
+from certifit.svm._labels import Labelled, labelled, machine_labels
 
 
 class LinearScores:
@@ -75,10 +77,10 @@ class LinearScores:
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        c: Certificate = self.certificate_  # type: ignore[attr-defined]
-        if not c.holds:
+        region = self.certificate_.region  # type: ignore[attr-defined]
+        if not isinstance(region, Region):
             return np.zeros(X.shape[0], dtype=bool)
-        return certain_rows(Data.of(*self._training.read()), c.evidence, X)  # type: ignore[attr-defined]
+        return region.rows(X, self.coef_, self.intercept_, np.asarray(X @ self.coef_.T) + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -116,17 +118,9 @@ def warn_if_limited(model: Any) -> None:
 def linear_evidence(
     lab: Labelled, coef: Array, intercept: Array, beta: Array, loss: str, offset: bool, scale: float | None = None
 ) -> dict[str, Any]:
-    """Evidence for a certificate of kind "linear-svm"."""
-    evidence = {
-        "classes": [c.item() if isinstance(c, np.generic) else c for c in lab.classes],
-        "coef": np.asarray(coef, dtype=float),
-        "intercept": np.broadcast_to(np.asarray(intercept, dtype=float), (len(coef),)),
-        "beta": np.asarray(beta, dtype=float),
-        "class_cost": lab.class_cost,
-        "loss": loss,
-        "fit_intercept": bool(offset),
-    }
-    return evidence | ({} if scale is None else {"offset_scale": float(scale)})
+    """Evidence for the certificate of linear machines (β with w = Σ βᵢxᵢ, one row a machine)."""
+    objective = hinge_objective(lab.classes, lab.class_cost, loss, "rest", fit_intercept=bool(offset), padding=scale)
+    return evidence_of(objective, coef, intercept) | {"dual": -np.asarray(beta, dtype=float).T}
 
 
 def linear_evidence_of(
@@ -173,10 +167,8 @@ def linear_evidence_of(
     for signs in machine_labels(lab.codes, len(lab.classes)):
         target = tol * null_objective(signs, lab.cost, model.loss, free)
         beta.append(linear_svc(rows, signs, lab.cost, target, loss=model.loss, offset=free).value.beta)
-    evidence = linear_evidence(
-        lab, np.atleast_2d(model.coef_), np.ravel(model.intercept_), np.array(beta), model.loss, offset, scale
-    )
-    return "linear-svm", evidence
+    coef, intercept = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
+    return "duality", linear_evidence(lab, coef, intercept, np.array(beta), model.loss, offset, scale)
 
 
 class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
@@ -214,7 +206,7 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     trace_ : Trace
         With ``trace=True``: also ``machine`` and ``width``, over which the corner of the hinge is rounded.
     certificate_ : Certificate
-        Kind "linear-svm".
+        Kind "duality".
 
     Notes
     -----
@@ -288,15 +280,12 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         self.gap_ = float(sum(m.gap for m in machines))
         self.status_ = worst(f.status for f in solved)
         self.trace_ = joined([f.trace for f in solved], "machine")
-        self._training = self._hold(X, y, sample_weight)
         warn_if_limited(self)
-
-        def make() -> tuple[Certificate, ...]:
-            beta = np.array([m.beta for m in machines])
-            evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, self.loss, self.fit_intercept)
-            return (issue("linear-svm", Data.of(X, y, sample_weight), evidence),)
-
-        self._promise_certificates(make, self._training)
+        beta = np.array([m.beta for m in machines])
+        evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, self.loss, self.fit_intercept)
+        self._promise_certificates(
+            lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
+        )
         return self
 
     def _solve(self, X: Matrix, signs: Array, cost: Array) -> Solution:

@@ -16,12 +16,11 @@ from certifit._certified import Certified
 from certifit._sklearn import Interval, check_partial_fit_first_call
 from certifit._trace import Trace, joined
 from certifit._types import Array, MatrixLike, VectorLike
-from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.linear_svm import machine_labels
+from certifit.certificates import Data, issue
 from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.pegasos import PegasosPlan, Walk, pegasos, shares
-from certifit.svm._labels import Labelled, labelled
+from certifit.svm._labels import Labelled, labelled, machine_labels
 from certifit.svm._linear import LinearScores, linear_evidence, null_objective
 
 
@@ -62,7 +61,7 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     trace_ : Trace
         With ``trace=True``: a row per pass, also ``machine``; ``step`` is η.
     certificate_ : Certificate
-        Kind "linear-svm", after `fit` (after `partial_fit` it speaks of the last batch).
+        Kind "duality", after `fit` (after `partial_fit` it speaks of the last batch).
 
     Notes
     -----
@@ -194,10 +193,5 @@ class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
         return (X.toarray() if scipy.sparse.issparse(X) else X), y
 
     def _keep(self, X: Array, y: Array, lab: Labelled, beta: Array) -> None:
-        self._training = self._hold(X, y)
         evidence = linear_evidence(lab, self.coef_, self.intercept_, beta, "hinge", self.fit_intercept)
-
-        def make() -> tuple[Certificate, ...]:
-            return (issue("linear-svm", Data.of(X, y), evidence),)
-
-        self._promise_certificates(make, self._training)
+        self._promise_certificates(lambda: (issue("duality", Data.of(X, y), evidence),), X, y)

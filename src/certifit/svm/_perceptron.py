@@ -16,13 +16,12 @@ from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.linear_svm import machine_labels
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, Precomputed, choose
 from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.kernel_perceptron import kernel_perceptron
-from certifit.svm._labels import labelled
+from certifit.svm._labels import labelled, machine_labels
 
 
 class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):

@@ -17,8 +17,9 @@ from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, ovr_decision_function
 from certifit._trace import Trace, joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
-from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.svm import certain_given, certain_labels, pair_coefficients, pairs_of
+from certifit.certificates import Ball, Data, dot, issue
+from certifit.certificates.gram import new_scores, radii
+from certifit.certificates.region import Region
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.resampling import FoldAnswers, FoldTable
@@ -27,9 +28,9 @@ from certifit.solvers._status import limit_of, worst
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import smo
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
-from certifit.svm._evidence import machine_evidence, read_diagonal
+from certifit.svm._evidence import hinge_objective, machine_evidence, read_diagonal
 from certifit.svm._folds import svc_answers
-from certifit.svm._labels import Labelled, labelled
+from certifit.svm._labels import Labelled, labelled, pair_coefficients, pairs_of
 from certifit.svm._linear import normals, warn_if_limited
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
@@ -95,7 +96,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         (``alpha_i_before``, ``alpha_i``, ...) and whether one was ``clipped`` at a bound; ``pairs`` (steps so far) of
         each round on larger data.
     certificate_ : Certificate
-        Kind "svm": value, bound, gap, the three KKT cases, largest violation, certain labels.
+        Kind "duality": value, bound, gap, the three KKT cases, largest violation, certain labels.
 
     Notes
     -----
@@ -191,13 +192,11 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             self._slope = self._calibrate(X, y, lab)
         warn_if_limited(self)
 
-        def make() -> tuple[Certificate, ...]:
-            data = Data.of(X, y, sample_weight)
-            kind, evidence = self._evidence(X, lab)
-            return (issue(kind, data, evidence),)
-
-        self._training = self._hold(X, y, sample_weight)
-        self._promise_certificates(make, self._training)
+        objective, columns = hinge_objective(lab.classes, lab.class_cost), self._columns
+        parts = kernel, X, objective, self.support_, columns, self.intercept_, columns
+        self._promise_certificates(
+            lambda: (issue("duality", Data.of(X, y, sample_weight), machine_evidence(*parts)),), X, y, sample_weight
+        )
         return self
 
     def _set_up(self, X: Matrix, y: Array, sample_weight: Any) -> tuple[Kernel, float, Labelled]:
@@ -291,11 +290,6 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self._columns = pair_coefficients(dual, own, k)
         dense = isinstance(kernel, RBF) and not scipy.sparse.issparse(X)
         self._shift = X.mean(axis=0) if dense else None  # distances stay, cancellation shrinks
-
-    def _evidence(self, X: Matrix, lab: Labelled) -> tuple[str, dict[str, Any]]:
-        return machine_evidence(
-            self.kernel_, X, self.classes_, self.support_, self.dual_coef_, self.intercept_, lab.class_cost
-        )
 
     def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
         """Slope of the sigmoid from decisions on rows left out in turn."""
@@ -419,13 +413,15 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
-        c = self.certificate_
-        if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
+        region, given = self.certificate_.region, isinstance(self.kernel_, Precomputed)
+        if not isinstance(region, Region) or (given and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
-        data = Data.of(*self._training.read())
-        if isinstance(self.kernel_, Precomputed):
-            return certain_given(data, c.evidence, X, read_diagonal(diagonal, X))
-        return certain_labels(self.kernel_, data, c.evidence, X, self.support_vectors_)
+        if given:
+            scores, away = dot(X[:, self.support_], self._columns), np.sqrt(Ball(read_diagonal(diagonal, X)))
+        else:
+            scores = new_scores(self.kernel_, X, self.support_vectors_, self._columns)
+            away = radii(self.kernel_, X, region.centre)
+        return region.judge(scores, away.upper, scores.mid + self.intercept_)
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""

@@ -1,0 +1,191 @@
+r"""A feasible dual point beside a fit: what turns coefficients into evidence of their own optimality.
+
+The slopes β = s∘L′(z) at a fit nearly solve the dual problem; three repairs make them feasible exactly. Each βᵢ is cut
+to its box; where the offset is free, β is rounded to multiples of one power of two and moved until Σβ is exactly 0; and
+where the penalty is a norm, β is shrunk until Λv = −Xᵀβ lies in the dual ball. Softmax keeps weights that flow from
+class to class instead: what flows out of a class must flow back in.
+
+Nothing here has to be trusted: the proof (`certifit.certificates.optimality`) checks feasibility and adds up the terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates import Data, ball, to_float
+from certifit.certificates.maps import Columns
+from certifit.objective import Objective, Target
+from certifit.solvers.balance import balance_within
+
+_SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
+
+
+def dual_point(
+    objectives: Objective | Sequence[Objective], data: Data, coef: Array, intercept: Array, slopes: Array | None = None
+) -> Array:
+    """β (n, outputs) from the slopes at a fit, exactly feasible; zeros (which always are) where no repair succeeds.
+
+    Parameters
+    ----------
+    objectives : Objective, or one for each target
+    data : Data
+    coef : (outputs, d) array
+    intercept : (outputs,) array
+    slopes : (n, outputs) array, default=None
+        u to begin with, instead of the slopes at the fit.
+
+    Examples
+    --------
+    >>> from certifit.losses import Squared
+    >>> from certifit.regularizers import SquaredL2
+    >>> objective = Objective(Squared(), SquaredL2(), 1.0)
+    >>> data = Data.of([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.5])
+    >>> float(dual_point(objective, data, np.array([[1.5]]), np.array([1.7])).sum())
+    0.0
+    """
+    single = isinstance(objectives, Objective)
+    first = objectives if isinstance(objectives, Objective) else objectives[0]
+    targets = first.encode(np.asarray(data.y), data.weights)
+    each = [first] * len(targets) if single else list(objectives)  # type: ignore[arg-type]
+    with np.errstate(all="ignore"):
+        Z = np.asarray(data.X @ np.asarray(coef, dtype=float).T) + intercept
+        if data.offset is not None:
+            Z = Z + data.offset[:, None]
+        columns, start, parts = Columns(data, "float"), 0, []
+        for objective, target in zip(each, targets):
+            at = slice(start, start + target.outputs)
+            begin = Z[:, at] if slopes is None else None
+            parts.append(_one(objective, target, begin, None if slopes is None else slopes[:, at], columns))
+            start += target.outputs
+    return np.concatenate(parts, axis=1)
+
+
+def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, intercept: Array | float) -> dict[str, Any]:
+    """The part of the evidence that says what is minimised and which point is judged.
+
+    Parameters
+    ----------
+    objectives : Objective, or one for each target
+    coef : (d,) or (outputs, d) array
+    intercept : float or (outputs,) array
+
+    Examples
+    --------
+    >>> from certifit.losses import Squared
+    >>> from certifit.regularizers import L1
+    >>> sorted(evidence_of(Objective(Squared(), L1(), 1.0), np.ones(2), 0.0))
+    ['coef', 'intercept', 'objective']
+    """
+    one = isinstance(objectives, Objective)
+    W = np.atleast_2d(np.asarray(coef, dtype=float))
+    return {
+        "objective": objectives.to_dict() if one else [o.to_dict() for o in objectives],  # type: ignore[union-attr]
+        "coef": W,
+        "intercept": np.broadcast_to(np.asarray(intercept, dtype=float), (len(W),)).copy(),
+    }
+
+
+def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | None, columns: Columns) -> Array:
+    """β (n, outputs) of one machine."""
+    flat = len(target.y.shape) == 1 and target.outputs == 1
+    if slopes is None:
+        assert Z is not None
+        slopes = objective.loss.slope(Z[:, 0] if flat else Z, target.y)
+    slopes = np.nan_to_num(slopes.reshape(len(target.y), -1))
+    full = _feasible(objective, target, slopes)
+    if full is None or not objective.strength > 0.0:
+        return np.zeros((len(target.y), target.outputs))
+    size = _size(objective, full, columns)
+    if not size > 1.0:
+        return full
+    factor = 1.0
+    for slack in _SLACKS if math.isfinite(size) else ():
+        factor *= (1.0 - slack) / max(size, 1.0)
+        beta = _shrunk(objective, target, full, factor)
+        size = 1.0 if beta is None else _size(objective, beta, columns)
+        if beta is not None and size <= 1.0:
+            return beta
+    return np.zeros((len(target.y), target.outputs))
+
+
+def _size(objective: Objective, beta: Array, columns: Columns) -> float:
+    """How far v is outside the dual ball, as the proof will see it."""
+    return float(to_float(ball(objective.gauge(columns.slopes(objective, beta))).upper))
+
+
+def _feasible(objective: Objective, target: Target, slopes: Array) -> Array | None:
+    """β in its domain, and balanced where the offset is free."""
+    weights = target.weights
+    if objective.loss.targets == "class":
+        P = np.maximum(slopes + (target.y[:, None] == np.arange(target.outputs)), 0.0)
+        return _flows(P, target.y, weights, objective.free)
+    low, high = (end.reshape(len(weights), -1) for end in objective.box(target.y, weights))
+    beta = np.clip(slopes * weights[:, None], low, high)
+    return _balanced(beta, low, high) if objective.free else beta
+
+
+def _balanced(beta: Array, low: Array, high: Array) -> Array | None:
+    found = [balance_within(beta[:, k], low[:, k], high[:, k]) for k in range(beta.shape[1])]
+    return None if any(f is None for f in found) else np.column_stack(found)  # type: ignore[arg-type]
+
+
+def _shrunk(objective: Objective, target: Target, full: Array, factor: float) -> Array | None:
+    """factor·β, made feasible again without leaving the segment from 0 to β."""
+    if objective.loss.targets == "class":
+        weights = np.where(target.weights > 0.0, target.weights, 1.0)
+        return _flows(np.maximum(full, 0.0) / weights[:, None] * factor, target.y, target.weights, objective.free)
+    if not objective.free:
+        return full * factor
+    return _balanced(full * factor, np.minimum(full, 0.0), np.maximum(full, 0.0))
+
+
+def _flows(P: Array, code: Array, weights: Array, free: bool) -> Array | None:
+    """β = s(p − e_y) whose rows, and with a free offset also columns, sum to zero exactly.
+
+    All entries are multiples of one power of two, small enough that every sum is exact; what is left over between two
+    classes is sent by rows of the one to the other, in proportion to what they have to give.
+    """
+    n, K = P.shape
+    beta = P * weights[:, None]
+    beta[np.arange(n), code] = 0.0
+    size = float(beta.sum())
+    if size == 0.0:
+        return np.zeros((n, K))
+    if not math.isfinite(size):
+        return None
+    grid = 2.0 ** (math.ceil(math.log2(size)) - 50)
+    q = np.rint(beta / grid)
+    q = np.where((q.sum(axis=1) > np.floor(weights / grid))[:, None], np.floor(beta / grid), q)
+    if free and not _return_flows(q, code, weights / grid):
+        return None
+    q[np.arange(n), code] = -q.sum(axis=1)
+    return q * grid
+
+
+def _return_flows(q: Array, code: Array, limits: Array) -> bool:
+    """Add to q (in place) until as much flows into every class as out of it; whether that succeeded."""
+    K = q.shape[1]
+    excess = q.sum(axis=0) - np.array([q[code == k].sum() for k in range(K)])
+    for a in np.argsort(-excess):
+        for b in np.argsort(excess):
+            move = min(excess[a], -excess[b])
+            if move <= 0:
+                continue
+            rows = np.flatnonzero((code == a) & (limits > 0))
+            room = np.maximum(np.floor(limits[rows]) - q[rows].sum(axis=1), 0.0)
+            if room.sum() < 2 * move:
+                return False
+            extra = np.minimum(np.floor(move * (room / room.sum())), room)
+            for k in np.argsort(-room, kind="stable")[: int(move - extra.sum())]:
+                extra[k] += 1.0
+            if np.any(extra > room):
+                return False
+            q[rows, b] += extra
+            excess[a] -= extra.sum()
+            excess[b] += extra.sum()
+    return not np.any(excess)
