@@ -133,7 +133,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     (array([0.7478]), True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "family": [StrOptions(set(BUILT_IN)), NegativeBinomial, Tweedie, ExponentialFamily],
         "link": [StrOptions(set(LINKS)), None],
         "alpha": [Interval(Real, 0, None, closed="left")],

@@ -31,7 +31,7 @@ from certifit.solvers import Options, Solution, Task, solve_coordinate
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.least_squares import solve_quadratic
 
-_CONSTRAINTS: dict = {
+_CONSTRAINTS: dict[str, Any] = {
     "alpha": [Interval(Real, 0, None, closed="left")],
     "fit_intercept": ["boolean"],
     "precompute": ["boolean", "array-like"],
@@ -258,7 +258,7 @@ class Lasso(_L1Regressor):
     (array([1.5, 0. ]), 0.944444)
     """
 
-    _parameter_constraints: ClassVar[dict] = _CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS
     path = staticmethod(lasso_path)
     l1_ratio = 1.0  # readable as in scikit-learn; not a parameter
 
@@ -300,7 +300,9 @@ class ElasticNet(_L1Regressor):
     array([1.363636, 0.      ])
     """
 
-    _parameter_constraints: ClassVar[dict] = _CONSTRAINTS | {"l1_ratio": [Interval(Real, 0, 1, closed="both")]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | {
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")]
+    }
     path = staticmethod(enet_path)
 
     def __init__(

@@ -102,7 +102,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [str, EvaluationLoss],
         "regularizer": [str, Regularizer, None],
         "lam": [Interval(Real, 0, None, closed="left")],
@@ -265,12 +265,12 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         scores = linear_scores(self, X)
         return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
 
-    @available_if(lambda self: self._classifies)
+    @available_if(lambda self: self._classifies)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores X w + b, positive for the second label (losses for labels only)."""
         return linear_scores(self, X)
 
-    @available_if(lambda self: self._classifies)
+    @available_if(lambda self: self._classifies)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def certain(self, X: MatrixLike) -> Array:
         """Which labels are provably those of the exact optimum (where the certificate bounds how far scores may move).
 

@@ -81,7 +81,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "fit_intercept": ["boolean"],
         "copy_X": ["boolean"],
         "tol": "no_validation",

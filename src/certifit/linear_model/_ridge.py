@@ -87,7 +87,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     array([2.25])
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), np.ndarray],
         "fit_intercept": ["boolean"],
         "copy_X": ["boolean"],

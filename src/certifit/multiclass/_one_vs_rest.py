@@ -43,7 +43,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (['a', 'c'], [0.33, 0.33, 0.33])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"estimator": "no_validation"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": "no_validation"}
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator

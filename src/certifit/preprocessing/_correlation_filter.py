@@ -48,7 +48,7 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
     array([0.996, 0.091, 0.   ])
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="both"), None],
     }

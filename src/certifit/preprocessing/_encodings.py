@@ -77,7 +77,7 @@ def _codes(transformer: Any, x: Array, levels: Array, column: int) -> tuple[Arra
 class _Encoder(TransformerMixin, BaseEstimator):
     """What the encoders share: levels per column, unknown values, missing values, names."""
 
-    _parameter_constraints: ClassVar[dict] = {"handle_unknown": _UNKNOWN}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"handle_unknown": _UNKNOWN}
     handle_unknown: str
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -160,7 +160,7 @@ class OneHot(_Encoder):
     (array([[0., 1.]]), array(['colour=blue', 'colour=red'], dtype=object))
     """
 
-    _parameter_constraints: ClassVar[dict] = {"drop_first": ["boolean"], "handle_unknown": _UNKNOWN}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"drop_first": ["boolean"], "handle_unknown": _UNKNOWN}
 
     def __init__(self, *, drop_first: bool = False, handle_unknown: str = "error") -> None:
         self.drop_first = drop_first
@@ -208,7 +208,7 @@ class Thermometer(_Encoder):
            [1., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"order": ["array-like", None], "handle_unknown": _UNKNOWN}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"order": ["array-like", None], "handle_unknown": _UNKNOWN}
 
     def __init__(self, order: Any = None, *, handle_unknown: str = "error") -> None:
         self.order = order
@@ -285,7 +285,7 @@ class Factored(_Encoder):
      array(['blood[0]=A', 'blood[0]=B', 'blood[1]=neg', 'blood[1]=pos'], dtype=object))
     """
 
-    _parameter_constraints: ClassVar[dict] = {"factors": [callable, str, None], "handle_unknown": _UNKNOWN}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"factors": [callable, str, None], "handle_unknown": _UNKNOWN}
 
     def __init__(self, factors: Any = None, *, handle_unknown: str = "error") -> None:
         self.factors = factors

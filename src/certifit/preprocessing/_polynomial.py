@@ -52,7 +52,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
     array(['1', 'a', 'b', 'a^2', 'a b', 'b^2'], dtype=object)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 0, None, closed="left")],
         "interaction_only": ["boolean"],
         "include_one": ["boolean"],

@@ -44,7 +44,11 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 0.707,  0.   ]])
     """
 
-    _parameter_constraints: ClassVar[dict] = {"with_mean": ["boolean"], "with_std": ["boolean"], "ddof": [int]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "with_mean": ["boolean"],
+        "with_std": ["boolean"],
+        "ddof": [int],
+    }
 
     def __init__(self, *, with_mean: bool = True, with_std: bool = True, ddof: int = 0) -> None:
         self.with_mean = with_mean

@@ -119,7 +119,7 @@ def _svg(name: str, title: str, height: float, draw: Callable[[Any], None]) -> s
         with warnings.catch_warnings():
             # The reader's browser sets the text; that matplotlib's own font lacks a sign does not matter.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+            FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return _inline(buffer.getvalue(), name, title)
 
 

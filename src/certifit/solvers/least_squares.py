@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -182,7 +183,7 @@ def solve_quadratic(task: Task, options: Options | None = None) -> Solution:
     return Solution((found.value[0][0], float(found.value[1][0])), found.status, stats)
 
 
-def _road(task: _Quadratic, method: str) -> tuple[Array, Array, dict]:
+def _road(task: _Quadratic, method: str) -> tuple[Array, Array, dict[str, Any]]:
     """Resolve "auto": the one place where a road is chosen."""
     n, d = task.design.shape
     if method == "lsmr" or (method == "auto" and task.design.is_sparse and d > _WIDE_SPARSE):
@@ -207,7 +208,7 @@ def _norms(A: Array) -> Array:
     return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
 
 
-def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, dict] | None:
+def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, dict[str, Any]] | None:
     """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
     with np.errstate(over="ignore", invalid="ignore"):
         m = task.design.moments(task.Y, task.weights, task.fit_intercept)
@@ -302,7 +303,7 @@ class _Rows:
         return full
 
 
-def _qr(task: _Quadratic) -> tuple[Array, Array, dict]:
+def _qr(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     d = task.design.shape[1]
     W, b = np.empty_like(task.prior), np.zeros(len(task.prior))
     worst, factor = 1.0, None
@@ -361,7 +362,7 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
     return full
 
 
-def _svd(task: _Quadratic) -> tuple[Array, Array, dict]:
+def _svd(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
     A, R, mean, target_mean = task.centred()
     D = powers_of_two(_norms(A))
@@ -388,7 +389,7 @@ def _svd(task: _Quadratic) -> tuple[Array, Array, dict]:
     return W, b, {"method": "svd", "rank": rank, "condition": condition}
 
 
-def _dual(task: _Quadratic) -> tuple[Array, Array, dict]:
+def _dual(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     """Ridge with more columns than rows: the n × n form w = w₀ + Xᵀa, refined once."""
     A, R, mean, target_mean = task.centred()
     n, d = A.shape
@@ -409,7 +410,7 @@ def _dual(task: _Quadratic) -> tuple[Array, Array, dict]:
     return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
 
 
-def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict]:
+def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     """Large sparse problems: LSMR on centred, scaled columns with the ridge rows below."""
     n, d = task.design.shape
     X, root = task.design.X, np.ones(n) if task.root is None else task.root
@@ -443,7 +444,7 @@ def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict]:
     return W, b, {"method": "lsmr", "rank": None, "condition": float("nan"), "n_iter": steps}
 
 
-def _non_negative(task: _Quadratic) -> tuple[Array, Array, dict]:
+def _non_negative(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
     d = task.design.shape[1]
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))

@@ -374,7 +374,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         """
         return self._answer("predict", self._scores(X), self.classes_)
 
-    @available_if(_has_probability)
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: MatrixLike) -> Array:
         """Calibrated probabilities; the predicted class always has the largest.
 
@@ -391,7 +391,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         decision = scores[:, 0] if k == 2 else ovr_decision_function(scores < 0, -scores, k)
         return probabilities(decision, self._slope, self._codes(scores, k))
 
-    @available_if(_has_probability)
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
