@@ -269,6 +269,43 @@ def measurements() -> None:
     _write(page, "\n".join(text) + "\n")
 
 
+def origins() -> None:
+    """Who wrote which name of scikit-learn's public modules, as `certifit.origin` tells."""
+    text = [
+        "# Who wrote what",
+        "",
+        "Every public name of these modules of scikit-learn can be imported from `certifit`.",
+    ]
+    text += [
+        "Names in the second column are written anew and, where they fit a model, carry a certificate; the others are"
+    ]
+    text += ["scikit-learn's own, passed on unchanged. `certifit.origin(thing)` says the same of any object.", ""]
+    text += ["| module | certifit's | scikit-learn's, passed on |", "|---|---|---|"]
+    for module, wrote in origin_table().items():
+        columns = [", ".join(f"`{n}`" for n in wrote[who]) or "none" for who in ("certifit", "scikit-learn")]
+        text.append(f"| `{module}` | {columns[0]} | {columns[1]} |")
+    _write(REFERENCE / "origins.md", "\n".join(text) + "\n")
+
+
+def origin_table() -> dict[str, dict[str, list[str]]]:
+    """For each public module of scikit-learn the names by who wrote what `certifit` has under them."""
+    import sklearn
+
+    import certifit
+    from certifit._passing import public_names
+
+    table: dict[str, dict[str, list[str]]] = {}
+    for module in sorted({*sklearn.__all__, "base", "utils"} - {"externals", "experimental", *certifit._passing.TOP}):
+        theirs, ours = (importlib.import_module(f"{p}.{module}") for p in ("sklearn", "certifit"))
+        wrote: dict[str, list[str]] = {"certifit": [], "scikit-learn": []}
+        for name in sorted(public_names(theirs), key=str.lower):
+            with contextlib.suppress(ImportError):  # experimental names that have to be enabled
+                same = getattr(ours, name) is getattr(theirs, name)
+                wrote["scikit-learn" if same else certifit.origin(getattr(ours, name))].append(name)
+        table[module] = wrote
+    return table
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for sources."""
     app.connect("autodoc-process-docstring", _process, priority=900)  # after numpydoc
@@ -276,6 +313,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", _fill)
     gallery()
     reference()
+    origins()
     measurements()
     report()
     return {"parallel_read_safe": True, "parallel_write_safe": True}

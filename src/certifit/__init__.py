@@ -1,7 +1,8 @@
 """certifit: classical machine learning that proves its answers.
 
 Families carry scikit-learn's names (``certifit.linear_model``, ...), so that a user changes one word of an
-import line. Everything loads on first use: ``import certifit`` itself costs next to nothing.
+import line; what certifit does not write itself is scikit-learn's own, passed on (`certifit.origin` tells which).
+Everything loads on first use: ``import certifit`` itself costs next to nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from certifit._passing import MODULES, TOP, install
 from certifit.families import FAMILIES
 
 __version__ = "0.1.0"
@@ -19,6 +21,7 @@ _NAMES = {
     "Certificate": "certifit.certificates",
     "Trace": "certifit._trace",
     "certify": "certifit.judge",
+    "origin": "certifit._passing",
     "separability": "certifit.separability",
     "margins": "certifit.margins",
     "save": "certifit.files",
@@ -29,14 +32,18 @@ _NAMES = {
 
 __all__ = list(dict.fromkeys(["__version__", *_FAMILIES, *_NAMES]))
 
+install()
+
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(importlib.import_module(_NAMES[name]), name)
-    if name in _FAMILIES:
+    if name in _FAMILIES or name in MODULES:
         return importlib.import_module(f"certifit.{name}")
+    if name in TOP:
+        return getattr(importlib.import_module("sklearn"), name)
     raise AttributeError(f"module 'certifit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *MODULES, *TOP})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn.exceptions
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _safe_split
@@ -21,11 +22,13 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
+from certifit import exceptions
 from certifit._types import Array
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
 # refuses bad values with the message that users of scikit-learn know, and tools read the ranges.
 __all__ = [
+    "ConvergenceWarning",
     "HasMethods",
     "Hidden",
     "Interval",
@@ -41,6 +44,10 @@ __all__ = [
     "safe_indexing",
     "safe_split",
 ]
+
+
+class ConvergenceWarning(exceptions.ConvergenceWarning, sklearn.exceptions.ConvergenceWarning):
+    """Ours and scikit-learn's: filters that name either one know it."""
 
 
 def check_sample_weight(sample_weight: object, X: object, **options: Any) -> Array:

@@ -1,10 +1,12 @@
 """What certifit raises and warns of, each with one clear sentence for a person.
 
 Errors that only certifit raises derive from `CertifitError` and from the built-in one that they resemble, so that
-``except ValueError`` keeps working.
+``except ValueError`` keeps working. scikit-learn's own (`NotFittedError`, ...) can be imported from here too.
 """
 
 from __future__ import annotations
+
+from certifit._passing import pass_on
 
 __all__ = [
     "CertifitError",
@@ -190,3 +192,6 @@ class ConvergenceWarning(UserWarning):
     >>> issubclass(ConvergenceWarning, UserWarning)
     True
     """
+
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.exceptions")

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
-from certifit._sklearn import Interval, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence

@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, NoOptimumError
-from certifit._sklearn import Interval, StrOptions, check_sample_weight
+from certifit._errors import NoOptimumError
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Grid, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
-from certifit._sklearn import Interval, StrOptions, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Data, issue

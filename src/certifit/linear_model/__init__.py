@@ -1,5 +1,6 @@
 """Linear models: scikit-learn's names, with a proof of how good each fit is."""
 
+from certifit._passing import pass_on
 from certifit.linear_model._lasso import ElasticNet, Lasso
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.linear_model._linear_model import LinearModel
@@ -24,3 +25,5 @@ __all__ = [
     "enet_path",
     "lasso_path",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.linear_model")

@@ -14,8 +14,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue

@@ -16,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, NoOptimumError
-from certifit._sklearn import Interval, StrOptions
+from certifit._errors import NoOptimumError
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design

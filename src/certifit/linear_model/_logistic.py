@@ -16,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, NoOptimumError
-from certifit._sklearn import Hidden, Interval, StrOptions
+from certifit._errors import NoOptimumError
+from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design

@@ -40,6 +40,7 @@ are its own (or None): one fit per fold then serves them all. A class whose ``sc
 it as ``_score_predictions(y, predictions, sample_weight)``.
 """
 
+from certifit._passing import pass_on
 from certifit.model_selection._bias_variance import BiasVariance, bias_variance
 from certifit.model_selection._bootstrap import Bootstrap, bootstrap
 from certifit.model_selection._compare import Comparison, Difference, compare
@@ -72,3 +73,5 @@ __all__ = [
     "nested_cross_validate",
     "validation_curve",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.model_selection")

@@ -4,6 +4,7 @@ One read of the data serves any number of folds and settings (`fit_folds`); ever
 the counts, means and variances of the data.
 """
 
+from certifit._passing import pass_on
 from certifit.naive_bayes._base import Boundary
 from certifit.naive_bayes._categorical import CategoricalNB
 from certifit.naive_bayes._discrete import BernoulliNB, MultinomialNB
@@ -21,3 +22,5 @@ __all__ = [
     "MultinomialNB",
     "fit_folds",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.naive_bayes")

@@ -4,6 +4,7 @@ Conventions: neighbours are ordered by distance, equal distances by lower row nu
 the first class. `KNeighborsClassifier.certificate_for` proves that no left-out row is nearer.
 """
 
+from certifit._passing import pass_on
 from certifit.neighbors._knn import KNeighborsClassifier, KNeighborsRegressor
 from certifit.neighbors._reduce import CondensedNeighbors, EditedNeighbors
 
@@ -13,3 +14,5 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.neighbors")

@@ -4,6 +4,7 @@ All are scikit-learn transformers: they take arrays and data frames, know the na
 (``get_feature_names_out``) and return data frames when asked (``set_output``). Transformers carry no certificate.
 """
 
+from certifit._passing import pass_on
 from certifit.preprocessing._correlation_filter import CorrelationFilter
 from certifit.preprocessing._encodings import Factored, OneHot, Thermometer
 from certifit.preprocessing._polynomial import PolynomialBasis
@@ -19,3 +20,5 @@ __all__ = [
     "Standardizer",
     "Thermometer",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.preprocessing")

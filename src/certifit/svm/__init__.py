@@ -1,5 +1,6 @@
 """Support vector machines: hard margin, soft margin, linear, stochastic; and the kernel perceptron."""
 
+from certifit._passing import pass_on
 from certifit.svm._evidence import evidence_of, machine_evidence
 from certifit.svm._hard import HardMarginSVC
 from certifit.svm._linear import LinearSVC, linear_evidence_of
@@ -17,3 +18,5 @@ __all__ = [
     "linear_evidence_of",
     "machine_evidence",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.svm")

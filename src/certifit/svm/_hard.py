@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning, NotSeparableError, ThinMarginError
-from certifit._sklearn import Interval, StrOptions
+from certifit._errors import NotSeparableError, ThinMarginError
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides

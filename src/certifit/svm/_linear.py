@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Data, issue

@@ -4,6 +4,7 @@ The names are scikit-learn's; every fit carries a certificate that at each node 
 gains more, and after pruning that no other pruning costs less.
 """
 
+from certifit._passing import pass_on
 from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from certifit.tree._export import Explanation, export_text
 from certifit.tree._information import entropy, gini, information_content, information_gain
@@ -20,3 +21,5 @@ __all__ = [
     "information_gain",
     "plot_tree",
 ]
+
+__getattr__, __dir__ = pass_on(__name__, "sklearn.tree")
