@@ -14,7 +14,7 @@ from certifit.study._verdict import decide, in_words
 
 
 def result(name, scores):
-    candidate = Candidate(name, ("classification",), ())
+    candidate = Candidate(("classification",), (), called=name)
     return Result(candidate, {k: Piece(None, float(s), {}, 0.1) for k, s in enumerate(scores)})
 
 

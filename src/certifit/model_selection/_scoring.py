@@ -13,40 +13,13 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
 
 from certifit._types import Answers, Array, Estimator, MatrixLike, VectorLike
+from certifit.model_selection._scores import QUICK
 
 ScoringLike = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
 """scoring as scikit-learn takes it: a name, a function of (model, X, y), several of these, or None."""
 
 Scorer = Callable[..., float]
 _SHARED_SCORER = type(get_scorer("accuracy"))  # what make_scorer returns: it asks the model only for answers
-
-
-def _r2(y: Array, p: Array, w: Array | None) -> Array:
-    centre = np.average(y, axis=0, weights=w)
-    total = np.square(y - centre) if w is None else w * np.square(y - centre)
-    left, total = _squares(y, p, w), np.sum(total)
-    if total == 0:  # scikit-learn's convention for equal values
-        return np.where(left == 0, 1.0, 0.0)
-    return 1.0 - left / total
-
-
-def _squares(y: Array, p: Array, w: Array | None) -> Array:
-    gap = p - y
-    return np.einsum("cn,cn->c", gap, gap) if w is None else np.einsum("cn,cn,n->c", gap, gap, w)
-
-
-def _mean(values: Array, w: Array | None) -> Array:
-    return values.mean(axis=1) if w is None else values @ w / w.sum()
-
-
-_FAST: Mapping[str, Callable[[Array, Array, Array | None], Array]] = {
-    "r2": _r2,
-    "neg_mean_squared_error": lambda y, p, w: -_squares(y, p, w) / (len(y) if w is None else w.sum()),
-    "neg_root_mean_squared_error": lambda y, p, w: -np.sqrt(_squares(y, p, w) / (len(y) if w is None else w.sum())),
-    "neg_mean_absolute_error": lambda y, p, w: -_mean(np.abs(p - y), w),
-    "accuracy": lambda y, p, w: _mean((p == y).astype(float), w),
-}
-"""Scores of many candidates' predictions at once: (rows,), (candidates, rows), weights → (candidates,)."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +46,22 @@ class Scoring:
     def of_model(
         self, model: Estimator, X: MatrixLike, y: VectorLike | None, weights: Array | None
     ) -> dict[str, float]:
-        """Every score of a fitted model."""
-        return {name: _call(scorer, model, X, y, weights) for name, scorer in self.scorers.items()}
+        """Every score of a fitted model; each kind of answer is asked for once."""
+        found, given = {}, Given(model, X)
+        for name, scorer in self.scorers.items():
+            value = None if y is None else given.score(self.known.get(name, ""), np.asarray(y), weights)
+            found[name] = _call(scorer, model, X, y, weights) if value is None else value
+        return found
 
     def responses(self, estimator: Estimator) -> tuple[str, ...] | None:
         """Which answers of a model the scorers ask for; None when one looks at more than answers."""
         asked: list[str] = []
         for name, scorer in self.scorers.items():
-            if self.known.get(name) in _FAST or (scorer is _own_score and _by_predictions(estimator)):
+            quick = QUICK.get(self.known.get(name, ""))
+            if quick is None and scorer is _own_score and _by_predictions(estimator):
                 asked.append("predict")
                 continue
-            if not isinstance(scorer, _SHARED_SCORER):
-                return None
-            methods = scorer._response_method
-            methods = [methods] if isinstance(methods, str) else list(methods)
+            methods = quick.answers if quick is not None else _methods(scorer)
             found = next((m for m in methods if hasattr(estimator, m)), None)
             if found is None:
                 return None
@@ -102,10 +77,9 @@ class Scoring:
         """
         found = {}
         for name, scorer in self.scorers.items():
-            fast = _FAST.get(self.known.get(name, ""))
-            predictions = answers.get("predict")
-            if fast is not None and predictions is not None and predictions.ndim == 2 and np.asarray(y).ndim == 1:
-                found[name] = fast(np.asarray(y), predictions, w)
+            quick = _quick(self.known.get(name, ""), answers, np.asarray(y), w, classes)
+            if quick is not None:
+                found[name] = quick
                 continue
             if scorer is _own_score and name not in self.known:
                 judge = _last(estimator)._score_predictions
@@ -121,6 +95,36 @@ class Scoring:
 
 NO_SCORES = Scoring({}, {}, True)
 """Nothing is judged: only answers are kept."""
+
+
+def _quick(name: str, answers: Answers, y: Array, w: Array | None, classes: Array | None) -> Array | None:
+    """Scores of all candidates in one go; None where only scikit-learn's scorer can tell."""
+    quick = QUICK.get(name)
+    if quick is None or y.ndim != 1 or not quick.suits(y, classes):
+        return None
+    asked = next((a for a in quick.answers if a in answers), None)
+    if asked is None or answers[asked].ndim != (3 if asked == "predict_proba" else 2):
+        return None
+    return quick.formula(y, answers[asked], w, classes)
+
+
+class Given:
+    """Answers of one fitted model for some rows, asked for when first needed."""
+
+    def __init__(self, model: Any, X: MatrixLike) -> None:
+        self._model, self._X = model, X
+        self._answers: dict[str, Array] = {}
+
+    def score(self, name: str, y: Array, w: Array | None) -> float | None:
+        """The score of this name from the model's answers; None where only scikit-learn's scorer can tell."""
+        quick, classes = QUICK.get(name), getattr(self._model, "classes_", None)
+        asked = next((a for a in quick.answers if hasattr(self._model, a)), None) if quick is not None else None
+        if asked is None:
+            return None
+        if asked not in self._answers:
+            self._answers[asked] = np.asarray(getattr(self._model, asked)(self._X))[None]
+        found = _quick(name, {asked: self._answers[asked]}, y, w, classes)
+        return None if found is None else float(found[0])
 
 
 def _one(estimator: Estimator, scoring: ScoringLike) -> tuple[Scorer, str | None]:
@@ -180,6 +184,14 @@ def _call(scorer: Scorer, model: Any, X: MatrixLike | None, y: VectorLike | None
     if np.ndim(value) != 0 or isinstance(value, (str, dict)):
         raise ValueError(f"A score must be one number; {scorer} gave {type(value).__name__}.")
     return float(value)
+
+
+def _methods(scorer: Any) -> tuple[str, ...]:
+    """The answers that one of scikit-learn's scorers looks at; none where it looks at more than answers."""
+    if not isinstance(scorer, _SHARED_SCORER):
+        return ()
+    methods = scorer._response_method
+    return (methods,) if isinstance(methods, str) else tuple(methods)
 
 
 def _takes_weights(scorer: Scorer) -> bool:

@@ -1,8 +1,9 @@
 r"""Logistic and softmax regression on every fold and for every strength.
 
-Which road: two classes with an l2 penalty move all together (`smooth_folds`). Softmax, sparse rows and folds that have
-little in common start at the optimum for all rows and take its Hessian as their metric. An l1 part goes along the path
-of each fold, strongest penalty first. Where a problem starts never matters: each ends when its own gap is small.
+Which road: two classes with an l2 penalty and many rows a column move all together (`smooth_folds`). Softmax, sparse
+rows, nearly as many columns as rows (whose Hessians differ from fold to fold) and folds that have little in common
+start at the optimum for all rows and take its Hessian as their metric. An l1 part goes along the path of each fold,
+strongest penalty first. Where a problem starts never matters: each ends when its own gap is small.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from certifit.solvers.smooth_folds import smooth_folds
 
 Coefficients = tuple[Array, Array]
 _BORROWED = 1e-12
+_TALL = 4  # rows a column from which the Hessians of the folds are much alike
 _PROVED = 1e-6  # gap of an l1 fit as a share of the null model: it is of first order in the error, and overstates it
 
 
@@ -63,7 +65,8 @@ def logistic_folds(
         if _outputs(table) > 2 or np.any(strengths == 0):
             return None
         return _along_the_path(table, strengths, l1_ratio, fit_intercept, tol)
-    if _outputs(table) == 2 and isinstance(table.X, np.ndarray):
+    tall = table.X.shape[0] >= _TALL * table.X.shape[1] or bool(np.any(strengths == 0))
+    if _outputs(table) == 2 and isinstance(table.X, np.ndarray) and tall:
         found = _together(table, strengths, fit_intercept, prior, tol)
         if found is not None:
             return found

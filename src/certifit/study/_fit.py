@@ -10,7 +10,7 @@ from certifit.files import TableError, TableModel
 from certifit.study._facts import examine
 from certifit.study._judge import measure_for
 from certifit.study._plan import choose_candidates, plan_work
-from certifit.study._runner import Result, make_search
+from certifit.study._runner import Result, make_pipeline
 from certifit.study._winner import refit
 
 
@@ -57,7 +57,7 @@ def fit(
         raise TableError(f"{model} does not apply here: {dict(skipped)[model]}.")
     work = plan_work(facts, measure_for(facts.task, facts.y), None, seed)
     if parameters:
-        pipeline = _with_parameters(make_search(candidate, work, len(work.y)), parameters, model)
+        pipeline = _with_parameters(make_pipeline(candidate, work), parameters, model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -77,8 +77,7 @@ def fit(
     return TableModel(pipeline, facts.schema, about)
 
 
-def _with_parameters(search: Any, parameters: Mapping[str, Any], model: str) -> Any:
-    pipeline = getattr(search, "estimator", search)
+def _with_parameters(pipeline: Any, parameters: Mapping[str, Any], model: str) -> Any:
     known = pipeline.steps[-1][1].get_params(deep=False)
     wrong = [p for p in parameters if p not in known]
     if wrong:

@@ -108,6 +108,16 @@ class Candidate:
             made.append((name, cls(**settings)))
         return made
 
+    @staticmethod
+    def is_fixed(step: Any) -> bool:
+        """Whether a step is the same function whatever rows it is fitted to, so that it may run before the folds.
+
+        Parameters
+        ----------
+        step : transformer or estimator
+        """
+        return type(step).__name__ == "PolynomialBasis"
+
     def parameters(self, rows: int, features: int) -> dict[str, tuple[Any, ...]]:
         """The grid in a pipeline's words, cut to what so many rows and features allow."""
         grid = {k if "__" in k else f"model__{k}": tuple(v) for k, v in self.grid.items()}

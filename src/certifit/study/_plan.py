@@ -69,6 +69,7 @@ class Work:
     folds: tuple[Fold, ...]
     inner: int
     seed: int
+    task: str = "classification"
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def plan_work(facts: Facts, measure: Measure, folds: int | None, seed: int) -> W
             raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
         inner = few
     split = outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed)
-    return Work(facts.X, facts.y, facts.schema, measure, split, inner, seed)
+    return Work(facts.X, facts.y, facts.schema, measure, split, inner, seed, facts.task)
 
 
 def choose_candidates(facts: Facts, models: Sequence[str] | None) -> tuple[list[Candidate], list[Skipped]]:

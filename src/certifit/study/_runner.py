@@ -67,20 +67,41 @@ class Result:
         return sum(p.seconds for p in self.pieces.values())
 
 
-def make_search(candidate: Candidate, work: Work, rows: int) -> Any:
-    """An unfitted pipeline from the schema's matrix, wrapped in a search when there is something to choose."""
+def make_pipeline(candidate: Candidate, work: Work) -> Pipeline:
+    """The unfitted steps from the schema's matrix to predictions."""
     columns = work.schema.columns
     kinds = tuple(c.kind for c in columns)
     encoder = TableEncoder(
         tuple(c.name for c in columns), kinds, tuple(c.categories for c in columns), **candidate.encoder
     )
-    pipeline = Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
-    grid = candidate.parameters(rows, len(columns))
+    return Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
+
+
+def choose_and_fit(candidate: Candidate, work: Work, X: Array, y: Array) -> tuple[Pipeline, dict[str, Any]]:
+    """The candidate's pipeline fitted to these rows, and the parameters that an inner cross-validation chose.
+
+    The rows are encoded once, not once per inner fold: medians, scales and levels look at no target, and the inner
+    folds then share their work. Steps with parameters to choose, or that learn more than that, are fitted inside them.
+    """
+    steps = make_pipeline(candidate, work).steps
+    first = next(k for k, (_, step) in enumerate(steps) if k > 0 and not candidate.is_fixed(step))
+    head, tail = Pipeline(steps[:first]), steps[first:]
+    Z = head.fit_transform(X)
+    grid = candidate.parameters(len(y), len(work.schema.columns))
     if not grid:
-        return pipeline
-    kind = StratifiedKFold if work.measure.name != "R²" else KFold
+        return Pipeline([*head.steps, *_fitted(tail, Z, y).steps]), {}
+    kind = KFold if work.task != "classification" else StratifiedKFold
     cv = kind(work.inner, shuffle=True, random_state=work.seed + 1)
-    return Search(pipeline, {k: list(v) for k, v in grid.items()}, cv=cv, scoring=work.measure.scoring)
+    alone = len(tail) == 1
+    model = tail[0][1] if alone else Pipeline(tail)
+    space = {k.removeprefix("model__") if alone else k: list(v) for k, v in grid.items()}
+    search = Search(model, space, cv=cv, scoring=work.measure.scoring).fit(Z, y)
+    best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
+    return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in search.best_params_.items()}
+
+
+def _fitted(steps: list[tuple[str, Any]], Z: Array, y: Array) -> Pipeline:
+    return Pipeline(steps).fit(Z, y)
 
 
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
@@ -90,13 +111,12 @@ def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
-            model = make_search(candidate, work, len(train)).fit(work.X[train], work.y[train])
+            model, chosen = choose_and_fit(candidate, work, work.X[train], work.y[train])
             said = answers_of(model, work.X[test])
             value = score(work.measure, work.y[test], said)
         except Exception as error:  # one candidate's failure must not end the study; it is reported
             text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             return Piece(None, float("nan"), {}, time.perf_counter() - start, error=text)
-    chosen = {k.split("__")[-1]: v for k, v in getattr(model, "best_params_", {}).items()}
     said_warnings = tuple(sorted({f"{w.category.__name__}: {str(w.message)[:200]}" for w in heard}))
     return Piece(said, value, chosen, time.perf_counter() - start, said_warnings)
 

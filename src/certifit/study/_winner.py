@@ -14,7 +14,7 @@ from certifit._types import Array
 from certifit.files import certificates_of
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
-from certifit.study._runner import Result, make_search
+from certifit.study._runner import Result, choose_and_fit, make_pipeline
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve
@@ -28,28 +28,20 @@ def refit(result: Result, work: Work, deadline: float = float("inf")) -> tuple[A
 
     By a search on all rows; when the folds say that there is no time for it, the choice of most folds is taken.
     """
-    search = make_search(result.candidate, work, len(work.y))
-    if not hasattr(search, "best_params_") and not hasattr(search, "param_grid"):
-        return _fitted(search, work), {}, "nothing to choose"
+    grid = result.candidate.parameters(len(work.y), len(work.schema.columns))
     seconds = [p.seconds for p in result.pieces.values()]
-    if seconds and time.monotonic() + float(np.median(seconds)) * _MORE > deadline:
-        chosen = _most_chosen(result)
-        known = {f"{step}__{k}" for step, part in search.estimator.steps for k in part.get_params(deep=False)}
-        grid = {name: chosen[name.split("__")[-1]] for name in search.param_grid if name in known}
-        how = "the choice of most folds: time budget exhausted"
-        return _fitted(search.estimator.set_params(**grid), work), chosen, how
-    model = _fitted(search, work)
-    chosen = {k.split("__")[-1]: v for k, v in model.best_params_.items()}
-    return model.best_estimator_, chosen, "cross-validation on all rows"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if grid and seconds and time.monotonic() + float(np.median(seconds)) * _MORE > deadline:
+            chosen = _most_chosen(result)
+            settings = {name: chosen[name.split("__")[-1]] for name in grid}
+            pipeline = make_pipeline(result.candidate, work).set_params(**settings).fit(work.X, work.y)
+            return pipeline, chosen, "the choice of most folds: time budget exhausted"
+        pipeline, chosen = choose_and_fit(result.candidate, work, work.X, work.y)
+    return pipeline, chosen, "cross-validation on all rows" if grid else "nothing to choose"
 
 
 _MORE = 1.6  # a search on all rows against one on the training rows of a fold
-
-
-def _fitted(model: Any, work: Work) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(work.X, work.y)
 
 
 def _most_chosen(result: Result) -> dict[str, Any]:
