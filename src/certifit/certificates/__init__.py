@@ -24,6 +24,7 @@ from certifit.certificates import (
 )
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
+from certifit.certificates._proof_file import load, write_table
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
 from certifit.certificates.definiteness import mercer
 
@@ -45,6 +46,7 @@ __all__ = [
     "kernel_margin",
     "kinds",
     "least_squares",
+    "load",
     "local",
     "mercer",
     "neighbors",
@@ -56,6 +58,7 @@ __all__ = [
     "stationary",
     "to_float",
     "tree",
+    "write_table",
 ]
 
 # Importing a kind makes it known to `issue` and `verify`: one in a file of its own in this folder is found here.

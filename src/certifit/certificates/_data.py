@@ -66,6 +66,12 @@ class Data:
         """Sample weights, ones when none were given."""
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
+    def facts(self) -> dict[str, Any]:
+        """How many rows and columns, and whether there are weights and offsets."""
+        rows, columns = self.X.shape if self.X.ndim == 2 else (len(self.X), 0)
+        given = {"weights": self.sample_weight is not None, "offset": self.offset is not None}
+        return {"rows": int(rows), "columns": int(columns), **given}
+
     def shapes_agree(self) -> bool:
         """Whether every part has as many rows as X."""
         n = self.X.shape[0]

@@ -8,6 +8,7 @@ very same `prove`; verifying then compares what is stated with what is proved.
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from certifit._atomic import write_atomic
 from certifit._types import Array
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._formulas import assumed
@@ -238,6 +240,8 @@ class Certificate:
         Assumptions beyond arithmetic; empty for pure facts.
     digests : mapping
         SHA-256 of the data and of the evidence.
+    about : mapping
+        ``rows``, ``columns``, ``weights`` and ``offset`` of the data: how many, and whether there are any.
     rigor : "float" or "exact"
     failures : tuple of str
         The checks that did not pass, when ``holds`` is False.
@@ -264,13 +268,14 @@ class Certificate:
     digests: Mapping[str, str]
     rigor: Rigor = "float"
     failures: tuple[str, ...] = field(default=())
+    about: Mapping[str, Any] = field(default_factory=dict)
     region: object | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Plain types only: a number or a word of some other class could answer comparisons as it likes."""
         for name in ("kind", "claim", "theorem", "rigor"):
             object.__setattr__(self, name, str.__str__(getattr(self, name)))
-        for name in ("figures", "evidence", "digests"):
+        for name in ("figures", "evidence", "digests", "about"):
             object.__setattr__(self, name, {str.__str__(k): plain(v) for k, v in getattr(self, name).items()})
         for name in ("assumes", "failures"):
             object.__setattr__(self, name, tuple(str.__str__(word) for word in getattr(self, name)))
@@ -314,8 +319,9 @@ class Certificate:
             return Verification((Check("a known kind of certificate", False, self.kind),), True)
         kind = _KINDS[self.kind]
         data = Data.of(X, y, sample_weight, offset).as_in(self.digests.get("data"))
-        checks = [Check("the data are those certified", data is not None, "SHA-256")]
-        if data is None:
+        same = data is not None and self.about in ({}, data.facts())
+        checks = [Check("the data are those certified", same, "SHA-256")]
+        if data is None or not same:
             return Verification(tuple(checks), False)
         intact = digest_evidence(self.evidence) == self.digests.get("evidence")
         checks.append(Check("the evidence is unchanged", intact, "SHA-256"))
@@ -347,6 +353,29 @@ class Certificate:
             checks.append(Check(f"figure {name!r}", figure.supports(stated), text))
         return checks
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a proof file, which ``checker.py`` checks with nothing but Python's standard library.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; an old file of that name is replaced whole or not at all.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from certifit.certificates import load
+        >>> from certifit.linear_model import Ridge
+        >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "fit.proof"
+        >>> Ridge().fit(X, y).certificate_.save(path)
+        >>> load(path).verify(X, y).holds
+        True
+        """
+        from certifit.certificates._proof_file import proof_of
+
+        write_atomic(path, proof_of(self).encode())
+
     def to_dict(self) -> dict[str, Any]:
         """A record that JSON can hold."""
         return {
@@ -360,6 +389,7 @@ class Certificate:
             "digests": dict(self.digests),
             "rigor": self.rigor,
             "failures": list(self.failures),
+            "about": dict(self.about),
         }
 
     @classmethod
@@ -376,6 +406,7 @@ class Certificate:
             digests=dict(record["digests"]),
             rigor=record.get("rigor", "float"),
             failures=tuple(record.get("failures", ())),
+            about=dict(record.get("about", {})),
         )
 
     def tampered(self, **changes: Any) -> Certificate:
@@ -433,6 +464,7 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
         digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
         rigor=rigor,
         failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),
+        about=data.facts(),
         region=proof.region if proof.holds else None,
     )
 

@@ -1,7 +1,7 @@
 """Tables and model files: read a table, save a model with its proof, load it without running anything."""
 
+from certifit._atomic import write_atomic
 from certifit.exceptions import ExportError, ModelFileError, TableError
-from certifit.files._atomic import write_atomic
 from certifit.files._onnx._export import to_onnx
 from certifit.files._read import Table, read_table
 from certifit.files._save import (

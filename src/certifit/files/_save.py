@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import certifit
+from certifit._atomic import write_atomic
 from certifit._errors import need
 from certifit._types import Array
 from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
 from certifit.files._allowed import allowed, refuse_strangers
-from certifit.files._atomic import write_atomic
 from certifit.files._container import as_json, pack, refuse_bombs, unpack
 from certifit.files._read import Table
 from certifit.files._schema import Schema

@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from certifit.files import _atomic, write_atomic
+from certifit import _atomic
+from certifit.files import write_atomic
 
 WRITER = """
 import importlib.util, sys

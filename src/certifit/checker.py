@@ -1,0 +1,700 @@
+#!/usr/bin/env python3
+"""Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
+Each step is printed with its figure, then PROVED or NOT PROVED and why; the exit code is 0 or 1. Nothing of certifit is imported and
+nothing in the file is believed: every figure is recomputed from the data and the evidence, and the file's own sentence is not read.
+The pages "The proof file" and "What you have to trust" of the documentation give the format and the theorems.
+Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
+lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
+proved where it stands), and an interval longer than BITS is widened to that many bits. A comparison of intervals is true only if it
+holds for all numbers in them. The file is kept short, with lines of up to 140 characters, so that a person can read all of it."""
+import ast, csv, hashlib, json, math, re, struct, sys
+from functools import lru_cache
+BITS = 192
+class Refused(Exception): """The evidence does not prove the claim; the text says why."""
+def need(condition, why):
+    if not condition: raise Refused(why)
+# -- numbers ------------------------------------------------------------------------------------------------------------
+class N:
+    """The interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards."""
+    __slots__ = ("e", "hi", "lo")
+    def __init__(self, lo, hi=None, e=0):
+        hi = lo if hi is None else hi
+        cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
+        self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
+    def __add__(self, other):
+        a, b = sorted((self, n(other)), key=lambda v: v.e); return N(a.lo + (b.lo << b.e - a.e), a.hi + (b.hi << b.e - a.e), a.e)
+    def __mul__(self, other):
+        b = n(other)
+        if self.lo == self.hi and b.lo == b.hi: return N(self.lo * b.lo, None, self.e + b.e)
+        p = (self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi); return N(min(p), max(p), self.e + b.e)
+    def __truediv__(self, other):
+        """Quotients of the ends, rounded down and up."""
+        b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
+        k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
+        q = [(x << k, y) for x in (self.lo, self.hi) for y in (b.lo, b.hi)]
+        return N(min(x // y for x, y in q), max(-(-x // y) for x, y in q), self.e - b.e - k)
+    def sqrt(self):
+        """Integer square roots, rounded down and up; what is below zero counts as zero."""
+        k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
+        return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
+    def abs(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
+    def square(self): return self.abs() * self.abs()
+    def __neg__(self): return N(-self.hi, -self.lo, self.e)
+    def __sub__(self, other): return self + -n(other)
+    def __rsub__(self, other): return n(other) - self
+    def __rtruediv__(self, other): return n(other) / self
+    def __le__(self, other): return (self - other).hi <= 0
+    def __lt__(self, other): return (self - other).hi < 0
+    def __ge__(self, other): return (self - other).lo >= 0
+    def __gt__(self, other): return (self - other).lo > 0
+    def zero(self): return self.lo == self.hi == 0
+    def max0(self): return N(max(self.lo, 0), max(self.hi, 0), self.e)
+    def ends(self): return N(self.lo, None, self.e), N(self.hi, None, self.e)
+    __radd__, __rmul__ = __add__, __mul__
+    def __str__(self):
+        m, e = max(self.lo, self.hi, key=abs), self.e; cut = max(0, m.bit_length() - 60)
+        return "%.6g" % math.ldexp(m >> cut, e + cut) if m.bit_length() + e < 1000 else "about 2^%d" % (m.bit_length() + e)
+def n(x):
+    """A float or whole number as an exact interval."""
+    if type(x) in (N, int): return x if type(x) is N else N(x)
+    need(type(x) is float and math.isfinite(x), "something that is no finite number: %r" % (x,))
+    p, q = x.as_integer_ratio(); return N(p, None, 1 - q.bit_length())  # q is a power of two
+def aligned(terms):
+    """Many numbers at the smallest exponent: lower ends, upper ends, exponent."""
+    terms = list(terms); e = min((t.e for t in terms), default=0)
+    return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
+def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
+def largest(terms): return total(terms, max)
+def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
+def vec(values): return [n(v) for v in values]
+def mat(rows): return [vec(r) for r in rows]
+def dot(a, b):
+    need(len(a) == len(b), "rows or columns that do not fit each other")
+    if any(x.lo != x.hi for x in a) or any(y.lo != y.hi for y in b): return total(x * y for x, y in zip(a, b))
+    terms = [(x.lo * y.lo, x.e + y.e) for x, y in zip(a, b)]  # the same sum without an object for each product
+    e = min((t[1] for t in terms), default=0); return N(sum(v << t - e for v, t in terms), None, e)
+@lru_cache(None)
+def ln2(unit):
+    """2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
+    less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost."""
+    return sum((1 << unit + 40 - k) // k for k in range(1, unit + 41)) >> 40
+def exp(x):
+    """e^x = 2^k (e^s)^256 with r = x − k ln 2 in [0, ln 2) and s = r/256, in fixed point with `unit` binary places.
+    r is off by less than 2|k| + 2 units (k times the error of ln 2, and rounding), s by less. A term of the series of e^s is rounded down
+    by less than 1 unit and inherits less than 1 from its forerunner; at most 64 terms are kept and the rest is below 2 units: e^s is off
+    by less than 2|k| + 134. What is squared is below √2 (as r < ln 2), so a squaring at most trebles an error and adds 1: after eight it
+    is less than 3^8·(2|k| + 135) < 2^13·(2|k| + 135) units."""
+    if x.lo != x.hi: return join(exp(x.ends()[0]), exp(x.ends()[1]))
+    size = x.lo.bit_length() + x.e if x.lo else 0
+    need(size <= 14 or x.lo < 0, "an exponential that overflows")
+    if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
+    unit = BITS + 32 + max(0, size)
+    fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
+    s, term, sum_, i = fixed - k * ln2(unit) >> 8, 1 << unit, 1 << unit, 1
+    while term and i < 65:
+        term = (term * s >> unit) // i; sum_, i = sum_ + term, i + 1
+    for _ in range(8): sum_ = sum_ * sum_ >> unit
+    wrong = (2 * abs(k) + 135) << 13; return N(sum_ - wrong, sum_ + wrong, k - unit)
+def log(x):
+    """log(2^k y) = k ln 2 + 2 artanh t with 1 ≤ y < 2 and t = (y − 1)/(y + 1) ≤ 1/3, in fixed point with `unit` places.
+    t is rounded down by less than 1 unit and t² is off by less than 2; then a power t^(2i+1) is off by less than 2 units and
+    a term of the series by less than 3. Fewer than `unit` terms are kept (each is at most a ninth of the one before) and the
+    rest is below 1, so 2 artanh t is off by less than 6·unit + 4, and k ln 2 by less than 2|k| units."""
+    need(x.lo > 0, "the logarithm of what may not be positive")
+    if x.lo != x.hi: return join(log(x.ends()[0]), log(x.ends()[1]))
+    one = 1 << x.lo.bit_length() - 1; k = x.lo.bit_length() - 1 + x.e
+    unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one)
+    square, power, series, i = t * t >> unit, t, t, 1
+    while power:
+        power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
+    middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
+def up(v): return "upper", v
+def low(v): return "lower", v
+def near(v): return "about", v
+# -- data and proof file ------------------------------------------------------------------------------------------------
+class Table:
+    """X as rows of floats or words, y as columns, weights and offsets (None where not given)."""
+    def __init__(self, X, y=None, weight=None, offset=None):
+        self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
+        self.width, self.weight, self.exact = len(X[0]) if X else 0, [1.0] * len(X) if weight is None else weight, None
+        need(all(type(v) is float and 0 <= v < math.inf for v in self.weight), "a weight that is negative or not finite")
+        need(all(p is None or len(p) == self.rows for p in (weight, offset, *(y or []))), "columns of unequal length")
+    def digest(self, sparse):
+        h, y = hashlib.sha256(), self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
+        for name, part in (("X", self.X), ("y", y), ("w", self.given), ("o", self.offset)):
+            h.update(name.encode() + b":" + (b"" if part is None else canonical(part, sparse and name == "X")))
+        return h.hexdigest()
+    def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
+    def products(self, w): return [dot(row, w) for row in self.numbers()]
+    def codes(self, classes):
+        """The place of every label among the classes."""
+        place = {key(c): k for k, c in enumerate(classes)}
+        need(len(place) == len(classes) > 1 and self.y and len(self.y) == 1, "no labels, or a class named twice")
+        need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
+def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
+def canonical(part, sparse):
+    """Floats as little-endian bytes behind their shape (−0 as 0), or as compressed sparse rows; with words a JSON list."""
+    deep = not part or isinstance(part[0], list)
+    shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
+    flat = [v for row in part for v in row] if deep else part
+    if not all(type(v) is float for v in flat):
+        return b"o" + shape + json.dumps([["number", repr(v)] if type(v) is float else ["word", v] for v in flat]).encode()
+    if not sparse: return b"f" + shape + struct.pack("<%dd" % len(flat), *[v + 0.0 for v in flat])
+    cells, ends = [[(j, v) for j, v in enumerate(row) if v] for row in part], [0]
+    for row in cells: ends.append(ends[-1] + len(row))
+    at, flat = [c[0] for row in cells for c in row], [c[1] for row in cells for c in row]
+    return b"csr" + shape + struct.pack("<%dq%dq%dd" % (len(ends), len(at), len(at)), *ends, *at, *flat)
+def read_table(paths):
+    """A CSV file with a header (x0, x1, …, then y or y0, y1, …, weight, offset; words quoted), or .npy files X, y, weight, offset."""
+    if paths[0].endswith(".npy"):
+        X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
+        return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
+    with open(paths[0], newline="", encoding="utf-8") as file:
+        names, rows = next(csv.reader(file)), list(csv.reader(file, quoting=csv.QUOTE_NONNUMERIC))
+    need(all(len(row) == len(names) for row in rows), "a line with too few or too many cells")
+    columns = {name: [row[j] for row in rows] for j, name in enumerate(names)}
+    x = [j for j, name in enumerate(names) if re.fullmatch(r"x\d+", name)]
+    y = [columns[name] for name in names if re.fullmatch(r"y\d*", name)]
+    return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
+def read_npy(path):
+    with open(path, "rb") as file: raw = file.read()
+    body = raw.index(b"\n") + 1  # the header is one line, a Python dictionary
+    head = ast.literal_eval(raw[raw.index(b"{") : body].decode("latin1"))
+    kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
+    flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
+    return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
+def decoded(v):
+    """Numbers are whole or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one stands behind an apostrophe."""
+    if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else {k: decoded(x) for k, x in v.items()}
+    need(type(v) is not float, "a float that is not written in hexadecimal")
+    if type(v) is not str or not re.fullmatch(r"'.*|-?(0x[01]\.?[0-9a-f]*p[+-][0-9]+|inf)|nan", v, re.S): return v
+    return v[1:] if v[0] == "'" else float.fromhex(v)
+def whole(x, low=None, high=None):
+    x = int(x) if type(x) is float and x.is_integer() else x
+    need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,))
+    return x
+def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
+# -- exact linear algebra -----------------------------------------------------------------------------------------------
+def reduced(rows):
+    """Fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form."""
+    A, d, pivots = [list(r) for r in rows], 1, []
+    for j in range(len(A[0]) if A else 0):
+        r = len(pivots)
+        i = min((i for i in range(r, len(A)) if A[i][j]), key=lambda i: abs(A[i][j]), default=None)
+        if i is not None:
+            A[r], A[i] = A[i], A[r]; top, p = A[r], A[r][j]
+            A = [row if k == r else [(p * a - row[j] * b) // d for a, b in zip(row, top)] for k, row in enumerate(A)]
+            d, pivots = p, pivots + [j]
+    return A[: len(pivots)], d, pivots
+class Cholesky:
+    """A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite."""
+    def __init__(self, A, limit=300):
+        need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit))
+        self.L, self.D = [], []
+        for i, row in enumerate(A):
+            v = []
+            for j in range(i): v.append(n(row[j]) - dot(v, self.L[j]))
+            self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
+            need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
+    def form(self, q):
+        """qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ."""
+        v = []
+        for k, row in enumerate(self.L): v.append(n(q[k]) - dot(row, v))
+        return total(a.square() / d for a, d in zip(v, self.D))
+# -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
+def plogp(a, s): return N(0) if a.zero() else a * log(a / s)
+def softplus(t): return t.max0() + log(1 + exp(-t.abs()))
+def sign(y): return abs(y) == 1
+def inside(a, s=None): return a if a >= 0 and (s is None or a <= s) else need(False, "a dual variable outside its box")
+def entropic(t, s, a):  # log(1 + e^t), whose conjugate is the negative entropy of a/s in [0, 1]
+    return s * softplus(t) + plogp(inside(a, s), s) + plogp(s - a, s) - a * t
+def rising(curve, a, s, linear):  # an exponential, whose conjugate is a log(a/s) − a for a ≥ 0, up to what is linear in a
+    return curve + plogp(inside(a), s) - a - linear * a
+LOSSES = {  # value L(z, y); term s·L(z) + s·L*(β/s) − βz; which y are possible
+    "absolute": (lambda z, y: (z - y).abs(), lambda z, y, s, b: inside(s - b.abs()) * 0 + s * (z - y).abs() - b * (z - y), lambda y: True),
+    "hinge": (lambda z, y: (1 - z * y).max0(), lambda z, y, s, b: s * (1 - z * y).max0() - inside(-b * y, s) - b * z, sign),
+    "perceptron": (lambda z, y: (-z * y).max0(), lambda z, y, s, b: inside(-b * y, s) * 0 + s * (-z * y).max0() - b * z, sign),
+    "squared_hinge": (lambda z, y: (1 - z * y).max0().square(),
+                      lambda z, y, s, b: s * (1 - z * y).max0().square() - inside(-b * y) + b.square() / (4 * s) - b * z, sign),
+    "logistic": (lambda z, y: softplus(-z * y), lambda z, y, s, b: entropic(-z * y, s, -b * y), sign),
+    "exponential": (lambda z, y: exp(-z * y), lambda z, y, s, b: rising(s * exp(-z * y), -b * y, s, -z * y), sign),
+    "binomial": (lambda z, y: softplus(z) - z * y + plogp(y, N(1)) + plogp(1 - y, N(1)),
+                 lambda z, y, s, b: entropic(z, s, b + s * y), lambda y: 0 <= y <= 1),
+    "poisson": (lambda z, y: exp(z) - z * y + plogp(y, N(1)) - y, lambda z, y, s, b: rising(s * exp(z), b + s * y, s, z), lambda y: y >= 0),
+    "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1,
+                  lambda z, y, s, b: rising(s * y * exp(-z), s - b, s, log(y) - z), lambda y: y > 0)}
+def loss_of(spec):
+    name, c = spec["name"], n(spec["params"].get("factor", 1.0))
+    need(c > 0 and (name == "squared" or (name in LOSSES and not spec["params"])), "a loss that this checker does not know: %s" % name)
+    square = lambda z, y: c * (z - y).square(), lambda z, y, s, b: (2 * c * s * (z - y) - b).square() / (4 * c * s), lambda y: True
+    return LOSSES.get(name, square)
+def softmax(z, code, s, b):
+    """lse(z) − z_y and the term of one row; P = b + s·e_y are s times probabilities."""
+    lse, P = log(total(exp(v) for v in z)), [v + s if k == code else v for k, v in enumerate(b)]
+    for v in P: inside(v)
+    need(total(b).zero(), "probabilities that do not sum to one")
+    return lse - z[code], s * lse + total(plogp(v, s) for v in P) - dot(P, z)
+def elastic(rho, lam, sizes, reach, inner):
+    """Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from |w|, |Λv| and Λv·w; ρ = 1 asks for |v| ≤ 1."""
+    need(rho > 0 and rho <= 1, "a mixing parameter outside (0, 1]")
+    value = lam * (rho * total(sizes) + (1 - rho) * total(v.square() for v in sizes) / 2)
+    if not (1 - rho).zero(): return value, value + total((v - rho * lam).max0().square() for v in reach) / (2 * (1 - rho) * lam) - inner
+    need(all(v <= lam for v in reach), "the dual variables are not in the dual ball"); return value, value - inner
+def norm(v, p):
+    v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
+def penalty(spec, lam, W, Q):
+    """(ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV."""
+    name, p, inner = spec["name"], spec["params"], total(dot(w, q) for w, q in zip(W, Q))
+    need(lam > 0, "without a penalty dual variables prove nothing")
+    if name == "column_norms":  # the length of each column of W over the outputs
+        sizes, reach = ([total(v.square() for v in column).sqrt() for column in zip(*M)] for M in (W, Q))
+        return elastic(n(p["l1_ratio"]), lam, sizes, reach, inner)
+    w, q = [v for row in W for v in row], [v for row in Q for v in row]
+    if name == "non_negative":  # with w ≥ 0 the conjugate sees the positive part of V only
+        need(all(v >= 0 for v in w), "a negative coefficient where none may be")
+        name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]
+    if name == "l2":
+        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w))
+        need(c > 0 and len(prior) == len(w), "a factor or a prior that does not fit")
+        value = lam * c * total((a - b).square() for a, b in zip(w, prior))
+        return value, value + total(v.square() for v in q) / (4 * c * lam) + dot(q, prior) - inner
+    if name in ("l1", "elastic"):
+        return elastic(n(p["l1_ratio"]) if name == "elastic" else N(1), lam, [v.abs() for v in w], [v.abs() for v in q], inner)
+    if name == "none": need(all(v.zero() for v in q), "the dual variables are not orthogonal to the columns"); return N(0), -inner
+    need(name == "p_norm" and n(p["p"]) > 1, "a penalty that this checker does not know: %s" % name)
+    need(norm(q, n(p["p"]) / (n(p["p"]) - 1)) <= lam, "the dual variables are not in the dual ball")
+    return lam * norm(w, n(p["p"])), lam * norm(w, n(p["p"])) - inner
+def machines(table, e):
+    """(objective, y columns, weights, outputs) of each machine: real targets, ±1 for one class against others, or codes."""
+    many = e["objective"] if isinstance(e["objective"], list) else None; o, s = many[0] if many else e["objective"], table.weight
+    need(not many or (len(many) == len(table.y) and all(v["classes"] is None for v in many)), "one objective a target is needed")
+    need(all(truth(v["offset"]) == (table.offset is not None) and v["stated"] == o["stated"] in ("mean", "sum") for v in many or [o]),
+         "offsets of rows where the objective has none, or the reverse, or a sum where a mean is stated")
+    if o["classes"] is None:
+        joint = o["regularizer"]["name"] == "column_norms"
+        need(not many or not joint, "one objective for all targets is needed")
+        return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
+    codes, k = table.codes(o["classes"]), len(o["classes"])
+    if o["class_weight"] is not None:
+        need(len(o["class_weight"]) == k and all(0 <= v < math.inf for v in o["class_weight"]), "class weights that do not fit")
+        s = [a * o["class_weight"][c] for a, c in zip(s, codes)]
+    if o["loss"]["name"] == "softmax": return [(o, [codes], s, k)]
+    need(o["layout"] in ("rest", "pairs"), "an unknown layout")
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)] if o["layout"] == "pairs" else [(i, None) for i in range(k)]
+    return [(o, [[1.0 if c == a else -1.0 for c in codes]], [v if b is None or c in (a, b) else 0.0 for v, c in zip(s, codes)], 1)
+            for a, b in ([(1, None)] if k == 2 else pairs)]
+def scores(table, o, z, b):
+    need(truth(o["fit_intercept"]) or b.zero(), "an offset where none is allowed")
+    return [v + b + (0 if table.offset is None else n(table.offset[i])) for i, v in enumerate(z)]
+def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
+    S = total(vec(s)) if o["stated"] == "mean" else N(1); value, gap = value / S, gap.max0() / S
+    found = {"value": near(value), "bound": low(value - gap), "gap": up(gap)}
+    return {**found, "excess": up(gap / (value - gap))} if value - gap > 0 else found
+def duality(table, e):
+    value, gap, at = N(0), N(0), 0
+    rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
+    need(len(set(rows)) == len(rows) == len(e["dual"]), "dual variables that do not fit")
+    for o, y, s, outputs in machines(table, e):
+        lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs)
+        b, beta, at = [n(e["intercept"][j]) for j in k], [[N(0)] * table.rows for _ in k], at + outputs
+        for i, row in zip(rows, e["dual"]):
+            for j, column in zip(k, beta): column[i] = n(row[j])
+        need(not truth(o["fit_intercept"]) or padding is not None or all(total(c).zero() for c in beta), "unbalanced dual variables")
+        if "kernel" in e or "gram" in e:
+            need(outputs == 1, "a kernel goes with one score for each machine")
+            Z, own, term = kernel_part(table, rows, e, o, vec(e["coef"][k[0]]), beta[0])
+        else:
+            W, Q = [vec(e["coef"][j]) for j in k], [[-dot(x, c) for x in zip(*table.numbers())] for c in beta]
+            Z = [table.products(w) for w in W]
+            if padding is not None:
+                need(n(padding) > 0, "a constant column that is not positive")
+                W, Q = [w + [v / n(padding)] for w, v in zip(W, b)], [q + [-total(c) * n(padding)] for q, c in zip(Q, beta)]
+            own, term = penalty(o["regularizer"], lam, W, Q)
+        more = rows_part(o["loss"], y, vec(s), [scores(table, o, z, c) for z, c in zip(Z, b)], beta)
+        value, gap = value + own + more[0], gap + term + more[1]
+    need(at == len(e["intercept"]) == len(e["coef"]), "coefficients that do not fit the objective")
+    return bounds(value, gap, o, machines(table, e)[0][2])
+def rows_part(loss, y, s, Z, beta):
+    """Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable."""
+    values, terms = [N(0)], [N(0)]
+    need(all(c[i].zero() for c in beta for i, v in enumerate(s) if v.zero()), "a dual variable of a row without weight")
+    used = [i for i, v in enumerate(s) if not v.zero()]
+    if loss["name"] == "softmax":
+        pairs = [(s[i], softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta])) for i in used]
+        return total(a * v for a, (v, _) in pairs), total(t for _, (_, t) in pairs)
+    value, term, possible = loss_of(loss)
+    for column, z, c in zip(y, Z, beta):
+        need(all(possible(v) for v in column), "a label that the loss is not for")
+        values += [s[i] * value(z[i], n(column[i])) for i in used]; terms += [term(z[i], n(column[i]), s[i], c[i]) for i in used]
+    return total(values), total(terms)
+def kernel_part(table, rows, e, o, c, beta):
+    """w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ; given kernel values are assumed to be Mercer's."""
+    p, lam = o["regularizer"], n(o["strength"])
+    need(p["name"] == "l2" and p["params"]["prior"] is None and o["padding"] is None and len(c) == len(rows), "no squared norm around zero")
+    K, f = gram(table, e, rows, True), n(p["params"]["factor"]); need(f > 0 and lam > 0, "a penalty without strength")
+    def length(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
+    return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
+def hard_margin(table, e):
+    """w = Σ βⱼφ(xⱼ): its margin is reached, and half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten."""
+    codes, rows, beta = table.codes(e["classes"]), [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
+    y = [1 if c else -1 for c in codes]
+    need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
+    need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier")
+    f = [dot(row, beta) for row in gram(table, e, rows, True)]
+    length, least = total(b * f[i] for b, i in zip(beta, rows)).sqrt(), -largest(-(v + n(e["intercept"][0])) * s for v, s in zip(f, y))
+    need(least > 0, "a row that is not on its side"); value, bound = least / length, length / total(b.abs() for b in beta)
+    return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
+SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
+    "logistic": lambda z, y: (lambda p: (-y * p, p * (1 - p)))(1 / (1 + exp(y * z))),
+    "binomial": lambda z, y: (lambda p: (p - y, p * (1 - p)))(1 / (1 + exp(-z))),
+    "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
+    "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
+def newton(table, o, y, s, coef, b):
+    """Value, gradient, Hessian (from below) and columns x̃ of one target."""
+    p, w, lam = o["regularizer"], vec(coef), n(o["strength"])
+    need(p["name"] != "non_negative" or all(a >= 0 for a in w), "a negative coefficient where none may be")
+    p = p["params"]["base"] if p["name"] == "non_negative" else p
+    need(o["padding"] is None and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
+    z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o["loss"])
+    need(all(possible(v) for v in y) and o["loss"]["params"].get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
+    both = [SMOOTH[o["loss"]["name"]](a, n(v)) for a, v in zip(z, y)]
+    columns = [list(c) for c in zip(*table.numbers())] + [[N(1)] * table.rows] * o["fit_intercept"]
+    c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None)
+    need(c >= 0 and len(prior or w) == len(w), "a negative factor, or a prior that does not fit")
+    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w)))] + [N(0)] * o["fit_intercept"]
+    g = [total(a * k[0] * x for a, k, x in zip(s, both, column)) + 2 * c * m for column, m in zip(columns, away)]
+    heavy = [[(a * k[1]).ends()[0] * x for a, k, x in zip(s, both, column)] for column in columns]
+    H = [[dot(a, x) + (2 * c if i == j and i < table.width else 0) for j, x in enumerate(columns[: i + 1])] for i, a in enumerate(heavy)]
+    return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
+def local(table, e):
+    """With q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃ and u = qr < 1, the objective is at most q²/(2(1 − u)) above its minimum."""
+    (o, (y,), s, _), = machines(table, e)
+    need(o["loss"]["name"] in SMOOTH and o["loss"]["name"] != "squared", "a loss that this bound is not for")
+    value, g, H, columns = newton(table, o, y, vec(s), e["coef"][0], n(e["intercept"][0]))
+    L = Cholesky(H); q, r = L.form(g), largest(L.form(x) for i, x in enumerate(zip(*columns)) if s[i])
+    u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large")
+    return bounds(value, q / (2 * (1 - u)), o, s)
+def least_squares(table, e):
+    """F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0."""
+    value, gap = N(0), N(0)
+    for k, (o, (y,), s, _) in enumerate(machines(table, e)):
+        need(o["loss"]["name"] == "squared", "a loss that this formula is not for")
+        v, g, H, _ = newton(table, o, y, vec(s), e["coef"][k], n(e["intercept"][k]))
+        if o["regularizer"]["name"] == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
+            c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o["fit_intercept"] else N(0) for j in range(table.width)]
+            g = [a if e["coef"][k][j] or not a >= c[j] else c[j] for j, a in enumerate(g[: table.width])] + g[table.width :]
+        p, value = len(g), value + v
+        if p > 100: gap = gap + Cholesky(H).form(g) / 2  # faster than in whole numbers, but not for dependent columns
+        else:
+            ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
+            R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
+            need(p not in pivots, "the normal equations have no solution")
+            gap = gap + total([N(0)] + [g[j] * N(r[-1]) for j, r in zip(pivots, R)]) / N(2 * d)
+    need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective")
+    return bounds(value, gap, o, s)
+# -- separability and perceptrons ---------------------------------------------------------------------------------------
+def numerators(values):
+    """Hexadecimal whole numbers, or floats, as integers up to one positive factor."""
+    return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
+def vanishing(table, codes, e, classes):
+    """Σ μ (e_own − e_other) ⊗ x̃ = 0 for some μ > 0 that equals the stated one at the dependent rows: x̃, the rows, their rank."""
+    pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e["rows"], e["against"])]
+    need(len(e["multipliers"]) == len(e["rows"]) == len(set(pairs)) > 0, "one multiplier for each named row is needed")
+    need(all(codes[i] != k for i, k in pairs) and len(pairs) <= 4 * classes * (table.width + 2), "a row against its own class, or too many")
+    # A column times a power of two of its own changes no rank and no mixture that is zero.
+    X = [list(x) for x in zip(*[aligned(c)[0] for c in zip(*table.numbers())] + [[1] * table.rows] * truth(e["fit_intercept"]))]
+    Z = [[v * ((c == codes[i]) - (c == k)) for c in range(1, classes) for v in X[i]] for i, k in pairs]
+    (R, d, pivots), mu = reduced(zip(*Z)), numerators(e["multipliers"]); free = [j for j in range(len(Z)) if j not in set(pivots)]
+    need(all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R),
+         "no positive mixture of the named rows vanishes")
+    return X, sorted({i for i, _ in pairs}), len(pivots)
+def sides(table, codes, e, classes):
+    """{(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero."""
+    width, flat = table.width + truth(e["fit_intercept"]), e["weights"]  # their length does not matter
+    flat = [N(v) for v in numerators(sum(flat, []) if type(flat[0]) is list else flat)]
+    need(len(flat) == (classes - 1) * width, "a separator that does not fit the data")
+    W = [[N(0)] * width] + [flat[k * width : (k + 1) * width] for k in range(classes - 1)]
+    Z = [[z + w[-1] if e["fit_intercept"] else z for z in table.products(w[: table.width])] for w in W]
+    return {(i, k): Z[c][i] - Z[k][i] for i, c in enumerate(codes) for k in range(classes) if k != c}, W
+def farthest(table, e): return largest(dot(x, x) + int(e["fit_intercept"]) for x in table.numbers())
+def separability(table, e):
+    names = sorted({key(v) for v in table.y[0]})
+    classes, codes, verdict = len(names), table.codes(names), e["verdict"]
+    need(verdict in ("separable", "touching", "overlapping"), "an unknown verdict"); found = {"verdict": verdict, "classes": classes}
+    if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
+    if verdict == "overlapping":  # the null space of the named rows must be that of all rows
+        R, d, pivots = reduced([X[i] for i in rows]); need(rank == (classes - 1) * len(pivots), "the named rows do not span enough")
+        for j in set(range(len(X[0]))) - set(pivots):
+            v = [(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)]
+            need(not any(sum(row[k] * c for k, c in v) for row in X), "the named rows do not span all others")
+        return found
+    z, W = sides(table, codes, e, classes)
+    if verdict == "touching":
+        need(all(v >= 0 for v in z.values()) and any(v > 0 for v in z.values()), "a row on the wrong side")
+        return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
+    need(all(v > 0 for v in z.values()), "a row that is not on its side")
+    def margin(skip):  # of the closest two classes
+        pairs = [(c, k, [a - b for a, b in zip(W[c], W[k])][: len(W[0]) - skip]) for c in range(classes) for k in range(c)]
+        return -largest(largest(-v for (i, o), v in z.items() if {codes[i], o} == {c, k}) / dot(w, w).sqrt() for c, k, w in pairs)
+    found["margin"] = low(margin(int(e["fit_intercept"])))
+    return {**found, "mistake_bound": up(farthest(table, e) / margin(0).square())} if classes == 2 else found
+def perceptron(table, e):
+    """Mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops."""
+    labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0)
+    need(eta > 0, "a step that is not positive")
+    for c in [1] if k == 2 else range(k):
+        tail = "_%d" % (0 if k == 2 else c)
+        part = {**{name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, "fit_intercept": truth(e["fit_intercept"])}
+        codes, rows, times = [int(v == c) for v in labels], [whole(i, 0, table.rows) for i in part["mistaken"]], part["times"]
+        need(set(part["class_weights"]) == {1.0} and not any(part["start"]), "class weights and other starts are beyond this checker")
+        need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times), "mistakes are counted once a row")
+        need(len(part["coef"]) == table.width + e["fit_intercept"], "weights that do not fit")
+        for j, end in enumerate(vec(part["coef"])):  # the mistakes lead to the weights, up to the rounding of each step
+            moves = [N(0)] + [n((table.X[i] + [1.0])[j]) * eta * (t if codes[i] else -t) for i, t in zip(rows, times)]
+            slack = total(m.abs() for m in moves) * (4 * sum(times) + 16) * n(2.0**-53) + n(1e-300)
+            need((total(moves) - end).abs() <= slack, "the mistakes do not lead to the weights")
+        made += sum(times)
+        if part["verdict"] == "separable" and bound is not None:
+            z, W = sides(table, codes, part, 2); need(all(v > 0 for v in z.values()), "the separator does not separate")
+            bound = bound + farthest(table, e) * dot(W[1], W[1]) / largest(-v for v in z.values()).square()
+        elif part["verdict"] != "separable": bound = vanishing(table, codes, part, 2) and None
+    need(bound is None or N(made) <= bound.ends()[1], "more mistakes than are possible")
+    return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
+# -- kernels and spectra ------------------------------------------------------------------------------------------------
+SIZES = {"sum": 2, "product": 2, "normalized": 1, "scaled": 2, "linear": 0, "rbf": 1, "polynomial": 3}  # how many parameters
+def is_mercer(record):
+    """Mercer by construction: sums, products, positive multiples and normalised forms of Mercer kernels are Mercer."""
+    name, rest = record[0], record[1:]; need(len(rest) == SIZES.get(name), "a kernel that this checker does not know: %s" % name)
+    if name in ("sum", "product", "normalized"): return all([is_mercer(r) for r in rest])
+    if name == "scaled": return is_mercer(rest[1]) and n(rest[0]) >= 0
+    return name == "linear" or (all(n(v) >= 0 for v in rest) and (name == "rbf" or whole(rest[0], 1, 99) > 0))
+def kernel(record, x, z, e):
+    """k(x, z) for rows of integers times 2^e."""
+    name, rest = record[0], record[1:]
+    if name in ("sum", "product"): return (N.__add__ if name == "sum" else N.__mul__)(kernel(rest[0], x, z, e), kernel(rest[1], x, z, e))
+    if name == "scaled": return n(rest[0]) * kernel(rest[1], x, z, e)
+    if name == "normalized": return kernel(rest[0], x, z, e) / (kernel(rest[0], x, x, e) * kernel(rest[0], z, z, e)).sqrt()
+    if name == "rbf": return exp(-n(rest[0]) * N(sum((a - b) ** 2 for a, b in zip(x, z)), None, 2 * e))
+    inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
+    return inner if name == "linear" else math.prod([inner * n(rest[2]) + n(rest[1])] * whole(rest[0], 1, 99), start=N(1))
+GIVEN = ["given"], ["precomputed"]
+def gram(table, e, rows, mercer):
+    """Kernel values of all rows with some: by a formula (known to be Mercer where asked), from the evidence, or the table itself."""
+    if e.get("kernel", ["given"]) in GIVEN:
+        K = mat(e["gram"]) if "gram" in e else table.numbers()
+        need(len(K) == table.rows and all(len(row) == table.rows for row in K), "a Gram matrix that is not square")
+        need(all((K[i][j] - K[j][i]).zero() for i in range(len(K)) for j in range(i)), "a Gram matrix that is not symmetric")
+        return [[row[j] for j in rows] for row in K]
+    need(is_mercer(e["kernel"]) or not mercer, "a kernel that is not Mercer")
+    need(table.rows * len(rows) <= 4000000, "%d kernel values are beyond this checker's limit of 4000000" % (table.rows * len(rows)))
+    (flat, _, ex), d = aligned(v for row in table.numbers() for v in row), table.width
+    X = [flat[i * d : i * d + d] for i in range(table.rows)]; return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
+def definiteness(table, e):
+    found = {"method": e["method"]}
+    need(e["method"] in ("construction", "vector", "cholesky"), "a method that this checker does not know")
+    if e["method"] == "construction":
+        need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
+        return {**found, "verdict": "mercer", "least_eigenvalue": low(N(0))}
+    K = gram(table, e, range(table.rows), False)
+    if e["method"] == "vector":
+        v = vec(e["vector"]); ratio = dot(v, [dot(row, v) for row in K]) / dot(v, v)
+        need(ratio < 0, "vᵀKv is not surely negative")
+        return {**found, "verdict": "not mercer", "least_eigenvalue": up(ratio)}
+    need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
+    Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
+    return {**found, "verdict": "mercer", "least_eigenvalue": low(-n(e["shift"]))}
+def components(table, e):
+    """PCA. With μ the last variance, Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0: no subspace of that size keeps more than its trace."""
+    U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
+    need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
+    S, columns = total(w), [list(c) for c in zip(*table.numbers())]
+    mean, heavy = [dot(w, c) / S for c in columns], [[a * b for a, b in zip(w, c)] for c in columns]
+    A = [[(dot(heavy[max(i, j)], columns[min(i, j)]) - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d]
+    skew = total((dot(u, v) - int(k == m)).square() for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
+    need(skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
+    kept = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)); trace, mu = total(A[i][i] for i in d), values[-1]
+    bound = total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
+    rest = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
+    bound = bound if len(U) < len(d) and Cholesky(rest) else trace  # all directions keep all of it
+    gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
+    return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
+# -- neighbours, counts, Bayes, trees -----------------------------------------------------------------------------------
+def distance(metric, power, w, x, q):
+    """A quotient, as two exact numbers, that grows with the distance; of the cosine it is −s|s|/‖x‖², or 0 for a row of zeros."""
+    if metric == "cosine":
+        s, size = total(c * a * b for c, a, b in zip(w, x, q)), total(c * a * a for c, a in zip(w, x))
+        return (N(0), N(1)) if size.zero() else (-s * s.abs(), size)
+    gaps = [(a - b).abs() for a, b in zip(x, q)]
+    if metric == "chebyshev": return largest(c * g for c, g in zip(w, gaps)), N(1)
+    need(metric in ("euclidean", "manhattan", "minkowski"), "a metric that this checker does not know: %s" % metric)
+    p = {"euclidean": 2, "manhattan": 1}.get(metric) or whole(power, 1, 99)
+    return total(math.prod([g] * p, start=c) for c, g in zip(w, gaps)), N(1)
+def neighbors(table, e):
+    w, X, own, k = vec(e.get("weights") or [1.0] * table.width), table.numbers(), e.get("own"), len(e["indices"][0])
+    need(len(w) == table.width and all(v >= 0 for v in w), "feature weights that do not fit")
+    need(len(e["queries"]) == len(e["indices"]) == len(own or e["queries"]), "queries and indices that do not fit")
+    for at, (q, listed) in enumerate(zip(mat(e["queries"]), e["indices"])):
+        out, listed = {whole(own[at], 0, table.rows)} if own else set(), [whole(i, 0, table.rows) for i in listed]
+        need(len(q) == table.width and all((a - b).zero() for i in out for a, b in zip(X[i], q)), "a query is not the row it leaves out")
+        need(len(set(listed)) == len(listed) == k and not out & set(listed), "a row listed twice, or a list of another length")
+        far = [distance(e["metric"], e.get("p"), w, x, q) for x in X]
+        for a, b in [*zip(listed, listed[1:]), *((listed[-1], i) for i in set(range(table.rows)) - out - set(listed))]:
+            ahead = far[a][0] * far[b][1] - far[b][0] * far[a][1]
+            need(ahead < 0 or (ahead.zero() and a < b), "query %d: the list is not that of the nearest" % at)
+    return {"queries": len(e["queries"]), "neighbors": k}
+def constant(table, e):
+    """The mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|."""
+    w, S = vec(table.weight), total(vec(table.weight))
+    need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
+    if e["loss"] == "squared":
+        away = [n(v) - n(e["value"][0]) for v in table.y[0]]
+        value, gap = total(a * b.square() for a, b in zip(w, away)) / S, (dot(w, away) / S).square()
+    else:
+        codes, q = table.codes(e["classes"]), vec(e["shares"])
+        need(len(q) == len(e["classes"]) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
+        p = [total([N(0)] + [a for a, k in zip(w, codes) if k == c]) / S for c in range(len(q))]
+        value, gap = -dot(p, [log(v) for v in q]), total((a - b).square() / b for a, b in zip(p, q)) + (total(q) - 1).abs()
+    return {"value": near(value), "gap": up(gap), "rows": table.rows}
+def finite_bayes(table, e):
+    prior, likely, stated, tiny = vec(e["priors"]), mat(e["likelihoods"]), vec(e["posterior"]), n(1e-9)
+    for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and (total(row) - 1).abs() <= tiny, "these are no probabilities")
+    place = {key(o): k for k, o in enumerate(e["outcomes"])}
+    need(table.rows <= 5000 and all(key(row[0]) in place for row in table.X) and len(prior) == len(likely) == len(stated) and
+         all(len(row) == len(place) == len(e["outcomes"]) for row in likely), "over 5000 outcomes, or one without a likelihood")
+    joint = [math.prod([row[place[key(x[0])]] for x in table.X], start=p) for p, row in zip(prior, likely)]
+    error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated))
+    need(error <= tiny, "the posterior is not prior times likelihood over evidence"); wrong = (total(stated) - 1).abs()
+    return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
+def priors(e, S):
+    """How far the stated class shares are from what their rule says: those of the data, equal ones, or given ones."""
+    stated = vec(e["class_prior"]); rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}
+    need(len(stated) == len(S) and all(v >= 0 for v in stated), "class shares that are no probabilities")
+    return largest((a - b).abs() for a, b in zip(stated, rule[e["prior_rule"]]))
+def gaussian_counts(table, e):
+    """Class shares, means and variances are those of the data: errors in standard deviations, and as shares."""
+    codes, w, theta, var, d = table.codes(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), range(table.width)
+    columns, smooth, S, mean, spread = [list(c) for c in zip(*table.numbers())], n(e["var_smoothing"]), [], [], []
+    need(smooth >= 0 and all(len(r) == len(q) == table.width and all(v > 0 for v in r) for r, q in zip(var, theta)) and
+         len(theta) == len(var) == len(e["classes"]), "means and variances that do not fit")
+    for c in range(len(theta)):
+        here = [i for i, k in enumerate(codes) if k == c]; S.append(total(w[i] for i in here))
+        mean.append([total(w[i] * columns[j][i] for i in here) / S[c] for j in d])
+        spread.append([total(w[i] * (columns[j][i] - mean[c][j]).square() for i in here) / S[c] for j in d])
+    centre = [dot(S, [m[j] for m in mean]) / total(S) for j in d]
+    widest = largest(total(s * (v[j] + (m[j] - centre[j]).square()) for s, v, m in zip(S, spread, mean)) / total(S) for j in d)
+    cells = [(a, b, t, v) for m, sp, th, va in zip(mean, spread, theta, var) for a, b, t, v in zip(m, sp, th, va)]
+    return {"mean_error": up(largest((a - t).abs() / v.sqrt() for a, _, t, v in cells)), "rows": table.rows,
+            "variance_error": up(largest((b + widest * smooth - v).abs() / v for _, b, _, v in cells)), "prior_error": up(priors(e, S))}
+def smoothed_counts(table, e):
+    """Every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share."""
+    codes, w, model, d, columns = table.codes(e["classes"]), vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
+    alpha, worst, sums, S, cut = e["alpha"], [], [], [], e.get("binarize"); alpha = vec(alpha if type(alpha) is list else [alpha] * len(d))
+    need(model in ("multinomial", "bernoulli", "categorical") and len(alpha) == table.width and all(a >= 0 for a in alpha) and
+         len(e["feature_log_prob"]) == len(e["classes"]), "an unknown model, or a smoothing parameter or probabilities that do not fit")
+    for c, row in enumerate(e["feature_log_prob"]):
+        here, p = [i for i, k in enumerate(codes) if k == c], [N(0) if v == -math.inf else exp(n(v)) for v in row]
+        S.append(total([N(0)] + [w[i] for i in here]))
+        def count(j, test): return total([alpha[j]] + [w[i] * test(columns[j][i]) for i in here])
+        if model == "multinomial": groups = [([count(j, lambda v: v) for j in d], p)]
+        elif model == "bernoulli":
+            on = [count(j, lambda v: v if cut is None else int(v > n(cut))) for j in d]
+            groups = [([a, S[c] + 2 * alpha[j] - a], [p[j], 1 - p[j]]) for j, a in enumerate(on)]
+        else:
+            sizes = [whole(m, 1) for m in e["n_categories"]]; ends = [sum(sizes[:j]) for j in range(table.width + 1)]
+            for row in table.X: [whole(v, 0, m) for v, m in zip(row, sizes)]  # every category is counted
+            groups = [([count(j, lambda v: int((v - k).zero())) for k in range(sizes[j])], p[ends[j] : ends[j + 1]]) for j in d]
+        need(len(p) == sum(len(q) for _, q in groups) // (1 + (model == "bernoulli")), "probabilities that do not fit")
+        for a, q in groups:
+            worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
+    need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
+    return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": up(priors(e, S)), "rows": table.rows}
+@lru_cache(None)
+def logarithm(k): return log(N(k))
+def worth(criterion, W, sums):
+    """What a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, for integers with one unit."""
+    if criterion != "entropy": return N(sum(s * s for s in sums)) / W
+    return (total([N(0)] + [logarithm(s) * s for s in sums if s]) - logarithm(W) * W) / logarithm(2)
+def tree(table, e):
+    """At every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha."""
+    criterion = {"log_loss": "entropy"}.get(e["criterion"], e["criterion"])
+    need(not any(e.get(k) is not None for k in ("drawn", "validation")) and all(c is None for c in e["categories"]) and
+         criterion in ("gini", "entropy", "squared_error"), "categories, draws, validation rows or a criterion beyond this checker")
+    need((e.get("classes") is None) == (criterion == "squared_error") and table.numbers(), "a criterion that does not go with the labels")
+    y, K = (table.codes(e["classes"]), len(e["classes"])) if e.get("classes") is not None else (vec(table.y[0]), 1)
+    factor, X, m, alpha = e.get("class_weight") or [1.0] * K, table.X, len(e["left"]), n(e["alpha"])
+    need(all(v >= 0 for v in factor) and len(factor) == K and alpha >= 0, "a negative weight of a class, or a negative price of a leaf")
+    w, _, unit = aligned(n(a * factor[c] if K > 1 else a) for a, c in zip(table.weight, y))
+    sums_of, _, step = ([0], 0, unit) if K > 1 else aligned(N(a, None, unit) * v for a, v in zip(w, y))
+    parts = [[a * (c == k) for k in range(K)] for a, c in zip(w, y)] if K > 1 else [[v] for v in sums_of]
+    least, light, scale = whole(e["min_samples_leaf"], 1), n(e["min_weight_leaf"]), N(1, None, 2 * step - unit) / N(sum(w), None, unit)
+    rows, short, cost, best, kept, held = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}
+    def weigh(rows): return sum(w[i] for i in rows), [sum(c) for c in zip(*(parts[i] for i in rows))]
+    for t in range(m):
+        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(y[i].abs() for i in here) if K == 1 else N(1)
+        stated = zip(vec(e["value"][t]), [N(s, None, step) / N(W, None, unit) for s in sums])
+        need(len(e["value"][t]) == K and all((a - b).abs() <= n(1e-9) * top for a, b in stated), "node %d: not the value of its rows" % t)
+        base = N(W) if criterion == "gini" else N(0)
+        if K == 1: base = total(N(w[i]) * y[i].square() for i in here) * N(1, None, 2 * (unit - step))
+        cost[t] = (base - worth(criterion, W, sums)) * scale
+        if e["left"][t] < 0: continue
+        j, cut, a, b = whole(e["feature"][t], 0, table.width), n(e["threshold"][t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
+        need(a != b and not {a, b} & set(rows) and e["asks"][t] >= max(e["asks"][a], e["asks"][b]), "the nodes do not form a tree")
+        rows[a], rows[b] = [i for i in here if n(X[i][j]) <= cut], [i for i in here if n(X[i][j]) > cut]
+        need(all(len(rows[k]) >= least and N(weigh(rows[k])[0], None, unit) >= light for k in (a, b)), "a question against its limits")
+        own = total(worth(criterion, *weigh(rows[k])) for k in (a, b))
+        for j in range(table.width):
+            order, left, run = sorted(here, key=lambda i: X[i][j]), 0, [0] * K
+            for k, i in enumerate(order[:-1], 1):
+                left, run = left + w[i], [r + p for r, p in zip(run, parts[i])]
+                if X[i][j] != X[order[k]][j] and min(k, len(order) - k) >= least and not N(min(left, W - left), None, unit) < light:
+                    gain = worth(criterion, left, run) + worth(criterion, W - left, [s - r for s, r in zip(sums, run)]) - own
+                    if not gain <= 0: short.append((gain * scale).max0())
+                    need(gain * scale <= cost[t] * n(1e-9), "node %d: another question gains more" % t)
+    for t in reversed(range(m)):
+        leaf, a, b = cost[t] + alpha, e["left"][t], e["right"][t]
+        best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
+        kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e["asks"][t]) else (leaf, cost[t])
+    found = {"questions": sum(e["asks"]), "leaves": sum(e["asks"]) + 1, "shortfall": up(largest(short)), "impurity": near(held[0])}
+    return {**found, "pruning_shortfall": up((kept[0] - best[0]).max0())} if alpha > 0 else found
+# -- the proof file -----------------------------------------------------------------------------------------------------
+KINDS = {"duality": duality, "local": local, "least-squares": least_squares, "separability": separability, "perceptron": perceptron,
+         "hard-margin": hard_margin, "mercer": definiteness, "principal-components": components, "neighbors": neighbors, "tree": tree,
+         "gaussian-counts": gaussian_counts, "smoothed-counts": smoothed_counts, "constant": constant, "finite-bayes": finite_bayes}
+def supports(stated, proved):
+    """Whether what was just proved backs a stated figure: an upper or lower bound, a value to 1e-9, or an equal word or count."""
+    if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
+    sense, v = proved
+    if type(stated) not in (int, float) or not math.isfinite(stated): return False
+    if sense == "about": return (v - n(stated)).abs() <= v.abs() * n(1e-9) + n(1e-300)
+    return v <= n(stated) if sense == "upper" else v >= n(stated)
+def check(proof, table, say=print):
+    """Every step in words; raises Refused where the claim is not proved."""
+    need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
+    need(proof["kind"] in KINDS, "a kind that this checker does not know: %r" % (proof["kind"],))
+    facts = {"rows": table.rows, "columns": table.width, "weights": table.given is not None, "offset": table.offset is not None}
+    need(any(proof["data"] == {"sha256": table.digest(s), **facts} for s in (False, True)), "these are other data than those of the proof")
+    say("ok  the data are those of the proof: %d rows, %d columns" % (table.rows, table.width))
+    figures, e = decoded(proof["figures"]), decoded(proof["evidence"])
+    for name, text in ((k, str(v)) for k, v in e.items()): say("--  given %s: %s" % (name, text if len(text) < 500 else text[:60] + " ..."))
+    proved = KINDS[proof["kind"]](table, e)
+    need(figures and set(figures) <= set(proved), "figures that this checker does not prove: %s" % sorted(set(figures) - set(proved)))
+    for name in sorted(figures):
+        shown = "%s %s" % proved[name] if isinstance(proved[name], tuple) else "%r" % (proved[name],)
+        need(supports(figures[name], proved[name]), "%s is stated as %r, but only %s is proved" % (name, figures[name], shown))
+        say("ok  %s: stated %r, proved %s" % (name, figures[name], shown))
+    if proof["kind"] != "mercer" and e.get("kernel", ["given"] if "gram" in e else None) in GIVEN:
+        say("assumed: the given kernel values come from a Mercer kernel")
+def main(args):
+    if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
+    try:
+        with open(args[0], encoding="utf-8") as file: proof = json.load(file)
+        check(proof, read_table(args[1:]))
+    except Refused as why: print("NOT PROVED: %s" % " ".join(str(why).split()))
+    except Exception as error:  # whatever goes wrong, nothing is proved
+        print("NOT PROVED: the proof or the data are not well-formed (%s: %s)" % (type(error).__name__, " ".join(str(error).split())))
+    else: return print("PROVED") or 0
+    return 1
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # a terminal without Greek letters is no reason to fail
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,229 @@
+"""Small fits of every family that has a proof file: a name, and a function from a random generator to a claim and its data."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from certifit import checker, kernels, separability
+from certifit.bayes import HypothesisSpace
+from certifit.certificates import Certificate, Data, issue, write_table
+from certifit.decomposition import PCA
+from certifit.glm import GLM
+from certifit.kernel_ridge import KernelRidge
+from certifit.linear_model import (
+    ElasticNet,
+    Lasso,
+    LinearModel,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+)
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.neighbors import KNeighborsClassifier
+from certifit.svm import SVC, HardMarginSVC, LinearSVC
+from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+
+@dataclass
+class Case:
+    """A claim, and the data that it is about."""
+
+    certificate: Certificate
+    X: Any
+    y: Any = None
+    weight: Any = None
+    offset: Any = None
+
+    @property
+    def data(self) -> tuple[Any, ...]:
+        return self.X, self.y, self.weight, self.offset
+
+    def write(self, folder: Path, name: str = "fit") -> tuple[Path, Path]:
+        """The proof file and its table."""
+        proof, table = folder / f"{name}.proof", folder / f"{name}.csv"
+        self.certificate.save(proof)
+        write_table(table, *self.data)
+        return proof, table
+
+    def proof(self, folder: Path) -> tuple[dict[str, Any], checker.Table]:
+        """The proof file and the table as the checker reads them."""
+        proof, table = self.write(folder)
+        return json.loads(proof.read_text(encoding="utf-8")), checker.read_table([str(table)])
+
+
+def outcome(proof: Any, table: checker.Table) -> str:
+    """What the checker says, in this process; whatever is not refused in words is a bug here."""
+    try:
+        checker.check(proof, table, say=lambda text: None)
+    except checker.Refused as why:
+        return f"NOT PROVED: {why}"
+    return "PROVED"
+
+
+def run_checker(*paths: Path, timeout: float = 120.0) -> tuple[str, str, int]:
+    """The last line, the rest and the exit code of ``python -I -S checker.py`` on these files."""
+    command = [sys.executable, "-I", "-S", checker.__file__, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, encoding="utf-8")
+    assert not done.stderr, done.stderr
+    *steps, last = done.stdout.rstrip("\n").split("\n")
+    return last, "\n".join(steps), done.returncode
+
+
+def _rows(rng: np.random.Generator, n: int = 24, d: int = 3) -> np.ndarray:
+    return rng.normal(size=(n, d)).round(3) * rng.choice([0.1, 1.0, 20.0]) + rng.choice([0.0, 5.0])
+
+
+def _fitted(model: Any, X: Any, y: Any, weight: Any = None) -> Case:
+    model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+    return Case(model.certificate_, X, y, weight)
+
+
+def _real(model: Any, weighted: bool = False, targets: int = 1) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X = _rows(rng)
+        y = (X @ rng.normal(size=(3, targets)) + rng.normal(size=(24, targets))).squeeze()
+        return _fitted(model, X, y, rng.integers(0, 4, 24).astype(float) if weighted else None)
+
+    return make
+
+
+def _labels(model: Any, classes: int = 2, weighted: bool = False, words: bool = False) -> Any:
+    def make(rng: np.random.Generator) -> Case:
+        X = _rows(rng)
+        y = np.concatenate([np.arange(classes), rng.integers(0, classes, 24 - classes)])
+        named = np.array(["no", "yes", "0x1p+0"])[y] if words else y
+        return _fitted(model, X, named, rng.integers(1, 4, 24).astype(float) if weighted else None)
+
+    return make
+
+
+def _apart(model: Any) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, y = rng.normal(size=(20, 2)).round(3), np.arange(20) % 2
+        return _fitted(model, X + 4.0 * y[:, None], y)
+
+    return make
+
+
+def _counts(model: Any) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        y = np.concatenate([[0, 1, 2], rng.integers(0, 3, 27)])
+        return _fitted(model, rng.integers(0, 3, size=(30, 3)).astype(float), y)
+
+    return make
+
+
+def _poisson(rng: np.random.Generator) -> Case:
+    X = rng.normal(size=(24, 2)).round(3)
+    return _fitted(GLM("poisson"), X, rng.poisson(np.exp(X[:, 0])) + (np.arange(24) == 0))
+
+
+def _poisson_with_offset(rng: np.random.Generator) -> Case:
+    X, offset = rng.normal(size=(24, 2)).round(3), rng.normal(size=24).round(2)
+    y = rng.poisson(np.exp(X[:, 0])) + (np.arange(24) == 0)
+    return Case(GLM("poisson", alpha=0.1).fit(X, y, offset=offset).certificate_, X, y, offset=offset)
+
+
+def _sparse(rng: np.random.Generator) -> Case:
+    X = scipy.sparse.random(30, 6, 0.4, random_state=rng, format="csr")
+    return _fitted(Lasso(alpha=0.01), X, rng.normal(size=30))
+
+
+def _components(rng: np.random.Generator) -> Case:
+    X = _rows(rng, d=4)
+    return Case(PCA(2).fit(X).certificate_, X)
+
+
+def _separability(kind: str) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X = rng.integers(-4, 5, size=(30, 2)).astype(float)
+        side = X[:, 0] - X[:, 1]
+        y = np.where(side == 0.0, np.arange(30) % 2, side > 0) if kind == "touching" else rng.integers(0, 2, 30)
+        X = X + 20.0 * y[:, None] if kind == "separable" else X
+        return Case(separability(X, y, rigor="exact").certificate, X, y)
+
+    return make
+
+
+def _neighbors(metric: str) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, y = rng.integers(0, 4, size=(25, 3)).astype(float), rng.integers(0, 2, 25)
+        found = KNeighborsClassifier(4, metric=metric).fit(X, y).certificate_for(rng.integers(0, 4, (3, 3)))
+        return Case(found, X, y)
+
+    return make
+
+
+def _mercer(rng: np.random.Generator) -> Case:
+    K = kernels.RBF(0.5)(rng.normal(size=(8, 2)))
+    return Case(kernels.mercer(K), K)
+
+
+def _not_mercer(rng: np.random.Generator) -> Case:
+    K = kernels.RBF(0.5)(rng.normal(size=(8, 2)))
+    K[0, 0] = -1.0
+    return Case(kernels.mercer(K), K)
+
+
+def _constant(rng: np.random.Generator) -> Case:
+    X, y = np.zeros((20, 1)), rng.normal(size=20)
+    return Case(issue("constant", Data.of(X, y), {"loss": "squared", "value": np.array([y.mean()])}), X, y)
+
+
+def _bayes(rng: np.random.Generator) -> Case:
+    bags = {f"h{k}": {"cherry": p, "lime": 1.0 - p} for k, p in enumerate((1.0, 0.75, 0.5, 0.25))}
+    space = HypothesisSpace({"h0": 0.1, "h1": 0.2, "h2": 0.4, "h3": 0.3}, bags)
+    seen = [["lime"], ["cherry"], ["lime"]]
+    return Case(space.certify([row[0] for row in seen]), np.array(seen, dtype=object))
+
+
+CASES: dict[str, Callable[[np.random.Generator], Case]] = {
+    "least squares": _real(LinearRegression()),
+    "non-negative": _real(LinearRegression(positive=True)),
+    "ridge, weighted": _real(Ridge(), weighted=True),
+    "ridge, two targets": _real(Ridge(), targets=2),
+    "lasso": _real(Lasso(alpha=0.1)),
+    "elastic net": _real(ElasticNet(alpha=0.1)),
+    "sparse lasso": _sparse,
+    "absolute, l2": _real(LinearModel("absolute", "l2", lam=0.01)),
+    "logistic": _labels(LogisticRegression()),
+    "logistic, weighted": _labels(LogisticRegression(C=0.1), weighted=True),
+    "softmax, words": _labels(LogisticRegression(), 3, words=True),
+    "hinge, l1": _labels(LinearModel("hinge", "l1", lam=0.01)),
+    "linear machine": _labels(LinearSVC(), 3),
+    "kernel machine": _labels(SVC(), 3),
+    "kernel machine, classes weighted": _labels(SVC(kernel="poly", degree=2, class_weight="balanced")),
+    "kernel ridge": _real(KernelRidge(kernel="rbf")),
+    "poisson": _poisson,
+    "poisson with offset": _poisson_with_offset,
+    "hard margin": _apart(HardMarginSVC()),
+    "perceptron": _apart(Perceptron()),
+    "perceptron, overlapping": _labels(Perceptron(max_iter=5)),
+    "separable": _separability("separable"),
+    "touching": _separability("touching"),
+    "overlapping": _separability("overlapping"),
+    "mercer": _mercer,
+    "not mercer": _not_mercer,
+    "components": _components,
+    "gaussian counts": _labels(GaussianNB(), words=True),
+    "multinomial counts": _counts(MultinomialNB()),
+    "bernoulli counts": _counts(BernoulliNB()),
+    "categorical counts": _counts(CategoricalNB()),
+    "neighbours": _neighbors("euclidean"),
+    "neighbours by angle": _neighbors("cosine"),
+    "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),
+    "tree by entropy": _labels(DecisionTreeClassifier(criterion="entropy", max_depth=2), weighted=True),
+    "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),
+    "constant": _constant,
+    "hypotheses": _bayes,
+}

@@ -1,0 +1,327 @@
+"""The checker: exact arithmetic, every kind it knows, and that it refuses what is false, in words and without a traceback."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import math
+import os
+import sys
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+
+from certifit import checker
+from certifit.certificates._proof_file import PROVED
+from certifit.decomposition import PCA
+from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge
+from certifit.naive_bayes import GaussianNB
+from certifit.separability import separability
+from certifit.svm import SVC, LinearSVC
+from certifit.tree import DecisionTreeClassifier
+from tests.proof_cases import CASES, Case, outcome, run_checker
+
+SOURCE = Path(checker.__file__).read_text(encoding="utf-8")
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+MODERATE = st.floats(-700.0, 700.0)
+
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+def test_it_is_one_readable_file_of_standard_python_for_3_9():
+    lines = SOURCE.splitlines()
+    assert len(lines) <= 700
+    assert max(map(len, lines)) <= 140
+    for node in ast.walk(ast.parse(SOURCE, feature_version=(3, 9))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
+            assert all(name in sys.stdlib_module_names for name in names), names
+
+
+def test_it_knows_the_kinds_that_can_be_saved():
+    assert set(checker.KINDS) == set(PROVED)
+
+
+# -- arithmetic, against mpmath ---------------------------------------------------------------------------------------
+def holds(interval, true, digits):
+    """Whether the interval contains the number and is no wider than 10^-digits of it."""
+    low, high = (mpmath.ldexp(mpmath.mpf(end), interval.e) for end in (interval.lo, interval.hi))
+    return low <= true <= high and high - low <= mpmath.mpf(10) ** -digits * abs(true)
+
+
+@given(MODERATE)
+def test_exponential(x):
+    with mpmath.workprec(400):
+        assert holds(checker.exp(checker.n(x)), mpmath.exp(mpmath.mpf(x)), 50)
+
+
+@given(st.integers(1, 2**3000), st.integers(-3000, 3000))
+def test_logarithm(mantissa, exponent):
+    with mpmath.workprec(4000):
+        true = mpmath.log(mpmath.ldexp(mantissa, exponent))
+        found = checker.log(checker.N(mantissa, None, exponent))
+        low, high = (mpmath.ldexp(mpmath.mpf(end), found.e) for end in (found.lo, found.hi))
+        assert low <= true <= high
+        assert high - low <= mpmath.mpf(10) ** -55 * max(1, abs(true))
+
+
+@given(FLOATS, FLOATS.filter(bool))
+def test_sums_products_quotients_and_roots(x, y):
+    a, b = checker.n(x), checker.n(y)
+    with mpmath.workprec(9000):
+        exact = mpmath.mpf(x), mpmath.mpf(y)
+        for found, true in ((a + b, exact[0] + exact[1]), (a - b, exact[0] - exact[1]), (a * b, exact[0] * exact[1])):
+            assert found.lo == found.hi
+            assert mpmath.ldexp(found.lo, found.e) == true
+        assert holds(a / b, exact[0] / exact[1], 55)
+        assert holds(a.abs().sqrt(), mpmath.sqrt(abs(exact[0])), 55)
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=4), st.data())
+def test_intervals_contain_what_their_members_give(ends, data):
+    """Any number of each interval, put through a formula, lies in the interval that the formula gives."""
+    intervals, members = [], []
+    for x, y in ends:
+        low, high = sorted((x, y))
+        intervals.append(checker.join(checker.n(low), checker.n(high)))
+        members.append(checker.n(data.draw(st.sampled_from([low, high]))))
+    for formula in (
+        checker.total,
+        checker.largest,
+        lambda v: checker.total(a.square() for a in v),
+        lambda v: math.prod(v, start=checker.N(1)),
+        lambda v: v[0].max0() - v[-1].abs(),
+    ):
+        wide, point = formula(intervals), formula(members)
+        assert not wide < point
+        assert not wide > point
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_elimination_is_exact(rows):
+    R, d, pivots = checker.reduced(rows)
+    assert len(pivots) == np.linalg.matrix_rank(np.array(rows))
+    for k, row in enumerate(R):
+        assert [row[p] for p in pivots] == [d if j == k else 0 for j in range(len(pivots))]
+    for row in rows:  # each row is the mixture of reduced rows that its entries at the pivots say
+        assert [v * d for v in row] == [sum(row[p] * r[j] for p, r in zip(pivots, R)) for j in range(3)]
+
+
+# -- every family -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", CASES)
+def test_small_fits_are_proved(name, tmp_path):
+    for seed in range(3):
+        case = CASES[name](np.random.default_rng(seed))
+        assert outcome(*case.proof(tmp_path)) == "PROVED", (seed, case.certificate)
+
+
+@pytest.mark.parametrize("name", list(CASES)[::3])
+def test_on_a_machine_with_nothing_but_python(name, tmp_path):
+    last, steps, code = run_checker(*CASES[name](np.random.default_rng(0)).write(tmp_path))
+    assert (last, code) == ("PROVED", 0)
+    assert steps.startswith("ok  the data are those of the proof")
+
+
+def test_arrays_in_npy_files(tmp_path):
+    case = CASES["ridge, weighted"](np.random.default_rng(0))
+    proof, _ = case.write(tmp_path)
+    for k, (X, y) in enumerate([(case.X, case.y), (np.asfortranarray(case.X), case.y)]):
+        paths = [tmp_path / f"{name}{k}.npy" for name in "Xyw"]
+        for path, part in zip(paths, (X, y, case.weight)):
+            np.save(path, part)
+        assert run_checker(proof, *paths)[0] == "PROVED"
+    np.save(paths[1], case.y + 1.0)
+    assert run_checker(proof, *paths)[0] == "NOT PROVED: these are other data than those of the proof"
+
+
+def test_what_is_proved_about_is_shown(tmp_path):
+    """A gap means little without its objective: the strength, the loss and the penalty stand in the output."""
+    _, steps, _ = run_checker(*CASES["elastic net"](np.random.default_rng(0)).write(tmp_path))
+    for word in ("'squared'", "'elastic'", "'strength'", "'fit_intercept': True"):
+        assert word in steps
+
+
+def breast_cancer(name):
+    X, y = load_breast_cancer(return_X_y=True)
+    models = {
+        "least squares": LinearRegression(),
+        "ridge": Ridge(),
+        "lasso": Lasso(alpha=0.01),
+        "logistic": LogisticRegression(),
+        "linear machine": LinearSVC(),
+        "kernel machine": SVC(),
+        "perceptron": Perceptron(max_iter=20),
+        "gaussian counts": GaussianNB(),
+        "tree": DecisionTreeClassifier(max_depth=3),
+    }
+    if name == "components":
+        return Case(PCA(2).fit(X).certificate_, X)
+    if name == "separability":
+        return Case(separability(X, y).certificate, X, y)
+    return Case(models[name].fit(X, y).certificate_, X, y)
+
+
+SOON = ["least squares", "ridge", "lasso", "linear machine", "components", "separability", "gaussian counts"]
+LATER = [pytest.param(name, marks=pytest.mark.slow) for name in ("logistic", "kernel machine", "tree", "perceptron")]
+
+
+@pytest.mark.parametrize("name", [*SOON, *LATER])
+def test_breast_cancer_within_twenty_seconds(name, tmp_path):
+    paths = breast_cancer(name).write(tmp_path)
+    start = os.times().children_user  # what the checker itself used, however busy the machine is
+    assert run_checker(*paths)[0] == "PROVED"
+    assert os.times().children_user - start < 20.0
+
+
+# -- forgeries --------------------------------------------------------------------------------------------------------
+def at(tree, path):
+    for step in path:
+        tree = tree[step]
+    return tree
+
+
+def changed(proof, path, value):
+    forged = copy.deepcopy(proof)
+    at(forged, path[:-1])[path[-1]] = value
+    return forged
+
+
+FORGED = [
+    ("lasso", ("evidence", "coef", 0, 0), (3.0).hex()),
+    ("lasso", ("evidence", "dual", 0, 0), (3.0).hex()),
+    ("lasso", ("evidence", "objective", "strength"), (-1.0).hex()),
+    ("lasso", ("figures", "gap"), (0.0).hex()),
+    ("lasso", ("figures", "gap"), "nan"),
+    ("lasso", ("figures", "gap"), "inf"),
+    ("lasso", ("figures", "bound"), (1e9).hex()),
+    ("lasso", ("figures", "perfect"), 1),
+    ("lasso", ("figures",), {}),
+    ("lasso", ("kind",), "least-squares"),
+    ("lasso", ("kind",), "perfection"),
+    ("lasso", ("version",), 2),
+    ("lasso", ("data", "rows"), 7),
+    ("lasso", ("data", "sha256"), "0" * 64),
+    ("lasso", ("evidence", "coef", 0, 0), 0.25),
+    ("least squares", ("evidence", "coef", 0, 0), (9.0).hex()),
+    ("least squares", ("evidence", "intercept", 0), "inf"),
+    ("ridge, weighted", ("evidence", "objective", 0, "regularizer", "params", "factor"), (-1.0).hex()),
+    ("logistic", ("evidence", "coef", 0, 1), (50.0).hex()),
+    ("logistic", ("evidence", "objective", "classes"), [(0.0).hex(), (0.0).hex()]),
+    ("linear machine", ("evidence", "objective", "padding"), (-1.0).hex()),
+    ("kernel machine", ("evidence", "kernel"), ["rbf", (-0.5).hex()]),
+    ("kernel machine", ("evidence", "kernel"), ["polynomial", (2.5).hex(), (1.0).hex(), (1.0).hex()]),
+    ("kernel machine", ("evidence", "support", 0), -1),
+    ("poisson", ("evidence", "objective", "fit_intercept"), False),
+    ("poisson with offset", ("evidence", "objective", "offset"), False),
+    ("hard margin", ("evidence", "intercept", 0), (99.0).hex()),
+    ("perceptron", ("evidence", "times_0", 0), 10**9),
+    ("perceptron", ("evidence", "eta0"), (-1.0).hex()),
+    ("perceptron", ("figures", "value"), 0),
+    ("overlapping", ("evidence", "verdict"), "separable"),
+    ("overlapping", ("figures", "verdict"), "separable"),
+    ("separable", ("figures", "margin"), (1e6).hex()),
+    ("mercer", ("evidence", "shift"), (1.0).hex()),
+    ("mercer", ("evidence", "method"), "this matrix is perfect"),
+    ("not mercer", ("evidence", "vector", 0), (0.0).hex()),
+    ("components", ("evidence", "components", 0, 0), (0.0).hex()),
+    ("components", ("figures", "gap"), (-1.0).hex()),
+    ("gaussian counts", ("evidence", "theta", 0, 0), (77.0).hex()),
+    ("gaussian counts", ("evidence", "var", 0, 0), (-1.0).hex()),
+    ("multinomial counts", ("evidence", "alpha"), (-1.0).hex()),
+    ("multinomial counts", ("evidence", "feature_log_prob", 0, 0), (-0.5).hex()),
+    ("categorical counts", ("evidence", "n_categories", 0), 2),
+    ("neighbours", ("evidence", "indices", 0, 0), 24),
+    ("neighbours", ("evidence", "indices", 0, 0), -1),
+    ("neighbours", ("evidence", "metric"), "perfect"),
+    ("tree", ("evidence", "feature", 0), -1),
+    ("tree", ("evidence", "value", 0, 0), (0.9).hex()),
+    ("tree", ("evidence", "min_samples_leaf"), -1),
+    ("tree", ("evidence", "class_weight"), [(-1.0).hex(), (1.0).hex(), (1.0).hex()]),
+    ("tree", ("figures", "questions"), 1),
+    ("constant", ("evidence", "value", 0), (99.0).hex()),
+    ("hypotheses", ("evidence", "posterior", 0), (0.5).hex()),
+    ("hypotheses", ("evidence", "outcomes"), ["lime", "lime"]),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "value"), FORGED, ids=lambda v: v if isinstance(v, str) else None)
+def test_forgeries_are_refused(name, path, value, tmp_path):
+    proof, table = CASES[name](np.random.default_rng(1)).proof(tmp_path)
+    forged = changed(proof, path, value)
+    assert forged != proof
+    file = tmp_path / "forged.proof"
+    file.write_text(json.dumps(forged), encoding="utf-8")
+    code = checker.main([str(file), str(tmp_path / "fit.csv")])
+    assert code == 1
+    assert not outcome_or_failure(forged, table).startswith("PROVED")
+
+
+def outcome_or_failure(proof, table):
+    """What `checker.main` prints, without the files."""
+    try:
+        return outcome(proof, table)
+    except Exception as error:  # main turns whatever goes wrong into words
+        return f"NOT PROVED: not well-formed ({error})"
+
+
+def test_a_changed_cell_is_other_data(tmp_path):
+    case = CASES["lasso"](np.random.default_rng(0))
+    proof, table = case.write(tmp_path)
+    case.X[3, 1] = np.nextafter(case.X[3, 1], np.inf)
+    Case(case.certificate, case.X, case.y).certificate.save(tmp_path / "same.proof")
+    from certifit.certificates import write_table
+
+    write_table(table, case.X, case.y)
+    assert run_checker(proof, table)[0] == "NOT PROVED: these are other data than those of the proof"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "3", "[" * 100_000, '{"format": "certifit-proof"}', "\x00\xff", '{"format": 1e999}'],
+    ids=range(9),
+)
+def test_what_is_no_proof_is_refused_in_words(text, tmp_path):
+    (tmp_path / "bad.proof").write_text(text, encoding="utf-8")
+    (tmp_path / "data.csv").write_text('"x0"\n1.0\n', encoding="utf-8")
+    last, _, code = run_checker(tmp_path / "bad.proof", tmp_path / "data.csv")
+    assert last.startswith("NOT PROVED: ")
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n", '"x0"\n1.0,2.0\n', '"x0"\nzero\n', '"x0"\nnan\n', '"x0","weight"\n1.0,-1.0\n']
+)
+def test_what_is_no_table_is_refused_in_words(text, tmp_path):
+    proof, table = CASES["lasso"](np.random.default_rng(0)).write(tmp_path)
+    table.write_text(text, encoding="utf-8")
+    assert run_checker(proof, table)[0].startswith("NOT PROVED: ")
+    assert run_checker(proof, tmp_path / "missing.csv")[0].startswith("NOT PROVED: ")
+
+
+def test_the_files_own_sentence_is_not_repeated(tmp_path):
+    proof, table = CASES["lasso"](np.random.default_rng(0)).write(tmp_path)
+    record = json.loads(proof.read_text(encoding="utf-8"))
+    record["claim"] = "This model is perfect."
+    proof.write_text(json.dumps(record), encoding="utf-8")
+    last, steps, _ = run_checker(proof, table)
+    assert last == "PROVED"
+    assert "perfect" not in steps
+
+
+# -- proofs of earlier versions ---------------------------------------------------------------------------------------
+STORED = sorted((Path(__file__).parent / "proofs").glob("*.proof"))
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda p: p.stem)
+def test_stored_proofs_are_still_proved(path):
+    table = checker.read_table([str(path.with_suffix(".csv"))])
+    assert outcome(json.loads(path.read_text(encoding="utf-8")), table) == "PROVED"
+
+
+def test_proofs_of_ten_kinds_are_stored():
+    assert len({json.loads(path.read_text(encoding="utf-8"))["kind"] for path in STORED}) >= 10
