@@ -86,13 +86,14 @@ def test_data_that_are_as_they_were():
     assert fitted.certificate_.holds
 
 
-def test_what_is_proved_later_asks_again():
+def test_certain_labels_need_the_data_of_the_fit_until_they_are_proved():
     X, y = _data(SVC())
-    fitted = SVC().fit(X, y)
-    assert fitted.certain(X).shape == (24,)
+    queries, changed, read = X.copy(), SVC().fit(X, y), SVC().fit(X, y)
+    sure = read.certain(queries)
     X[0, 0] += 1.0
+    assert np.array_equal(read.certain(queries), sure)
     with pytest.raises(ChangedDataError):
-        fitted.certain(X)
+        changed.certain(queries)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])

@@ -29,9 +29,13 @@ class TraceRow(tuple[Any, ...]):
 
     Parameters
     ----------
-    iteration : int
-    objective, gap, step, seconds : float
-    **own : the algorithm's own columns
+    iteration : int ≥ 0
+    objective : float in (−∞, ∞]
+        nan where the algorithm has none.
+    gap, step, seconds : float ≥ 0
+        nan where it is not known.
+    **own
+        The algorithm's own columns.
 
     Examples
     --------

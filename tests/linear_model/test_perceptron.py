@@ -296,7 +296,7 @@ def test_random_linear_classifier_keeps_the_best():
         (lambda: Perceptron().partial_fit([[1.0]], [0]), "classes"),
         (lambda: Perceptron().partial_fit([[1.0]], [2], classes=[0, 1]), "label"),
         (lambda: Perceptron(class_weight="balanced").partial_fit([[1.0]], [0], classes=[0, 1]), "balanced"),
-        (lambda: Perceptron(eta0=1e308).fit([[10.0], [20.0]], [0, 1]), "finite"),
+        (lambda: Perceptron(eta0=1e308).fit([[10.0], [20.0]], [0, 1]), "overflowed"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(run, says):

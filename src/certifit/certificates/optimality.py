@@ -35,7 +35,7 @@ from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import Columns, FeatureMap, KernelMap
-from certifit.certificates.region import Region, region_of
+from certifit.certificates.region import region_of
 from certifit.objective import Objective, Target
 
 _AT_BOUND = 1e-9  # a multiplier this close to its cost, relatively, is counted as being at it
@@ -346,6 +346,3 @@ def line(figures: Mapping[str, Any]) -> str:
     if "certain" in figures:
         text += f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
     return text
-
-
-__all__ = ["Duality", "Machine", "Model", "Region", "changed", "line", "read_objectives", "sound", "words"]

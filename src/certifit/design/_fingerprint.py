@@ -164,5 +164,5 @@ def _arrays(part: Any) -> list[Array]:
         part = part if part.format in ("csr", "csc") else part.tocsr()
         return [np.asarray(part.shape), part.indptr, part.indices, part.data]
     if hasattr(part, "columns") and hasattr(part, "__getitem__"):  # columns of a data frame have types of their own
-        return [np.asarray(part[name]) for name in part.columns]
+        return [np.asarray(part[name]) for name in getattr(part, "column_names", part.columns)]
     return [np.asarray(part)]
