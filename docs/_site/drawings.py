@@ -669,3 +669,25 @@ def floors() -> Any:
     ax.set(xlim=(-3.4, 10.1), ylim=(-len(plan) + 0.5, 0.5))
     ax.axis("off")
     return figure
+
+
+# few labels
+
+
+def two_labels() -> Any:
+    """Two half moons with one label each, coloured by the score that spreads from the labels."""
+    from certifit.semi_supervised import LabelPropagation
+
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, 60)
+    moon = np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.vstack([moon, [1.0, 0.4] - moon]) + 0.05 * rng.normal(size=(120, 2))
+    y = np.full(120, -1)
+    y[[0, 60]] = 0, 1
+    model = LabelPropagation(kernel="knn", n_neighbors=10).fit(X, y)
+    figure, ax = _sheet(1, (6.0, 3.4))
+    shown = ax.scatter(*X.T, c=model.label_distributions_[:, 1], cmap="coolwarm", vmin=0, vmax=1, s=22)
+    ax.scatter(*X[[0, 60]].T, s=150, facecolors="none", edgecolors=plot.palette().ink)
+    figure.colorbar(shown, ax=ax, label="score of class 1")
+    ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
+    return figure

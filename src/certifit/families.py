@@ -73,7 +73,7 @@ def _step(name: str, words: str, onnx: str = "") -> Model:
 FAMILIES: tuple[Family, ...] = (
     Family("losses", pages=("losses",), stored=True),
     Family("regularizers", stored=True),
-    Family("certificates", parts=("_record.Certificate", "local.Neighbourhood", "region.Region")),
+    Family("certificates", parts=("_record.Certificate", "harmonic.Labels", "local.Neighbourhood", "region.Region")),
     Family("solvers", parts=("least_squares.Factor", "pegasos.Walk")),
     Family(
         "linear_model",
@@ -167,6 +167,16 @@ FAMILIES: tuple[Family, ...] = (
         ),
         ("naive_bayes",),
         ("_statistics.ClassCounts", "_statistics.ClassMoments", "_statistics.MixedStatistics"),
+        stored=True,
+    ),
+    Family(
+        "semi_supervised",
+        (
+            Model("LabelPropagation", "label propagation"),
+            Model("LabelSpreading", "label spreading"),
+            Model("SelfTrainingClassifier", "self-training"),
+        ),
+        ("semi_supervised",),
         stored=True,
     ),
     Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),

@@ -61,9 +61,12 @@ def with_arguments():
     from certifit.linear_model import LinearModel, LogisticRegression
     from certifit.multiclass import OneVsRest
     from certifit.neighbors import KNeighborsRegressor
+    from certifit.semi_supervised import LabelPropagation, SelfTrainingClassifier
     from certifit.svm import SVC
 
     two, three, values = TARGETS["two classes"], TARGETS["three classes"], TARGETS["positive values"]
+    few = two.astype(object)
+    few[5:40] = -1
     return {
         "one against rest": (OneVsRest(LogisticRegression()), three),
         "machines against rest": (OneVsRest(SVC()), three),
@@ -74,6 +77,8 @@ def with_arguments():
         "family object": (GLM(family=NegativeBinomial(0.5)), values.round()),
         "trace": (LogisticRegression(trace=True), two),
         "class weights": (LogisticRegression(class_weight={"a": 1.0, "b": 2.0}), two),
+        "graph of neighbours": (LabelPropagation("knn"), few),
+        "self-training": (SelfTrainingClassifier(LogisticRegression()), few),
         "metric": (KNeighborsRegressor(weights="distance", metric="manhattan"), values),
     }
 

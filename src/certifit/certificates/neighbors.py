@@ -191,7 +191,7 @@ def _listed_right(space: Space, q: Array, listed: Array, out: Array, every: bool
     return good, float(near_high[0]), max(0.0, apart - 4e-16 * float(near_high[0]))
 
 
-def _rows(values: Any, n: int, width: int | None = None) -> Array:
+def whole_rows(values: Any, n: int, width: int | None = None) -> Array:
     """Row numbers from evidence, refused unless they are whole, in range and (in each line) distinct."""
     rows = np.asarray(values)
     whole = rows.astype(np.int64)
@@ -214,7 +214,7 @@ class Neighbors(Kind):
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
-        indices = _rows(evidence["indices"], len(space.X))
+        indices = whole_rows(evidence["indices"], len(space.X))
         if Q.ndim != 2 or indices.ndim != 2 or len(indices) != len(Q) or Q.shape[1] != space.d or len(Q) == 0:
             raise ValueError("queries and indices do not fit")
         if not np.all(np.isfinite(Q)):
@@ -222,7 +222,7 @@ class Neighbors(Kind):
         own = evidence.get("own")
         outs = [np.empty(0, np.int64)] * len(Q)
         if own is not None:
-            outs = list(_rows(np.asarray(own)[:, None], len(space.X)))
+            outs = list(whole_rows(np.asarray(own)[:, None], len(space.X)))
             mine = np.concatenate(outs)
             if len(mine) != len(Q) or not np.array_equal(space.X[mine], Q) or np.any(indices == mine[:, None]):
                 raise ValueError("a query that leaves itself out must be that row")
@@ -267,7 +267,7 @@ class GivenDistances(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         D = np.asarray(evidence["distances"], dtype=float)
         n = len(data.X)
-        indices = _rows(evidence["indices"], n)
+        indices = whole_rows(evidence["indices"], n)
         if D.ndim != 2 or D.shape[1] != n or indices.ndim != 2 or len(indices) != len(D) or len(D) == 0:
             raise ValueError("distances and indices do not fit")
         good, last, apart = bool(np.all(np.isfinite(D))), -np.inf, np.inf
@@ -356,7 +356,7 @@ class Condensed(Kind):
         space = Space.of(data, evidence)
         if space.metric == "cosine":
             raise ValueError("rows at cosine distance zero need not be equal")
-        kept = _rows(evidence["prototypes"], len(space.X))
+        kept = whole_rows(evidence["prototypes"], len(space.X))
         codes = np.unique(data.y, return_inverse=True)[1].ravel()
         target = codes[_first_twins(space.X, space.w)]
         agree = sum(self._same(space, i, kept, codes, int(target[i])) for i in range(len(space.X)))
@@ -399,7 +399,7 @@ class Edited(Kind):
             raise ValueError("the labels are needed")
         space = Space.of(data, evidence)
         n = len(space.X)
-        kept, lists = _rows(evidence["kept"], n), _rows(evidence["neighbors"], n)
+        kept, lists = whole_rows(evidence["kept"], n), whole_rows(evidence["neighbors"], n)
         if lists.shape[0] != n or np.any(lists == np.arange(n)[:, None]):
             raise ValueError("neighbours do not fit")
         nearest = all(_listed_right(space, space.X[i], lists[i], np.array([i]), False)[0] for i in range(n))

@@ -1,0 +1,73 @@
+"""The graph of rows: weights between them, as scikit-learn defines them, without the diagonal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
+
+from certifit._types import Array
+from certifit.certificates.harmonic import CUT
+
+_DIRECT = 1 << 24  # entries of the cube of differences up to which distances are taken by differences
+
+
+def rbf(X: Any, Z: Any, gamma: float) -> Array:
+    """exp(−γ‖x − z‖²) for every row of X and of Z; below `CUT` it counts as zero."""
+    if not scipy.sparse.issparse(X) and X.shape[0] * Z.shape[0] * X.shape[1] <= _DIRECT:
+        squares = ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
+    else:
+        squares = euclidean_distances(X, Z, squared=True)
+    with np.errstate(under="ignore"):
+        W = np.exp(-gamma * squares)
+    W[W < CUT] = 0.0
+    return np.asarray(W)
+
+
+def neighbors(X: Any, k: int, n_jobs: int | None) -> Array:
+    """The nearest k − 1 other rows of each row, which is the first of its own neighbours."""
+    n = X.shape[0]
+    if k > n:
+        raise ValueError(
+            f"n_neighbors={k} is more than there are rows (n_samples = {n}): choose a smaller one, or kernel='rbf'."
+        )
+    if k == 1:
+        return np.empty((n, 0), dtype=int)
+    return np.sort(NearestNeighbors(n_neighbors=k - 1, n_jobs=n_jobs).fit(X).kneighbors(return_distance=False), axis=1)
+
+
+def nearest(X: Any, Z: Any, k: int, n_jobs: int | None) -> Array:
+    """The nearest k rows of X to each row of Z."""
+    search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X)
+    return np.asarray(search.kneighbors(Z, return_distance=False))
+
+
+def linked(lists: Array) -> Any:
+    """The sparse matrix with a one for every neighbour."""
+    n, k = lists.shape
+    return scipy.sparse.csr_matrix((np.ones(n * k), lists.ravel(), np.arange(n + 1) * k), shape=(n, n))
+
+
+def given(kernel: Any, X: Any) -> Any:
+    """What a user's function says, checked."""
+    W: Any = kernel(X, X)
+    n = X.shape[0]
+    sparse = scipy.sparse.issparse(W)
+    W = W.tocsr().astype(float) if sparse else np.array(W, dtype=float)
+    if W.shape != (n, n):
+        raise ValueError(f"The kernel must return one weight for each pair of rows: shape {(n, n)}, not {W.shape}.")
+    values = W.data if sparse else W
+    if not np.all(np.isfinite(values)) or np.any(values < 0):
+        raise ValueError("The kernel must return finite weights that are not negative.")
+    if not sparse:
+        np.fill_diagonal(W, 0.0)
+        W[W < CUT] = 0.0
+        return W
+    entries = W.tocoo()
+    entries.sum_duplicates()
+    kept = (entries.row != entries.col) & (entries.data >= CUT)
+    found = entries.data[kept], (entries.row[kept], entries.col[kept])
+    return scipy.sparse.csr_matrix(found, shape=(n, n))
