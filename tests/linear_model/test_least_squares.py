@@ -211,8 +211,9 @@ class TestHardData:
 
     def test_collinear_columns_have_the_least_norm_solution(self):
         rng = np.random.default_rng(0)
-        X = rng.normal(size=(30, 3))
-        X = np.column_stack([X, X[:, 0] + X[:, 1], X[:, 2]])
+        X = np.round(rng.normal(size=(30, 3)), 2) * 64  # sums without rounding: the rank is 3, not merely about 3
+        X = np.round(np.column_stack([X, X[:, 0] + X[:, 1], X[:, 2]]))
+        X[:, 3] = X[:, 0] + X[:, 1]
         y = rng.normal(size=30)
         model = LinearRegression().fit(X, y)
         least = np.linalg.pinv(X - X.mean(0)) @ (y - y.mean())

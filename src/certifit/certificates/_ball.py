@@ -34,7 +34,7 @@ except ImportError:
     _Rational = Fraction
 
 UNIT = 2.0**-53
-_ETA = 2.0**-1070  # more than any error of underflow in one operation
+ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and their kin, in units in the last place
 _ROWS = 1024  # rows summed at a time in a product with a tall matrix
 _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
@@ -43,6 +43,11 @@ _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs
 def rational(x: Any) -> Any:
     """The exact rational value of a float or integer."""
     numerator, denominator = float(x).as_integer_ratio()
+    return _Rational(numerator, denominator)
+
+
+def quotient(numerator: int, denominator: int) -> Any:
+    """The exact rational numerator/denominator."""
     return _Rational(numerator, denominator)
 
 
@@ -82,9 +87,13 @@ def to_float(x: Any) -> Any:
         if x.dtype != object:
             return x
         return np.array([to_float(v) for v in x.ravel()], dtype=float).reshape(x.shape)
-    if isinstance(x, (int, float, np.floating, Fraction)):
+    if isinstance(x, (float, np.floating)):
         return float(x)
-    return float(Fraction(int(x.p), int(x.q)))
+    exact = Fraction(x) if isinstance(x, (int, Fraction)) else Fraction(int(x.p), int(x.q))
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
 
 
 def gamma(k: int) -> float:
@@ -108,7 +117,7 @@ def _is_exact(*arrays: Any) -> bool:
 
 def _up(radius: Any) -> Any:
     """A radius that also covers the rounding made in computing it (a dozen operations or fewer)."""
-    return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + _ETA
+    return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
 
 
 def _abs_product(A: Matrix, v: Array) -> Array:
@@ -191,13 +200,13 @@ class Ball:
     def upper(self) -> Array:
         """A number that is certainly not below the value."""
         high = self.mid + self.rad
-        return high if self.exact else np.asarray(high + 2 * UNIT * np.abs(high) + _ETA)
+        return high if self.exact else np.asarray(high + 2 * UNIT * np.abs(high) + ETA)
 
     @property
     def lower(self) -> Array:
         """A number that is certainly not above the value."""
         low = self.mid - self.rad
-        return low if self.exact else np.asarray(low - 2 * UNIT * np.abs(low) - _ETA)
+        return low if self.exact else np.asarray(low - 2 * UNIT * np.abs(low) - ETA)
 
     @property
     def magnitude(self) -> Array:
@@ -311,14 +320,18 @@ class Ball:
         low, high = self._outward()
         with np.errstate(all="ignore"):
             low, high = function(low), function(high)
-            low = low - 2 * _ULPS * UNIT * np.abs(low) - _ETA
-            high = high + 2 * _ULPS * UNIT * np.abs(high) + _ETA
+            low = low - 2 * _ULPS * UNIT * np.abs(low) - ETA
+            high = high + 2 * _ULPS * UNIT * np.abs(high) + ETA
         return Ball.between(rationals(low), rationals(high)) if self.exact else Ball.between(low, high)
 
     def _outward(self) -> tuple[Array, Array]:
         """Float ends that enclose the ball."""
         low, high = np.asarray(to_float(self.lower)), np.asarray(to_float(self.upper))
         return (np.nextafter(low, -np.inf), np.nextafter(high, np.inf)) if self.exact else (low, high)
+
+    def sigmoid(self) -> Ball:
+        """1/(1 + e^−x)."""
+        return self.monotone(scipy.special.expit)
 
     def entropy(self) -> Ball:
         """−x log x, with 0 log 0 = 0; the ball is cut at zero."""
@@ -330,7 +343,7 @@ class Ball:
             top = np.where((low <= peak) & (peak <= high), peak, np.maximum(*ends))
             bottom = np.minimum(*ends)
             slack = 2 * (_ULPS + 2) * UNIT
-            top, bottom = top + slack * np.abs(top) + _ETA, bottom - slack * np.abs(bottom) - _ETA
+            top, bottom = top + slack * np.abs(top) + ETA, bottom - slack * np.abs(bottom) - ETA
         return Ball.between(rationals(bottom), rationals(top)) if self.exact else Ball.between(bottom, top)
 
     # -- NumPy's ufuncs -----------------------------------------------------------------------------
@@ -364,7 +377,7 @@ def _logaddexp(a: Ball, b: Ball) -> Ball:
         return a.maximum(b) + (-abs(a - b)).monotone(lambda t: np.log1p(np.exp(t)))
     low, high = np.logaddexp(a.lower, b.lower), np.logaddexp(a.upper, b.upper)
     slack = 2 * _ULPS * UNIT
-    return Ball.between(low - slack * np.abs(low) - _ETA, high + slack * np.abs(high) + _ETA)
+    return Ball.between(low - slack * np.abs(low) - ETA, high + slack * np.abs(high) + ETA)
 
 
 def _power(a: Ball, b: Ball) -> Ball:
@@ -417,6 +430,27 @@ def ball(x: Any, like: Ball | None = None) -> Ball:
     return Ball(rationals(x)) if like is not None and like.exact else Ball(x)
 
 
+def shifted(x: Ball, power: Any) -> Ball:
+    """x·2^power, entry by entry.
+
+    Parameters
+    ----------
+    x : Ball
+    power : int or array of int
+
+    Examples
+    --------
+    >>> float(shifted(Ball(3.0), -1).mid)
+    1.5
+    """
+    if x.exact:
+        whole = np.broadcast_to(np.asarray(power), x.shape)
+        factor = np.empty(x.shape, dtype=object)
+        factor.ravel()[:] = [quotient(2 ** max(int(k), 0), 2 ** max(-int(k), 0)) for k in whole.ravel()]
+        return Ball(np.asarray(x.mid * factor), np.asarray(x.rad * factor))
+    return Ball(np.ldexp(x.mid, power), np.ldexp(x.rad, power) + ETA)
+
+
 def dot(A: Any, B: Any) -> Ball:
     """A @ B with its rounding bound; either may be an array, a sparse matrix (A only) or a ball.
 
@@ -451,7 +485,7 @@ def dot(A: Any, B: Any) -> Ball:
     rad = _abs_product(a, inner) if np.ndim(a) == 2 or scipy.sparse.issparse(a) else np.abs(a) @ inner
     if a_rad is not None and np.any(a_rad):
         rad = rad + np.broadcast_to(a_rad, a.shape) @ (size if b_rad is None else size + b_rad)
-    return Ball(a @ b, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * _ETA))
+    return Ball(a @ b, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))
 
 
 def dot_t(A: Any, b: Any) -> Ball:
@@ -480,4 +514,4 @@ def dot_t(A: Any, b: Any) -> Ball:
         k = min(n, _ROWS) + n // _ROWS + 1
     inner = gamma(k + 2) * np.abs(b.mid) + b.rad
     rad = _abs_product_t(A, np.broadcast_to(inner, b.mid.shape))
-    return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * _ETA))
+    return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * ETA))

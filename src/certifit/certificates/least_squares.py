@@ -9,8 +9,11 @@ for half the gradient q and *any* matrix T: T comes from a Cholesky or QR factor
 factor is, because ε is computed. The same T bounds each coefficient's distance to the exact solution,
 |θⱼ − θⱼ*| ≤ ‖Tⱼ‖‖Tᵀq‖/(1−ε): digits that are *proved*.
 
-Columns that are dependent to working precision have no such T. Then the claim is the one that still can be proved:
-no coefficients up to 1000 times as large fit better by more than the gap (the tangent plane bounds P from below).
+Columns that are dependent to working precision have no such T, and a small gradient then proves nothing: the better fit
+may lie along a direction in which the computed H is rounding only. Three ways remain. Small tables are done in whole
+numbers, where P − P* = qᵀH⁺q/S whatever the rank. Columns that are exactly sums, differences or copies of others add
+nothing to the span, so that the others alone decide. Otherwise the gap is the loss itself (P* ≥ 0), or with a penalty
+what weak duality gives.
 
 Evidence: ``objective`` (squared loss with factor one, and the squared norm with factor one around a prior guess, or
 none; one record for all targets or one each), ``coef`` (t, d) and ``intercept`` (t,).
@@ -20,15 +23,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball, ball, dot, rationals, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals, shifted, to_float
 from certifit.certificates._data import Data, Rigor
-from certifit.certificates._frame import Factor, Frame, gram_factor, qr_factor, rounded
+from certifit.certificates._dependence import bits, excess, plain_fraction, rational_of, spanning_columns
+from certifit.certificates._frame import Factor, Frame, factor_of, rounded
 from certifit.certificates._record import (
     Check,
     Figure,
@@ -41,18 +46,19 @@ from certifit.certificates._record import (
     roughly,
     upper,
 )
-from certifit.certificates.optimality import line, numbers, read_objectives, sound, words
+from certifit.certificates.optimality import line, numbers, read_objectives, share_of, sound, words
 from certifit.losses import Squared
 from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 
-_REACH = 1000.0  # how much larger than the fitted ones other coefficients may be, when rank is short
+_COLUMNS = 48  # columns, and bits of the numbers times columns, up to which elimination
+_BITS = 1 << 18  # in whole numbers takes no more than about a second
 _SMALL = 1 << 14  # entries of X up to which residuals are computed in exact arithmetic
 
 
-def _residual(data: Data, Y: Ball, coef: Array, intercept: Array, rigor: Rigor) -> Ball:
-    """y − Xw − b; in exact arithmetic when asked or when the table is small enough."""
-    if rigor == "exact" or data.X.shape[0] * data.X.shape[1] * len(coef) <= _SMALL:
+def _residual(data: Data, Y: Ball, coef: Array, intercept: Array, exact: bool) -> Ball:
+    """y − Xw − b."""
+    if exact:
         X = rationals(data.X)
         return Ball(rationals(to_float(Y.mid))) - dot(X, Ball(rationals(coef.T))) - rationals(intercept)
     return Y - dot(data.X, ball(coef.T)) - intercept
@@ -73,7 +79,8 @@ class _Task:
         for o in objectives:
             inner = o.regularizer.base if isinstance(o.regularizer, NonNegative) else o.regularizer
             plain = o.loss == Squared() and (isinstance(inner, Zero) or getattr(inner, "factor", 0.0) == 1.0)
-            if not plain or not isinstance(inner, (Zero, SquaredL2)) or o.padding is not None or o.offset:
+            other = o.padding is not None or o.offset or o.stated != "mean"
+            if not plain or not isinstance(inner, (Zero, SquaredL2)) or other:
                 raise ValueError("this is for (y − z)² with the penalty α‖w − w₀‖² or none, and a free offset")
             base.append(inner)
         first, priors = objectives[0], [getattr(r, "prior", None) for r in base]
@@ -86,10 +93,6 @@ class _Task:
             if prior.shape != (len(base), columns):
                 raise ValueError("a prior holds one number for each column")
         return cls(alphas, prior, first.signed, first.fit_intercept)
-
-    def away(self, coef: Array) -> Array:
-        """w − w₀, as floats."""
-        return coef if self.prior is None else coef - self.prior
 
 
 @register
@@ -106,15 +109,17 @@ class LeastSquares(Kind):
         coef, intercept = (numbers(evidence, k) for k in ("coef", "intercept"))
         fits = coef.shape == (Y.shape[1], d) and intercept.shape == (len(coef),)
         checks = [Check("coefficients match the data", fits), *sound(objectives[0], targets[0], coef, intercept)]
+        finite = bool(np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept)))
+        checks.append(Check("coefficients are finite", finite))
+        checks.append(Check("some row has weight", bool(data.weights.sum() > 0.0)))
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        residual = _residual(data, Ball(Y), coef, intercept, rigor)
-        if rigor == "exact":
-            figures = _exact_figures(data, residual, coef, task)
-        else:
-            figures = _float_figures(data, Ball(Y), residual, coef, intercept, task)
-            if "witness_coef" in evidence:
-                figures = _through_witness(figures, data, Y, evidence, task)
+        bounds = _bounds(data, Y, coef, intercept, task, rigor)
+        if "witness_coef" in evidence and rigor == "float":
+            W, b = (numbers(evidence, f"witness_{k}") for k in ("coef", "intercept"))
+            if W.shape == coef.shape and b.shape == intercept.shape and _allowed(task, W, b):
+                bounds = [m.through(n) for m, n in zip(bounds, _bounds(data, Y, W, b, task, rigor))]
+        figures = _figures(data, bounds, d)
         gap = figures["gap"].stated
         checks.append(Check("the gap is bounded", math.isfinite(gap), f"{gap:.3g}"))
         return Proof(figures, tuple(checks))
@@ -123,8 +128,8 @@ class LeastSquares(Kind):
         text = words(figures, "the exact formula for quadratics", evidence.get("model"))
         if figures and figures["rank"] < figures["columns"]:
             text += (
-                f" The columns are dependent (rank {figures['rank']} of {figures['columns']}): this is the smallest of "
-                f"many equally good solutions, and the bound covers coefficients up to {_REACH:.0f} times as large."
+                f" The columns are dependent (rank {figures['rank']} of {figures['columns']}): "
+                "other coefficients fit equally well."
             )
         return text
 
@@ -142,181 +147,250 @@ class LeastSquares(Kind):
         return text
 
 
-def _float_figures(
-    data: Data, Y: Ball, residual: Ball, coef: Array, intercept: Array, task: _Task
-) -> dict[str, Figure]:
-    weights, d = data.weights, data.X.shape[1]
-    fit_intercept = task.fit_intercept
-    frame = Frame.of(data.X, weights, fit_intercept)
-    B = frame.matrix()
-    S = ball(weights).sum()
-    value, gap, shares, digits, survive, condition = Ball(0.0), Ball(0.0), [], [16.0], [16.0], 1.0
-    factors: dict[float, Factor | None] = {}
+def _allowed(task: _Task, coef: Array, intercept: Array) -> bool:
+    """Whether a witness is a point of the problem."""
+    finite = bool(np.all(np.isfinite(coef)) and np.all(np.isfinite(intercept)))
+    signs = not task.positive or bool(np.all(coef >= 0.0))
+    return finite and signs and (task.fit_intercept or not np.any(intercept))
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """What is proved of one target, in units of 4^unit: F, F − min F ≤ gap, F of the null model."""
+
+    value: Ball
+    gap: Ball
+    null: Ball
+    unit: int
+    rank: int
+    digits: float | None = None
+    survive: float = 16.0
+    condition: float = 1.0
+
+    def through(self, witness: _Bound) -> _Bound:
+        """The sharper of this gap and F(model) − F(witness) + gap(witness)."""
+        there = 2 * (witness.unit - self.unit)
+        other = self.value - shifted(witness.value, there) + shifted(witness.gap, there)
+        return replace(self, gap=other) if other.upper < self.gap.upper else self
+
+    @property
+    def share(self) -> Ball:
+        """The gap as a share of the null model's loss."""
+        return share_of(self.gap, self.null)
+
+
+def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, rigor: Rigor) -> list[_Bound]:
+    """One bound for each target."""
+    small = data.X.shape[0] * data.X.shape[1] * len(coef) <= _SMALL
+    residual = _residual(data, Ball(Y), coef, intercept, exact=small or rigor == "exact")
+    found, cache = [], dict[float, tuple[Frame, Factor | None]]()
     for t in range(len(coef)):
+        one = _One(data, Y[:, t], residual[:, t], coef[t], float(intercept[t]), task, t)
+        if rigor == "exact":
+            found.append(one.exactly(any_size=True) or one.loosely())
+            continue
         alpha = float(task.alphas[t])
-        if alpha not in factors:
-            ridge = np.where(np.arange(B.shape[1]) < d, alpha, 0.0) / frame.scale**2
-            factors[alpha] = gram_factor(B, ridge) or qr_factor(B, ridge)
-        factor = factors[alpha]
-        r = residual[:, t]
-        q = frame.half_gradient(r, weights, data.X)
-        r = rounded(r) if r.exact else r
-        away = ball(task.away(coef)[t])
-        own = (r.square() * weights).sum() + away.square().sum() * alpha
-        pull = np.zeros(B.shape[1])
-        pull[:d] = task.away(coef)[t]
-        q = q - Ball(pull, np.abs(pull) * 2 * UNIT) * alpha / frame.scale
-        if task.positive:  # where w = 0 only a push upwards counts
-            rest = np.append(coef[t] == 0.0, [False] * (B.shape[1] - d))
-            keep = ~(rest & (q.upper <= 0.0))
-            q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, np.broadcast_to(q.rad, q.shape), 0.0))
-        theta = frame.coordinates(coef[t], float(intercept[t]))
-        mine, sure = _one_gap(own, q, factor, theta, limited=alpha == 0.0)
-        if sure is not None and factor is not None:
-            digits.append(_digits(sure, theta))
-            survive.append(_digits_if_rounded(B, factor, theta, r, weights))
-            condition = max(condition, float(np.linalg.cond(factor.T)))
-        value, gap = value + own, gap + mine
-        shares.append(_share_of_null(mine, Y[:, t], weights, task, t))
-    full = all(f is not None for f in factors.values())
+        if alpha not in cache:
+            frame = Frame.of(data.X, data.weights, task.fit_intercept, alpha)
+            cache[alpha] = frame, factor_of(frame, alpha)
+        frame, factor = cache[alpha]
+        if factor is not None:
+            found.append(one.by_factor(frame, factor))
+        else:
+            found.append(one.exactly() or one.on_basis() or one.loosely())
+    return found
+
+
+def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, Figure]:
+    S = ball(data.weights).sum()
+    value, gap = Ball(0.0), Ball(0.0)
+    for b in bounds:
+        value, gap = value + shifted(b.value, 2 * b.unit), gap + shifted(b.gap, 2 * b.unit)
     figures = {
         "value": about(value / S),
         "bound": lower(((value - gap) / S).maximum(0.0)),
         "gap": upper(gap / S),
-        "relative_gap": upper(max(shares, key=lambda r: float(r.upper))),
-        "rank": equal(d if full else min(d, _rank(B) - fit_intercept)),
-        "columns": equal(d),
+        "relative_gap": upper(max((b.share for b in bounds), key=lambda share: float(share.upper))),
+        "rank": equal(min(b.rank for b in bounds)),
+        "columns": equal(columns),
     }
-    if full:
-        figures["condition"] = roughly(condition)
-        figures["digits"] = lower(min(digits))
-        figures["digits_if_rounded"] = roughly(min(survive))
+    if all(b.digits is not None for b in bounds):
+        figures["condition"] = roughly(max(b.condition for b in bounds))
+        figures["digits"] = lower(min(b.digits for b in bounds if b.digits is not None))
+        figures["digits_if_rounded"] = roughly(min(b.survive for b in bounds))
     return figures
 
 
-def _through_witness(
-    figures: dict[str, Figure], data: Data, Y: Array, evidence: Mapping[str, Any], task: _Task
-) -> dict[str, Figure]:
-    """The sharper bound P(model) − P(witness) + gap(witness), where the columns are dependent."""
-    coef, b = np.atleast_2d(evidence["witness_coef"]), np.atleast_1d(evidence["witness_intercept"])
-    residual = _residual(data, Ball(Y), coef, b, "float")
-    there = _float_figures(data, Ball(Y), residual, coef, b, task)
-    value, other = figures["value"].proved, there["value"].proved
-    gap = Ball(max(value - other, 0.0), 1e-13 * (value + other)) + there["gap"].proved
-    if not gap.upper < figures["gap"].proved:
-        return figures
-    null = figures["gap"].proved / figures["relative_gap"].proved if figures["relative_gap"].proved > 0 else np.inf
-    return figures | {
-        "bound": lower(Ball(value) - gap),
-        "gap": upper(gap),
-        "relative_gap": upper(gap / null if np.isfinite(null) and null > 0 else Ball(0.0)),
-    }
+@dataclass(frozen=True)
+class _One:
+    """One target of the problem, at given coefficients."""
+
+    data: Data
+    y: Array
+    residual: Ball
+    coef: Array
+    intercept: float
+    task: _Task
+    t: int
+
+    @property
+    def alpha(self) -> float:
+        return float(self.task.alphas[self.t])
+
+    @property
+    def unit(self) -> int:
+        """y and residual are about 2^unit: squares of them, taken in that unit, do not vanish or overflow."""
+        used = self.data.weights > 0.0
+        size = max(float(np.max(np.abs(v[used]), initial=0.0)) for v in (self.y, to_float(self.residual.mid)))
+        return int(np.frexp(size)[1]) if math.isfinite(size) else 0
+
+    def away(self, like: Ball | None = None) -> Ball:
+        """w − w₀."""
+        w = ball(self.coef, like=like)
+        return w if self.task.prior is None else w - ball(self.task.prior[self.t], like=like)
+
+    def start(self) -> _Bound:
+        """F and F of the null model; F* ≥ 0 bounds the gap by F itself."""
+        s, unit = self.data.weights, self.unit
+        r = shifted(self.residual, -unit)
+        r = rounded(r) if r.exact else r
+        value = (r.square() * s).sum()
+        y = Ball(np.ldexp(self.y, -unit), ETA)
+        null = (y.square() * s).sum()
+        if self.task.fit_intercept:  # about any b, Σ s(y − b)² − (Σ s(y − b))²/S is the least
+            apart = y - float(s / s.sum() @ y.mid)
+            null = (apart.square() * s).sum() - (apart * s).sum().square() / ball(s).sum()
+        if self.alpha > 0.0:
+            value = value + shifted(self.away(), -unit).square().sum() * self.alpha
+            if self.task.prior is not None:
+                null = null + shifted(ball(self.task.prior[self.t]), -unit).square().sum() * self.alpha
+        return _Bound(value, value, null, unit, self.data.X.shape[1])
+
+    def gradient(self, frame: Frame, unit: int) -> Ball:
+        """Half of −∇F in the coordinates of the frame; with w ≥ 0, a push against the bound does not count."""
+        d = self.data.X.shape[1]
+        q = frame.half_gradient(shifted(self.residual, -unit), self.data.weights, self.data.X)
+        if self.alpha > 0.0:
+            pull = shifted(self.away(), -unit) * self.alpha
+            full = [np.append(part, np.zeros(len(frame.power) - d)) for part in (pull.mid, pull.rad + np.zeros(d))]
+            q = q - shifted(Ball(*full), -frame.power)
+        if self.task.positive:
+            keep = np.ones(len(frame.power), dtype=bool)
+            keep[:d] = ~((self.coef == 0.0) & (q.upper[:d] <= 0.0))
+            q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, np.broadcast_to(q.rad, q.shape), 0.0))
+        return q
+
+    def by_factor(self, frame: Frame, factor: Factor) -> _Bound:
+        """qᵀH⁻¹q ≤ ‖Tᵀq‖²/(1 − ε), and what T says about single coefficients."""
+        plain = self.start()
+        q = self.gradient(frame, plain.unit)
+        length = dot(factor.T.T, q).square().sum() if np.any(q.mid) or np.any(q.rad) else Ball(0.0)
+        gap = length / (1.0 - factor.epsilon * 1.01)
+        reach = math.sqrt(max(float(length.upper), 0.0)) * 1.01 / (1.0 - factor.epsilon)
+        digits = _digits(frame, factor, reach, self.coef, self.intercept, plain.unit)
+        survive = _digits_if_rounded(frame, factor, self.coef, plain, self.intercept)
+        gap = plain.gap if plain.gap.upper <= gap.upper else gap
+        condition = float(np.linalg.cond(factor.T))
+        return replace(plain, gap=gap, digits=digits, survive=survive, condition=condition)
+
+    def exactly(self, any_size: bool = False) -> _Bound | None:
+        """qᵀH⁺q in whole numbers, whatever the rank; None where the table is too large, or w ≥ 0 leaves no bound."""
+        p = self.data.X.shape[1] + self.task.fit_intercept
+        if not self.residual.exact or not (any_size or p <= _COLUMNS):
+            return None
+        system = self._system()
+        found, rank = excess(*system) if any_size or bits(*system) * p <= _BITS else (None, 0)
+        if found is None:
+            return None
+        plain = self.start()
+        gap = rounded(shifted(Ball(rational_of(found)), -2 * plain.unit))
+        return replace(plain, gap=gap, rank=rank - self.task.fit_intercept)
+
+    def _system(self) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """H and q, of the columns as they are."""
+        X, s = rationals(self.data.X), rationals(self.data.weights)
+        n, d = X.shape
+        A = np.column_stack([X, rationals(np.ones(n))]) if self.task.fit_intercept else X
+        r = self.residual.mid
+        q = [plain_fraction(v) for v in A.T @ (s * r)]
+        H = [[plain_fraction(v) for v in row] for row in A.T @ (s[:, None] * A)]
+        away, alpha = [plain_fraction(v) for v in self.away(like=self.residual).mid], Fraction(self.alpha)
+        for j in range(d):
+            H[j][j] += alpha
+            q[j] -= alpha * away[j]
+            if self.task.positive and self.coef[j] == 0.0 and q[j] <= 0:
+                q[j] = Fraction(0)
+        return H, q
+
+    def on_basis(self) -> _Bound | None:
+        """Where some columns are exactly sums and differences of others, those others alone decide."""
+        if self.task.positive or self.alpha > 0.0:
+            return None
+        basis = spanning_columns(self.data.X, self.data.weights, self.task.fit_intercept)
+        if basis is None:
+            return None
+        part = replace(self, data=replace(self.data, X=self.data.X[:, basis]), coef=self.coef[basis])
+        frame = Frame.of(part.data.X, self.data.weights, self.task.fit_intercept)
+        factor = factor_of(frame)
+        if factor is None:
+            return None
+        found = part.by_factor(frame, factor)
+        return replace(found, rank=len(basis), digits=None)
+
+    def loosely(self) -> _Bound:
+        """F* ≥ 0; and with a penalty, weak duality: the residual, with its mean taken off, as dual variables."""
+        plain = self.start()
+        found = replace(plain, rank=_rank(Frame.of(self.data.X, self.data.weights, self.task.fit_intercept)))
+        if not self.alpha > 0.0 or self.task.positive:
+            return found
+        s, r = self.data.weights, shifted(self.residual, -plain.unit)
+        r = rounded(r) if r.exact else r
+        mean = (r * s).sum() / ball(s).sum() if self.task.fit_intercept else Ball(0.0)
+        push = dot_t(self.data.X, (r - mean) * s) - shifted(self.away(), -plain.unit) * self.alpha
+        gap = mean.square() * ball(s).sum() + push.square().sum() / self.alpha
+        return replace(found, gap=gap) if gap.upper < found.gap.upper else found
 
 
-def _one_gap(own: Ball, q: Ball, factor: Factor | None, theta: Array, limited: bool) -> tuple[Ball, Array | None]:
-    """S·gap of one target, and a bound on each scaled coefficient's error where there is one."""
-    if factor is None:
-        reach = (_REACH + 1.0) * float(np.linalg.norm(theta)) * 1.01
-        tangent = Ball(np.linalg.norm(q.magnitude) * 1.01) * (2.0 * reach)
-        # P* ≥ 0 always: a perfect fit is optimal whatever the rank.
-        return (own if own.upper <= tangent.upper else tangent), None
-    t = dot(factor.T.T, q)
-    length = t.square().sum()
-    gap = length / (1.0 - factor.epsilon * 1.01)
-    error = np.linalg.norm(factor.T, axis=1) * math.sqrt(float(length.upper)) * 1.01 / (1.0 - factor.epsilon)
-    return (own if limited and own.upper <= gap.upper else gap), error
+def _digits(frame: Frame, factor: Factor, reach: float, coef: Array, intercept: float, unit: int) -> float:
+    """Digits that every coefficient and the offset surely have, those aside that cannot be told from zero.
 
-
-def _digits(error: Array, theta: Array) -> float:
-    """Correct digits of the worst coefficient (those that are zero to rounding do not count)."""
-    size = np.abs(theta)
-    counts = size > 1e-12 * size.max(initial=0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worst = np.max(error[counts] / size[counts], initial=0.0)
+    |θⱼ − θⱼ*| ≤ ‖Tⱼ‖·reach; the offset is θ_b/D_b − c·w, so that its row of T is a sum of the others.
+    """
+    d = len(coef)
+    with np.errstate(all="ignore"):
+        wrong = np.linalg.norm(factor.T[:d], axis=1) * reach * (1.0 + 1e-9) + ETA
+        share = wrong / np.abs(np.ldexp(coef, frame.power[:d] - unit))
+        if frame.fit_intercept and intercept != 0.0:
+            # In units of 2^(unit − power of the offset), so that nothing overflows that need not.
+            lift = np.ldexp(frame.centre, frame.power[d] - frame.power[:d])
+            row = factor.T[d] - lift @ factor.T[:d]
+            slack = gamma(d + 2) * float(np.abs(lift) @ np.linalg.norm(factor.T[:d], axis=1))
+            off = (float(np.linalg.norm(row)) + slack) * reach * (1.0 + 1e-9) + ETA
+            share = np.append(share, off / abs(np.ldexp(intercept, frame.power[d] - unit)))
+    if np.any(np.isnan(share)):
+        return 0.0
+    worst = float(np.max(share[share < 1.0], initial=0.0))
     return float(np.clip(-math.log10(worst), 0.0, 15.9)) if worst > 0 else 15.9
 
 
-def _digits_if_rounded(B: Array, factor: Factor, theta: Array, residual: Ball, weights: Array) -> float:
+def _digits_if_rounded(frame: Frame, factor: Factor, coef: Array, plain: _Bound, intercept: float) -> float:
     """Digits that survive if every number of the table was rounded to double precision (first order)."""
-    row = np.linalg.norm(factor.T, axis=1)
-    moved = float(np.linalg.norm(np.abs(B) @ np.abs(theta))) * UNIT
-    r = math.sqrt(float(weights @ np.square(residual.mid)))
-    error = row * (moved + float(np.linalg.norm(factor.T)) * r * UNIT)
-    return _digits(error, theta)
+    with np.errstate(all="ignore"):
+        theta = np.ldexp(coef, frame.power[: len(coef)] - plain.unit)
+        if frame.fit_intercept:
+            theta = np.append(theta, np.ldexp(intercept + frame.centre @ coef, frame.power[-1] - plain.unit))
+        row = np.linalg.norm(factor.T, axis=1)
+        moved = float(np.linalg.norm(np.abs(frame.matrix()) @ np.abs(theta))) * UNIT
+        r = math.sqrt(max(float(plain.value.mid), 0.0))
+        error = row * (moved + float(np.linalg.norm(factor.T)) * r * UNIT)
+        size = np.abs(theta)
+        counts = size > 1e-12 * size.max(initial=0.0)
+        worst = float(np.max(error[counts] / size[counts], initial=0.0))
+    return float(np.clip(-math.log10(worst), 0.0, 15.9)) if 0 < worst < np.inf else 0.0
 
 
-def _rank(B: Array) -> int:
-    s = np.linalg.svd(B, compute_uv=False)
-    return int(np.sum(s > max(B.shape) * 2 * UNIT * s.max(initial=0.0)))
-
-
-def _share_of_null(gap: Ball, y: Ball, weights: Array, task: _Task, t: int) -> Ball:
-    total = weights.sum()
-    b = float(weights @ y.mid / total) if task.fit_intercept and total > 0 else 0.0
-    null = ((y - b).square() * weights).sum()
-    if task.prior is not None:
-        null = null + ball(task.prior[t]).square().sum() * float(task.alphas[t])
-    if not gap.upper > 1e-300:
-        return Ball(0.0)
-    return gap / null if null.lower > 0 else Ball(np.inf)
-
-
-def _exact_figures(data: Data, residual: Ball, coef: Array, task: _Task) -> dict[str, Figure]:
-    """The same claim with P − P* = qᵀH⁺q/S computed in rational numbers."""
-    if task.positive:
-        raise ValueError("Exact rigour is not available for positive=True; use rigor='float'.")
-    fit_intercept, weights = task.fit_intercept, rationals(data.weights)
-    X = rationals(data.X)
-    n, d = X.shape
-    A = np.column_stack([X, rationals(np.ones(n))]) if fit_intercept else X
-    S = weights.sum()
-    G = A.T @ (weights[:, None] * A)
-    value, gap, share, rank = rationals(0.0)[()], rationals(0.0)[()], 0.0, d
-    for t in range(len(coef)):
-        alpha, away = rationals(task.alphas[t])[()], rationals(task.away(coef)[t])
-        r = residual.mid[:, t]
-        own = (weights * r * r).sum() + alpha * (away * away).sum()
-        q = A.T @ (weights * r)
-        q[:d] -= alpha * away
-        H = G.copy()
-        H[np.arange(d), np.arange(d)] += alpha
-        step, found = _solve(H, q)
-        mine = (q * step).sum()
-        rank = min(rank, found - fit_intercept)
-        y = rationals(np.asarray(data.y, dtype=float).reshape(n, -1)[:, t])
-        b = (weights * y).sum() / S if fit_intercept else rationals(0.0)[()]
-        null = (weights * (y - b) * (y - b)).sum()
-        share = max(share, to_float(mine / null) if null != 0 else (0.0 if mine == 0 else math.inf))
-        value, gap = value + own, gap + mine
-    best = to_float((value - gap) / S)
-    return {
-        "value": about(to_float(value / S)),
-        "bound": lower(Ball(best, abs(best) * 2 * UNIT)),
-        "gap": upper(Ball(to_float(gap / S), 4 * UNIT * to_float(gap / S))),
-        "relative_gap": upper(Ball(share, 4 * UNIT * share)),
-        "rank": equal(rank),
-        "columns": equal(d),
-    }
-
-
-def _solve(H: Array, q: Array) -> tuple[Array, int]:
-    """A solution of Hx = q in rationals (H symmetric, q in its range), and the rank: elimination with pivoting."""
-    p = len(q)
-    M = np.column_stack([H, q])
-    pivots: list[tuple[int, int]] = []
-    row = 0
-    for column in range(p):
-        candidates = [i for i in range(row, p) if M[i, column] != 0]
-        if not candidates:
-            continue
-        M[[row, candidates[0]]] = M[[candidates[0], row]]
-        M[row] = M[row] / M[row, column]
-        for i in range(p):
-            if i != row and M[i, column] != 0:
-                M[i] = M[i] - M[i, column] * M[row]
-        pivots.append((row, column))
-        row += 1
-    x = rationals(np.zeros(p))
-    for i, column in pivots:
-        x[column] = M[i, p]
-    return x, len(pivots)
+def _rank(frame: Frame) -> int:
+    """An estimate of the rank, for tables whose rank is not proved."""
+    s = np.linalg.svd(np.nan_to_num(frame.matrix()), compute_uv=False)
+    found = int(np.sum(s > max(frame.A.shape) * 2 * UNIT * s.max(initial=0.0)))
+    return min(len(frame.centre), found - frame.fit_intercept)

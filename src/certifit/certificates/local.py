@@ -24,9 +24,9 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Bools, Matrix
-from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
+from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
 from certifit.certificates._data import Data, Rigor
-from certifit.certificates._frame import Frame, gram_factor, qr_factor
+from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates.optimality import (
     changed,
@@ -42,6 +42,8 @@ from certifit.losses import Loss
 from certifit.objective import Objective, Target
 from certifit.regularizers import SquaredL2, Zero
 
+_BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller
+
 
 @dataclass(frozen=True)
 class Neighbourhood:
@@ -51,7 +53,7 @@ class Neighbourhood:
     epsilon: float
     reach: float  # q/(1 − u)
     centre: Array
-    scale: Array
+    power: Array  # of two, by which the frame scales columns
     fit_intercept: bool
 
     def lengths(self, X: Matrix) -> Array:
@@ -59,11 +61,12 @@ class Neighbourhood:
         if scipy.sparse.issparse(X):
             X = X.toarray()
         d = len(self.centre)
-        A = (X - self.centre) / self.scale[:d]
-        if self.fit_intercept:
-            A = np.column_stack([A, np.full(len(A), 1.0 / self.scale[d])])
-        size = np.linalg.norm(A @ self.T, axis=1)
-        slack = gamma(A.shape[1] + 12) * np.linalg.norm(A, axis=1) * np.linalg.norm(self.T)
+        with np.errstate(all="ignore"):
+            A = np.ldexp(X - self.centre, -self.power[:d])
+            if self.fit_intercept:
+                A = np.column_stack([A, np.full(len(A), np.ldexp(1.0, -self.power[d]))])
+            size = np.linalg.norm(A @ self.T, axis=1)
+            slack = (gamma(A.shape[1] + 12) * np.linalg.norm(A, axis=1) + 1e-150) * np.linalg.norm(self.T)
         return (size + slack) * (1.0 + 1e-12) / math.sqrt(1.0 - self.epsilon)
 
     def radius(self, X: Matrix) -> Array:
@@ -79,10 +82,15 @@ class Neighbourhood:
         return np.asarray(sure)
 
 
-def slopes(loss: Loss, z: Ball, y: Array) -> Ball:
-    """φ′(z) as a ball: it grows with z, and its formula is good to 8 ulp."""
-    low, high = loss.slope(z.lower, y), loss.slope(z.upper, y)
-    return Ball.between(low - 16 * UNIT * np.abs(low), high + 16 * UNIT * np.abs(high))
+def _slopes(loss: Loss, z: Any, y: Array) -> Ball:
+    """φ′(z) with rounding bounds: where e^z − y is near zero, the rounding of e^z is what is left of it."""
+    try:
+        return ball(loss.slope(z, ball(y)))  # type: ignore[arg-type]
+    except (
+        TypeError
+    ):  # a formula of the user's own that is for plain arrays: taken as good to 8 ulp, and it grows with z
+        low, high = loss.slope(z.lower, y), loss.slope(z.upper, y)
+        return Ball.between(low - 16 * UNIT * np.abs(low), high + 16 * UNIT * np.abs(high))
 
 
 @dataclass(frozen=True)
@@ -143,10 +151,10 @@ class _Fit:
         flat = Ball(start) + float(objective.constants(self.target, self.offset)[0])
         null = objective.total(flat, Ball(y), weights) + objective.penalty(ball(np.zeros(len(w))))
         nothing = _Local(value, null, Ball(np.inf), np.inf, z, None)
-        frame = Frame.of(self.X, objective.curvature(z.mid, y, weights), objective.free)
-        q, ridge = self._gradient(frame, z, w)
-        B = frame.matrix()
-        factor = gram_factor(B, ridge) or qr_factor(B, ridge)
+        curvature = objective.curvature(z.mid, y, weights)
+        curvature = np.where(curvature < _BLUNT, 0.0, curvature)
+        frame = Frame.of(self.X, curvature, objective.free, self.ridge)
+        q, factor = self._gradient(frame, z, w), factor_of(frame, self.ridge)
         if factor is None or not np.isfinite(value.upper):
             return nothing
         # Curvatures at z ± rad lie within a factor e^rad (|φ‴| ≤ φ″): all of H does.
@@ -155,7 +163,7 @@ class _Fit:
         if not epsilon < 0.5:
             return nothing
         length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
-        area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.scale, objective.free)
+        area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power, objective.free)
         r = float(np.max(area.lengths(self.X)[weights > 0], initial=0.0))
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
         u = size * r * (1.0 + 1e-12)
@@ -164,18 +172,17 @@ class _Fit:
         gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
         return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)))
 
-    def _gradient(self, frame: Frame, z: Ball, w: Ball) -> tuple[Ball, Array]:
-        """The gradient and the penalty's curvature in the coordinates of the frame."""
-        q = frame.half_gradient(slopes(self.objective.loss, z, self.target.y), self.target.weights, self.X)
-        ridge, d = np.zeros(len(frame.scale)), len(w)
+    def _gradient(self, frame: Frame, z: Ball, w: Ball) -> Ball:
+        """The gradient in the coordinates of the frame."""
+        q = frame.half_gradient(_slopes(self.objective.loss, z, self.target.y), self.target.weights, self.X)
         penalty = self.objective.regularizer
         if not self.ridge or not isinstance(penalty, SquaredL2):
-            return q, ridge
-        ridge[:d] = self.ridge
+            return q
         away = w - (0.0 if penalty.prior is None else np.array(penalty.prior))
-        pull = np.zeros(len(ridge)), np.zeros(len(ridge))
-        pull[0][:d], pull[1][:d] = away.mid, away.rad
-        return q + Ball(*pull) * ridge / frame.scale, ridge / frame.scale**2
+        pull = away * (Ball(self.objective.strength) * (2.0 * penalty.factor))
+        more = np.zeros(len(frame.power) - len(w))
+        full = Ball(np.append(pull.mid, more), np.append(np.broadcast_to(pull.rad, pull.shape), more))
+        return q + shifted(full, -frame.power)
 
 
 @register

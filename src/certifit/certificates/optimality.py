@@ -148,6 +148,8 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
         return Machine(value, Ball(np.inf), null, "a multiplier outside its domain")
     if objective.free and any(math.fsum(column) != 0.0 for column in beta.reshape(len(beta), -1).T):
         return Machine(value, Ball(np.inf), null, "the multipliers do not balance")
+    if _perfect(objective, target, coef, b) and model.offset is None:
+        return Machine(value, Ball(0.0), Ball(0.0), "")
     extra, trouble = features.gap(objective, coef, b, beta.reshape(len(beta), -1))
     if trouble:
         return Machine(value, Ball(np.inf), null, trouble)
@@ -160,10 +162,19 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
     return Machine(value, gap, null, "")
 
 
+def _perfect(objective: Objective, target: Target, coef: Array, b: Array) -> bool:
+    """Whether the null model fits without any loss, exactly, and is the model: no loss or penalty is below zero."""
+    prior = getattr(objective.regularizer, "prior", None)
+    if objective.loss.name not in ("squared", "absolute") or objective.padding is not None or prior is not None:
+        return False
+    y = target.y[target.weights > 0.0].reshape(-1, len(b))
+    return not np.any(coef) and bool(np.all(y == b))
+
+
 def share_of(gap: Ball, null: Ball) -> Ball:
-    """gap / null, with 0/0 = 0."""
-    if to_float(gap.upper) <= 1e-300:
-        return gap * 0.0
+    """gap / null, with 0/0 = 0 (where both are zero beyond doubt; two numbers lost to underflow have no quotient)."""
+    if gap.mid == 0 and gap.rad == 0:
+        return gap
     if not to_float(null.lower) > 0.0:
         return Ball(np.inf)
     return gap / null

@@ -71,13 +71,10 @@ def region_of(model: Any) -> Certain | None:
 
 def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype: Any) -> None:
     """Set ``coef_`` and ``intercept_`` in scikit-learn's shapes and in the dtype of X."""
-    coef, intercept = value
-    if y_ndim == 1:
-        model.coef_ = coef[0].astype(dtype)
-        model.intercept_ = dtype(intercept[0]) if model.fit_intercept else 0.0
-    else:
-        model.coef_ = coef.astype(dtype)
-        model.intercept_ = intercept.astype(dtype) if model.fit_intercept else 0.0
+    with np.errstate(over="ignore"):  # beyond the largest float32: infinite, as a certificate will say
+        coef, intercept = (part.astype(dtype) for part in value)
+    model.coef_ = coef[0] if y_ndim == 1 else coef
+    model.intercept_ = (intercept[0] if y_ndim == 1 else intercept) if model.fit_intercept else 0.0
 
 
 def feature_names(model: Any) -> tuple[str, ...]:

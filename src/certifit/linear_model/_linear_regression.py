@@ -126,7 +126,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         s = np.ones(len(Y)) if weights is None else weights
         used = s > 0
         W, b = solution.value
-        with one_thread():
+        with one_thread(), np.errstate(over="ignore", invalid="ignore"):
             centre = s @ Y / s.sum() if self.fit_intercept else 0.0
             rss, tss = solution.stats.get("rss"), s @ np.square(Y - centre)
             if rss is None:

@@ -357,7 +357,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         certificate, area, d = self.certificate_, region_of(self), self.n_features_in_
         if not isinstance(area, local.Neighbourhood):
             raise ValueError("The optimum is not proved to exist, so standard errors mean nothing here.")
-        T = area.T / area.scale[:, None]
+        T = np.ldexp(area.T, -area.power[:, None])
         W = T[:d]
         spread = np.linalg.norm(W, axis=1)
         params, names = np.ravel(self.coef_).astype(float), feature_names(self)

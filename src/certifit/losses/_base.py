@@ -20,6 +20,11 @@ def entr(x: Any) -> Any:
     return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
 
 
+def sigmoid(x: Any) -> Any:
+    """1/(1 + e^−x), also of error-bounded numbers and of whatever else brings its own."""
+    return x.sigmoid() if hasattr(x, "sigmoid") else scipy.special.expit(x)
+
+
 def capped(x: Any, cap: float) -> Any:
     """An exponent, cut where a float would overflow; error-bounded numbers overflow, which is no proof, and are not."""
     return x if hasattr(x, "entropy") else np.minimum(x, cap)

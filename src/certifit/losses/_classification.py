@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, Targets, capped, entr
+from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
 from certifit.losses._registry import register
 
 
@@ -115,7 +115,7 @@ class Logistic(_MarginLoss):
         return np.logaddexp(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
-        return -1.0 * y * expit(-1.0 * y * z)
+        return -1.0 * y * sigmoid(-1.0 * y * z)
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
         m = np.multiply(y, z)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit, gammaln, logit, ndtr, ndtri, xlogy
 
 from certifit._types import Array
+from certifit.losses._base import sigmoid
 
 Function = Callable[[Any], Any]
 
@@ -44,17 +45,12 @@ class Link:
 _SQRT = np.sqrt(2.0 * np.pi)
 
 
-def _sigmoid(e: Any) -> Any:
-    # SciPy's function is not always a ufunc (see `entr`): what writes graphs instead of numbers brings its own.
-    return e.sigmoid() if hasattr(e, "sigmoid") else expit(e)
-
-
 LINKS: dict[str, Link] = {
     link.name: link
     for link in (
         Link("identity", lambda m: m + 0.0, lambda e: e + 0.0, np.ones_like),
         Link("log", np.log, lambda e: np.exp(np.minimum(e, 700.0)), lambda e: np.exp(np.minimum(e, 700.0))),
-        Link("logit", logit, _sigmoid, lambda e: expit(e) * expit(-e)),
+        Link("logit", logit, sigmoid, lambda e: expit(e) * expit(-e)),
         Link("probit", ndtri, ndtr, lambda e: np.exp(-0.5 * np.square(e)) / _SQRT),
         Link(
             "cloglog",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from certifit._types import Array
-from certifit.losses._base import Loss, Targets, capped, entr
+from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, Dispersed, Link, negative_binomial, tweedie
 from certifit.losses._registry import register
 
@@ -45,7 +45,7 @@ class Poisson(_DevianceLoss):
         return np.exp(capped(z, _CAP)) - z * y + (_x_log_x(y) - y)
 
     def slope(self, z: Array, y: Array) -> Array:
-        return np.exp(np.minimum(z, _CAP)) - y
+        return np.exp(capped(z, _CAP)) - y
 
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
         e = np.exp(np.minimum(z, _CAP))
@@ -79,7 +79,7 @@ class Binomial(_DevianceLoss):
         return np.logaddexp(0.0, z) - z * y + (_x_log_x(y) + _x_log_x(1.0 - y))
 
     def slope(self, z: Array, y: Array) -> Array:
-        return expit(z) - y
+        return sigmoid(z) - y
 
     def curvature(self, z: Array, y: Array) -> Array:
         return expit(z) * expit(-1.0 * z) + 0.0 * y
@@ -110,7 +110,7 @@ class GammaLog(_DevianceLoss):
         return np.exp(capped(-1.0 * z, _CAP)) * y + z - (np.log(y) + 1.0)
 
     def slope(self, z: Array, y: Array) -> Array:
-        return 1.0 - y * np.exp(np.minimum(-1.0 * z, _CAP))
+        return 1.0 - y * np.exp(capped(-1.0 * z, _CAP))
 
     def curvature(self, z: Array, y: Array) -> Array:
         return y * np.exp(np.minimum(-1.0 * z, _CAP))
@@ -154,7 +154,7 @@ class TweedieLog(_DevianceLoss):
 
     def slope(self, z: Array, y: Array) -> Array:
         p = self.power
-        return np.exp(np.minimum((2 - p) * z, _CAP)) - y * np.exp(np.minimum((1 - p) * z, _CAP))
+        return np.exp(capped((2 - p) * z, _CAP)) - y * np.exp(capped((1 - p) * z, _CAP))
 
     def curvature(self, z: Array, y: Array) -> Array:
         p = self.power

@@ -147,10 +147,9 @@ def solve_least_squares(
     alphas = np.broadcast_to(np.asarray(alpha, dtype=float), (t,))
     prior = np.zeros((t, d)) if prior is None else np.broadcast_to(prior, (t, d))
     task = _Quadratic(design, Y, weights, alphas, prior, fit_intercept)
-    if positive:
-        W, b, stats = _non_negative(task)
-    else:
-        W, b, stats = _road(task, method)
+    # Where units make coefficients overflow they are infinite, and the certificate says so; no warning on the way.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        W, b, stats = _non_negative(task) if positive else _road(task, method)
     stats["seconds"] = time.perf_counter() - start
     return Solution((W, b), "closed form", stats)
 
@@ -376,7 +375,9 @@ def _svd(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
         if basis is None:
             continue
         Q, C = basis
-        if a == 0.0:
+        if not np.all(np.diag(C)):  # columns in units too far apart: least norm in the scaled ones
+            step = Vt[keep].T @ (U[:, keep].T @ R[:, t] / s[keep]) / D
+        elif a == 0.0:
             step = Q @ scipy.linalg.solve_triangular(C, (U[:, keep].T @ R[:, t]) / s[keep], trans=1)
         else:  # within the row space: ‖A Q c − r‖² + a‖c‖²
             F = U[:, keep] * s[keep] @ C.T

@@ -1,0 +1,133 @@
+"""Least squares where the columns depend on one another, and digits that are stated: truth by exact arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certifit.certificates import Data, issue
+from certifit.certificates._dependence import excess, spanning_columns
+from certifit.linear_model import LinearRegression, Ridge
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import NonNegative, Zero
+from certifit.solvers.dual import evidence_of
+from tests.soundness.exact import least_squares_gap, least_squares_solution
+
+
+def state(X, y, coef, intercept=0.0, offset=False, positive=False):
+    """The certificate of any coefficients at all."""
+    penalty = NonNegative(Zero()) if positive else Zero()
+    evidence = evidence_of(Objective(Squared(), penalty, 0.0, offset), np.array([coef]), np.array([intercept]))
+    return issue("least-squares", Data.of(X, y), evidence)
+
+
+@pytest.mark.parametrize("c", [0.0, 1e-12, 1e-6])
+def test_zero_is_no_solution_because_two_columns_are_equal(c):
+    x = np.arange(1.0, 5.0)
+    certificate = state(np.column_stack([x, x]), x, np.array([c, c]))
+    assert certificate.gap >= 7.5 * (1 - 2 * c) ** 2
+    assert certificate.rank == 1
+
+
+@pytest.mark.parametrize("n", [12, 400])
+@pytest.mark.parametrize("factor", [1 / 3, 0.7])
+def test_columns_that_are_dependent_but_for_rounding(n, factor):
+    """As real numbers they are independent, and the exact optimum uses that: the stated gap must cover it."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 60 if n > 100 else 3))
+    X[:, -1] = X[:, 0] * factor
+    y = rng.normal(size=n)
+    model = LinearRegression(fit_intercept=False).fit(X, y)
+    assert model.rank_ == X.shape[1] - 1
+    certificate = model.certificate_
+    assert certificate.holds
+    if n < 100:
+        truth = least_squares_gap(X, y, np.ones(n), model.coef_, 0.0, offset=False)
+        assert truth > Fraction(1, 10**6)
+        assert truth <= Fraction(certificate.gap)
+        assert certificate.gap < 1.001 * float(truth)
+    else:  # too large for whole numbers: nothing better than the loss itself is known
+        assert certificate.gap >= certificate.value
+
+
+def test_indicator_columns_beside_an_offset():
+    """A table too large for whole numbers, with columns that add up to the constant one exactly."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 3000)
+    X = np.column_stack([group[:, None] == np.arange(5), rng.normal(size=(3000, 3)), np.zeros(3000)])
+    X = np.column_stack([X, X[:, 6], -2.0 * X[:, 5]])
+    y = rng.normal(size=3000) + group
+    model = LinearRegression().fit(X, y)
+    assert model.certificate_.relative_gap < 1e-20
+    assert model.certificate_.rank == 7
+    worse = state(X, y, model.coef_ * 0.0, y.mean(), offset=True)
+    assert worse.gap >= 0.999 * (worse.value - model.certificate_.value)
+
+
+@given(st.integers(0, 10_000))
+def test_a_basis_is_believed_only_when_it_spans(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 4))
+    exact = rng.integers(0, 2)
+    X[:, 3] = X[:, 1] * 2.0 if exact else X[:, 1] * 2.0 + np.eye(20)[0] * 1e-13
+    found = spanning_columns(X, np.ones(20), bool(rng.integers(0, 2)))
+    assert (found is not None and len(found) == 3) if exact else (found is None or len(found) == 4)
+
+
+@given(st.integers(0, 10_000))
+def test_excess_is_the_quadratic_form_of_the_pseudoinverse(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 4, size=(rng.integers(1, 5), 4))
+    q = A.T @ rng.integers(-3, 4, size=len(A))
+    H = A.T @ A
+    found, rank = excess([[Fraction(int(v)) for v in row] for row in H], [Fraction(int(v)) for v in q])
+    assert rank == np.linalg.matrix_rank(A)
+    assert float(found) == pytest.approx(q @ np.linalg.pinv(H) @ q, abs=1e-8)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+def test_non_negative_without_an_offset_has_a_certificate(offset):
+    rng = np.random.default_rng(1)
+    X, y = np.abs(rng.normal(size=(20, 3))), rng.normal(size=20)
+    certificate = LinearRegression(positive=True, fit_intercept=offset).fit(X, y).certificate_
+    assert certificate.holds
+    assert certificate.relative_gap < 1e-12
+    exact = issue("least-squares", Data.of(X, y), certificate.evidence, "exact")
+    assert exact.holds
+    assert exact.relative_gap < 1e-12
+
+
+@given(st.integers(0, 10_000))
+def test_every_stated_digit_is_there(seed):
+    rng = np.random.default_rng(seed)
+    n, d, offset = int(rng.integers(4, 12)), int(rng.integers(1, 4)), bool(rng.integers(0, 2))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.choice([0.0, 8.0, -8.0, 150.0, -150.0], size=d)
+    X = X + rng.choice([0.0, 0.0, 1e6]) * np.abs(X).max()
+    y = rng.normal(size=n) * 10.0 ** rng.choice([0.0, 100.0, -100.0])
+    if rng.integers(0, 2):
+        y = y - y.mean()  # an offset near zero
+    model = LinearRegression(fit_intercept=offset).fit(X, y)
+    certificate = model.certificate_
+    if "digits" not in certificate.figures:
+        return
+    w, b = least_squares_solution(X, y, np.ones(n), offset)
+    for mine, best in [*zip(model.coef_, w), (float(model.intercept_), b)]:
+        wrong = abs(Fraction(float(mine)) - best)
+        alike = wrong <= Fraction(10) ** -int(certificate.digits) * abs(best) if best else wrong == 0
+        assert alike or wrong >= abs(Fraction(float(mine))) / 2  # or it cannot be told from zero
+
+
+def test_numbers_of_all_sizes_are_read_without_an_error():
+    rng = np.random.default_rng(0)
+    for size in (1e-310, 1e-300, 1e-150, 1e150, 1e300):
+        X, y = rng.normal(size=(8, 2)) * size, rng.normal(size=8)
+        for model in (LinearRegression(), LinearRegression(fit_intercept=False), Ridge(1.0)):
+            certificate = model.fit(X, y).certificate_
+            assert certificate.holds == bool(np.all(np.isfinite(model.coef_)))
+    for size in (1e-45, 1e-38, 1e38):
+        X = (rng.uniform(-1, 1, size=(8, 2)) * size).astype(np.float32)
+        model = LinearRegression().fit(X, rng.normal(size=8).astype(np.float32))
+        assert model.certificate_.holds == bool(np.all(np.isfinite(model.coef_)))
