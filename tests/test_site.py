@@ -69,6 +69,7 @@ ROWS = {
     "P7 densities": "bayes.md: fit_density",
     "P8 generative": "logistic.md: generative_discriminative",
     "U1 PCA": "pca.md: PCA reconstruction",
+    "U2 clustering": "clustering.md: KMeans bound certify_clusters choose_k",
     "E1 hold-out": "model_selection.md: hold_out",
     "E2 cross-validation": "model_selection.md: cross_validate bootstrap leave",
     "E3 figures": "evaluation.md: precision recall specificity ROC interval",
@@ -99,6 +100,7 @@ FAMILIES = [
     "bayes",
     "naive_bayes",
     "pca",
+    "clustering",
     "evaluation",
     "model_selection",
 ]

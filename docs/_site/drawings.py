@@ -629,6 +629,27 @@ def choosing() -> Any:
     return figure
 
 
+def clustering() -> Any:
+    """What Lloyd's iterations leave and single moves find, and the squeeze between cost and bound."""
+    from certifit.cluster import KMeans
+
+    rng = np.random.default_rng(5)
+    X = np.concatenate([rng.normal(m, 0.8, size=(30, 2)) for m in [(0, 0), (3, 0.5), (1, 3)]])
+    model = KMeans(3, random_state=0).fit(X)
+    figure, panels = _sheet(2, (9.6, 3.8))
+    plot.clusters(model, X, ax=panels[0])
+    panels[0].set_title("three clusters, and their borders")
+    counts = range(1, 9)
+    fits = [KMeans(k, n_init=10, random_state=0).fit(X) for k in counts]
+    proofs = [m.bound(time_budget=4) for m in fits]
+    panels[1].plot(counts, [p.value for p in proofs], "o-", label="cost of the clustering found")
+    panels[1].plot(counts, [p.bound for p in proofs], "s--", label="no clustering costs less")
+    panels[1].set(xlabel="clusters", ylabel="Φ", yscale="log")
+    panels[1].legend()
+    panels[1].set_title("found, and proved")
+    return figure
+
+
 # the package
 
 

@@ -296,3 +296,27 @@ def show_leakage() -> Any:
         return X[:, np.argsort(-np.abs((X - X.mean(0)).T @ (y - y.mean())))[:20]]
 
     return plot.leakage(leakage_check(KNeighborsClassifier(3), noise, coin, prepare=choose, rounds=8))
+
+
+def show_clusters() -> Any:
+    """Rows, centres, and which centre is nearest where."""
+    import numpy as np
+
+    from certifit import plot
+    from certifit.cluster import KMeans
+
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 0.7, size=(40, 2)) for m in [(0, 0), (3, 0.5), (1, 3)]])
+    return plot.clusters(KMeans(3, random_state=0).fit(X), X)
+
+
+def show_number_of_clusters() -> Any:
+    """How many clusters? Three measures, each with its interval."""
+    import numpy as np
+
+    from certifit import plot
+    from certifit.cluster import choose_k
+
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 0.7, size=(40, 2)) for m in [(0, 0), (3, 0.5), (1, 3)]])
+    return plot.number_of_clusters(choose_k(X, range(1, 7), random_state=0))

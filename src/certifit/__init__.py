@@ -21,6 +21,7 @@ _NAMES = {
     "Certificate": "certifit.certificates",
     "Trace": "certifit._trace",
     "certify": "certifit.judge",
+    "certify_clusters": "certifit.judge",
     "origin": "certifit._passing",
     "separability": "certifit.separability",
     "margins": "certifit.margins",

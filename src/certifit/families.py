@@ -180,6 +180,7 @@ FAMILIES: tuple[Family, ...] = (
         stored=True,
     ),
     Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),
+    Family("cluster", (Model("KMeans", "k-means"),), ("clustering",), stored=True),
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),
     Family("model_selection", pages=("model_selection",)),

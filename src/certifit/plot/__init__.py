@@ -5,6 +5,7 @@ Every function takes ``ax`` (axes to draw on; a fresh figure when None) and retu
 their markers too.
 """
 
+from certifit.plot._clusters import clusters, number_of_clusters
 from certifit.plot._evaluation import (
     bias_variance,
     bootstrap,
@@ -27,6 +28,7 @@ __all__ = [
     "bias_variance",
     "bootstrap",
     "calibration",
+    "clusters",
     "comparison",
     "confusion",
     "cross_validation",
@@ -36,6 +38,7 @@ __all__ = [
     "kernel_matrix",
     "leakage",
     "margins",
+    "number_of_clusters",
     "palette",
     "perceptron_animation",
     "perceptron_steps",
