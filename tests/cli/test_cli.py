@@ -249,12 +249,14 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
     assert "Nothing can be written" in capsys.readouterr().err
 
 
-def test_what_was_skipped_is_reported(tmp_path, capsys):
+def test_a_study_of_nothing_but_the_baseline_fails_and_says_what_to_raise(tmp_path, capsys):
     out = str(tmp_path / "o")
-    assert main(["study", "example:iris", "--out", out, "--time-budget", "0.01", "--workers", "1", "--folds", "2"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "skipped" in told
-    assert "the time budget allowed none of 2 folds" in told
+    options = ["--time-budget", "0.0001", "--workers", "1", "--folds", "2"]
+    assert main(["study", "example:iris", "--out", out, *options]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "No model besides the baseline could be compared" in told
+    assert "the time budget allowed none of 2 folds): raise --time-budget" in told
+    assert not (tmp_path / "o").exists()
 
 
 def test_a_table_without_a_target_option(folder, capsys):

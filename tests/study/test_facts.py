@@ -235,3 +235,27 @@ def test_twins_are_counted():
     facts = examine({"x": x, "y": y}, "y")
     assert facts.duplicates == 3
     assert facts.twins[10:14].tolist() == [9, 9, 9, 13]
+
+
+def test_twins_agree_in_every_column_of_the_file_also_in_those_not_used():
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=N // 2), 2)
+    y = np.repeat(rng.normal(size=N // 2), 2)
+    names = [f"person {i}" for i in range(N)]
+    assert examine({"x": x, "y": y}, "y").duplicates == N // 2
+    told_apart = examine({"name": names, "x": x, "y": y}, "y")
+    assert "name" not in told_apart.schema.names
+    assert told_apart.duplicates == 0
+
+
+def test_keep_uses_identifiers_of_words_and_numbers():
+    rng = np.random.default_rng(0)
+    table = {
+        "id": np.arange(N) + 7,
+        "tag": [f"t{i}" for i in range(N)],
+        "x": rng.normal(size=N),
+        "y": rng.normal(size=N),
+    }
+    assert examine(table, "y").schema.names == ("x",)
+    kept = examine(table, "y", keep=["id", "tag"])
+    assert {c.name: c.kind for c in kept.schema.columns} == {"id": "number", "tag": "category", "x": "number"}

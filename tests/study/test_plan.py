@@ -53,8 +53,8 @@ def test_effort_grows_as_declared():
 
 def test_a_budget_is_shared_in_order():
     budget = Budget(100.0, start=5.0)
-    assert (budget.comparison, budget.refit, budget.end) == (80.0, 95.0, 105.0)
-    assert Budget().comparison == Budget().refit == Budget().end == float("inf")
+    assert (budget.comparison, budget.refit, budget.stop) == (75.0, 15.0, 305.0)
+    assert Budget().comparison == Budget().refit == Budget().stop == float("inf")
     assert Budget().spent() >= 0.0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -103,15 +103,41 @@ def test_a_failing_candidate_does_not_end_the_study(monkeypatch):
     assert any(name == "ridge" and "ZeroDivisionError" in why for name, why in found.record["comparison"]["skipped"])
 
 
-def test_a_budget_too_short_for_all_names_what_it_skipped():
+def test_a_budget_too_short_for_all_names_what_it_skipped(monkeypatch):
+    from certifit.study import _runner
+
+    seconds = itertools.count()
+    monkeypatch.setattr(_runner.time, "process_time", lambda: float(next(seconds)))  # each piece takes one
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 8))
-    table = {f"x{j}": X[:, j] for j in range(8)} | {"y": X[:, 0] + rng.normal(size=400)}
-    start = time.monotonic()
-    found = study(table, "y", time_budget=0.05)
-    assert time.monotonic() - start < 20
-    assert found.record["comparison"]["skipped"]
-    assert any("time budget" in why for _, why in found.record["comparison"]["skipped"])
+    x = rng.normal(size=60)
+    table = {"x": x, "y": x + rng.normal(size=60)}
+    found = study(table, "y", time_budget=10.0, models=["least squares", "ridge", "nearest neighbours"])
+    assert {s["name"] for s in found.record["comparison"]["standings"]} == {"baseline", "least squares"}
+    skipped = dict(found.record["comparison"]["skipped"])
+    assert skipped["nearest neighbours"] == "the time budget allowed none of 3 folds"
+    assert found.verdict.startswith("Ridge and nearest neighbours, which often win, were not compared.")
+
+
+def test_the_learning_curve_ends_at_the_headline():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 3))
+    table = {f"x{j}": x[:, j] for j in range(3)} | {"y": x[:, 0] + rng.normal(size=80)}
+    found = study(table, "y", models=["ridge"])
+    curve = found.record["learning_curve"]
+    assert curve[-1]["held_out"] == pytest.approx(found.record["comparison"]["standings"][0]["mean"], abs=1e-12)
+    assert [p["rows"] for p in curve] == sorted(p["rows"] for p in curve)
+
+
+def test_the_rare_class_is_positive_and_accuracy_stands_beside_the_commonest_class():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    table = {"x": x, "y": np.where(x + 0.5 * rng.normal(size=150) > 1.0, "a rare one", "b usual")}
+    found = study(table, "y", models=["logistic regression"])
+    classes = found.record["classes"]
+    assert classes["roc"]["positive"] == "a rare one"
+    assert classes["roc"]["pooled_auc"] == pytest.approx(found.record["comparison"]["standings"][0]["mean"], abs=0.03)
+    assert classes["commonest"]["label"] == "b usual"
+    assert classes["commonest"]["share"] == pytest.approx(np.mean(table["y"] == "b usual"))
 
 
 def test_a_refit_without_time_takes_the_choice_of_most_folds():
@@ -126,7 +152,7 @@ def test_a_refit_without_time_takes_the_choice_of_most_folds():
     work = plan_work(facts, R2, 3, 0)
     ridge = _runner.Result(choose_candidates(facts, ["ridge"])[0][1])
     ridge.pieces = {k: _runner.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
-    pipeline, chosen, how = _winner.refit(ridge, work, time.monotonic() + 1.0)
+    pipeline, chosen, how = _winner.refit(ridge, work, 1.0)
     assert chosen == {"alpha": 10.0}
     assert pipeline.steps[-1][1].alpha == 10.0
     assert "time budget exhausted" in how

@@ -13,33 +13,44 @@ PLAN = StudyPlan(tuple(c for c in TABLE if "classification" in c.tasks), WORK)
 
 
 @pytest.fixture
-def clock(monkeypatch):
-    """Pieces of a second each, on a clock that nothing else moves."""
-    now = [0.0]
-    monkeypatch.setattr(_runner.time, "monotonic", lambda: now[0])
+def pieces(monkeypatch):
+    """Pieces of a second of work each, whatever the clock says."""
 
     def piece(candidate, k, work):
-        now[0] += 1.0
         return _runner.Piece(None, 0.5, {}, 1.0, error="broke" if candidate.name == "perceptron" else "")
 
     monkeypatch.setattr(_runner, "run_piece", piece)
-    return now
 
 
-@pytest.mark.parametrize("deadline", [0.0, 5.0, 12.0, 100.0])
-def test_a_deadline_decides_how_far_down_the_plan_one_gets(clock, deadline):
-    results = _runner.execute(PLAN, deadline)
+@pytest.mark.parametrize("seconds", [0.0, 5.0, 12.0, 100.0])
+def test_a_budget_decides_how_far_down_the_plan_one_gets(pieces, seconds):
+    results = _runner.execute(PLAN, _runner.Allowance(seconds))
     ran = [i for i in PLAN.order() if results[i].pieces]
     assert ran == PLAN.order()[: len(ran)]
     assert all(results[i].complete(3) for i in ran[:-1] if results[i].name != "perceptron")
     assert results[0].complete(3)  # the baseline is never skipped
-    if deadline == 12.0:
+    if seconds == 12.0:
         assert [r.name for r in results if r.complete(3)][:2] == ["baseline", "logistic regression"]
-    if deadline == 100.0:
+    if seconds == 100.0:
         assert len(ran) == len(results)
 
 
-def test_a_model_that_failed_is_not_tried_on_other_folds(clock):
+def test_a_busy_machine_changes_nothing_until_the_clock_ends_all(pieces, monkeypatch):
+    """Hours pass between pieces: the same models run as long as the work fits in; only the last resort cuts it."""
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 3600.0
+        return now[0]
+
+    monkeypatch.setattr(_runner.time, "monotonic", monotonic)
+    free = _runner.execute(PLAN, _runner.Allowance(12.0))
+    assert sum(len(r.pieces) for r in free) == 13
+    ended = _runner.execute(PLAN, _runner.Allowance(12.0, stop=now[0] + 7 * 3600.0))
+    assert 3 <= sum(len(r.pieces) for r in ended) < 13
+
+
+def test_a_model_that_failed_is_not_tried_on_other_folds(pieces):
     heard = []
     results = _runner.execute(PLAN, progress=lambda done, total, name: heard.append((done, total, name)))
     broken = next(r for r in results if r.name == "perceptron")

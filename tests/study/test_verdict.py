@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from certifit.study._judge import AUC
+from certifit.study._judge import AUC, R2, Answers
 from certifit.study._models import Candidate, candidates
+from certifit.study._outlook import missing_usual, unfinished
 from certifit.study._plan import outer_folds
 from certifit.study._runner import Piece, Result
 from certifit.study._verdict import decide, in_words
@@ -106,3 +107,30 @@ def test_unknown_models_and_limits():
     assert [c.name for c in chosen] == ["baseline"]
     assert left[0][0] == "least squares"
     assert "features are too many" in left[0][1]
+
+
+def _said(result, probabilities):
+    """The same result with answers, with or without probabilities."""
+    told = Answers(np.array(["a"]), np.zeros(1), np.ones((1, 2)) / 2 if probabilities else None)
+    pieces = {k: Piece(told, p.score, p.chosen, p.seconds) for k, p in result.pieces.items()}
+    return Result(result.candidate, pieces)
+
+
+def test_a_model_without_probabilities_must_be_significantly_better():
+    base, sure = result("baseline", [0.5] * 10), _said(result("sure", 0.85 + NOISE), True)
+    slightly, clearly = (_said(result("rough", level + NOISE[::-1]), False) for level in (0.855, 0.95))
+    verdict = decide([base, slightly, sure], FOLDS, AUC)
+    assert verdict.winner.name == "sure"
+    assert verdict.rule.endswith("that gives probabilities")
+    assert decide([base, clearly, sure], FOLDS, AUC).winner.name == "rough"
+
+
+def test_a_model_that_diverges_on_a_fold_is_named_and_not_compared():
+    wild = 0.6 + NOISE
+    wild[3] = -4e11
+    results = [result("baseline", NOISE), result("steady", 0.5 + NOISE), result("wild", wild)]
+    verdict = decide(results, FOLDS, R2)
+    assert [s.name for s in verdict.standings] == ["steady", "baseline"]
+    assert ("wild", "diverged: its score on fold 4 is -4e+11") in unfinished(results, 10)
+    assert missing_usual(verdict, [("ridge", "failed: ValueError"), ("lasso", "failed: x")]) == ["ridge"]
+    assert in_words(verdict, R2, ["ridge"]).startswith("Ridge, which often wins, was not compared. Steady, R² 0.5")

@@ -35,7 +35,7 @@ def remarks(facts: Facts) -> list[str]:
     told += list(facts.notes)
     if facts.duplicates:
         told.append(
-            f"{plural(facts.duplicates, 'row')} equal{'s' * (facts.duplicates == 1)} an earlier one: "
+            f"{plural(facts.duplicates, 'row')} equal{'s' * (facts.duplicates == 1)} an earlier one in every column: "
             "kept in the same fold"
         )
     if facts.task == "classification":

@@ -138,7 +138,7 @@ def examine(
     dropped += tuple((name, "gives the answer away") for name, _ in leaks)
     schema = Schema(tuple(columns[j] for j in kept), aim, dropped)
     X = np.ascontiguousarray(X[:, kept])
-    return Facts(table, tuple(found), schema, X, y, _twins(X, y), leaks, tuple(notes), int((~labelled).sum()))
+    return Facts(table, tuple(found), schema, X, y, _twins(table), leaks, tuple(notes), int((~labelled).sum()))
 
 
 def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
@@ -156,11 +156,12 @@ def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], cat
     if name in drop:
         return Found(name, None, "dropped as asked")
     found = find_kind(name, table.column(name), name in categories)
-    if found.column is None and name in keep and found.why.startswith("identifier"):
-        values, bad = _cells.numbers(table.column(name))
-        column = Column(name, "number") if not bad.any() and not np.isnan(values).all() else None
-        return Found(name, column, found.why, found.missing, found.distinct)
-    return found
+    if found.column is not None or name not in keep or found.distinct < 2:
+        return found
+    values, bad = _cells.numbers(table.column(name))  # an identifier or free text that is to be used all the same
+    if not bad.any() and not np.isnan(values).all():
+        return Found(name, Column(name, "number"), found.why, found.missing, found.distinct)
+    return find_kind(name, table.column(name), as_category=True)
 
 
 def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Target:
@@ -258,10 +259,21 @@ def _find_leaks(
     return tuple((name, score) for name, score in scores if score >= bar and name not in keep)
 
 
-def _twins(X: Array, y: Array) -> Array:
-    """For each row the first row with the same cells and target."""
-    code = np.unique(y, return_inverse=True)[1].astype(float)
-    rows = np.ascontiguousarray(np.column_stack([np.nan_to_num(X, nan=np.inf), code]) + 0.0)
-    packed = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+def _twins(table: Table) -> Array:
+    """For each row the first row with the same cells in every column of the file, identifiers included."""
+    import pyarrow as pa
+
+    codes = np.empty((table.rows, len(table.columns)), dtype=np.int64)
+    for j, name in enumerate(table.columns):
+        cells = table.column(name)
+        cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+        coded = _cells.stripped(cells) if _cells.is_text(cells) else cells
+        coded = coded.dictionary_decode() if pa.types.is_dictionary(coded.type) else coded
+        if pa.types.is_nested(coded.type):  # no order and no equality to speak of: every row its own
+            return np.arange(table.rows)
+        indices = coded.dictionary_encode(null_encoding="encode")
+        indices = indices.combine_chunks() if isinstance(indices, pa.ChunkedArray) else indices
+        codes[:, j] = indices.indices.to_numpy(zero_copy_only=False)
+    packed = np.ascontiguousarray(codes).view(np.dtype((np.void, 8 * codes.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
     return np.asarray(first[inverse])

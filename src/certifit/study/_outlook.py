@@ -7,12 +7,38 @@ from typing import Any
 
 import numpy as np
 
+from certifit.files import TableError
 from certifit.study._describe import plural
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._plan import Skipped
+from certifit.study._plan import Skipped, StudyPlan
 from certifit.study._runner import Result
-from certifit.study._verdict import Verdict, difference, signed
+from certifit.study._verdict import Verdict, difference, diverged, signed
+
+_FEASIBLE = 20  # times as many rows: nobody collects more to tell two models apart
+_FLAT = 0.002  # a change of the score that a learning curve does not show
+_USUAL = ("logistic regression", "ridge", "Poisson regression", "decision tree", "nearest neighbours")
+
+
+def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
+    """Models that usually matter and could not be compared for want of time or because they failed."""
+    compared = {s.name for s in verdict.standings}
+    gone = {name for name, why in skipped if name not in compared and _by_chance(why)}
+    return [name for name in _USUAL if name in gone]
+
+
+def refuse_without_models(plan: StudyPlan, verdict: Verdict, skipped: Sequence[Skipped]) -> None:
+    """A comparison in which no model but the baseline took part is none: say what to raise."""
+    if len(plan.candidates) == 1 or len(verdict.standings) > 1:
+        return
+    reasons = skipped_lines([item for item in skipped if item not in plan.skipped])
+    late = any(why.startswith("the time budget") for _, why in skipped)
+    advice = "raise --time-budget, or name fewer --models" if late else "try other --models"
+    raise TableError(f"No model besides the baseline could be compared ({'; '.join(reasons)}): {advice}.")
+
+
+def _by_chance(why: str) -> bool:
+    return why.startswith(("the time budget", "failed", "diverged"))
 
 
 def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
@@ -25,6 +51,8 @@ def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
             found.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
         elif not np.all(np.isfinite(r.scores)):
             found.append((r.name, "gives no score on some fold"))
+        elif (fold := diverged(r, results)) is not None:
+            found.append((r.name, f"diverged: its score on fold {fold + 1} is {r.scores[fold]:.2g}"))
     return found
 
 
@@ -41,8 +69,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any],
     told = _rivals(facts, verdict)
     if not verdict.beats_baseline:
         told.append(
-            f"Other columns: what these say about {facts.target.name} is too little; one that stands closer to its "
-            "cause would change everything."
+            f"Other columns or other models: none of the models compared finds anything about {facts.target.name} in "
+            "these columns that is more than chance."
         )
     told += _growth(record.get("learning_curve") or [], measure)
     told += [
@@ -75,7 +103,7 @@ def _rivals(facts: Facts, verdict: Verdict) -> list[str]:
     ]
     rival = max(rivals, key=lambda s: s.mean)
     rows = len(facts.y) * (rival.half / max(abs(rival.difference), 1e-9)) ** 2
-    if len(facts.y) < rows < 1e8:
+    if len(facts.y) < rows < _FEASIBLE * len(facts.y):
         told.append(
             f"More rows: about {_rough(rows)} would be needed to call the difference to {rival.name} significant, "
             f"if it stays at {abs(rival.difference):.2g}."
@@ -88,9 +116,14 @@ def _growth(curve: Sequence[Mapping[str, float]], measure: Measure) -> list[str]
     if len(curve) < 3:
         return []
     gain = curve[-1]["held_out"] - curve[-3]["held_out"]
-    if gain > 0.01:
-        return [f"More rows again: {measure.name} still rose by {gain:.3f} over the last part of the learning curve."]
-    return [f"Not simply more rows of the same kind: the learning curve is flat ({signed(gain)} over its last part)."]
+    first, last = int(curve[-3]["rows"]), int(curve[-1]["rows"])
+    if gain > _FLAT:
+        return [f"More rows of the same kind: from {first} to {last} training rows {measure.name} rose by {gain:.3f}."]
+    if gain < -_FLAT:
+        return [f"Chance: from {first} to {last} training rows {measure.name} fell by {-gain:.3f}, which is noise."]
+    return [
+        f"Hardly more rows of the same kind: the learning curve is flat ({signed(gain)} from {first} to {last} rows)."
+    ]
 
 
 def the(name: str) -> str:

@@ -22,7 +22,8 @@ from certifit.study._judge import Measure, measure_for
 from certifit.study._models import Candidate, candidates
 
 _COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
-_REFIT = 0.9  # by this share of the time budget the chosen model is to be fitted again
+_REFIT = 0.15  # of it goes to fitting the chosen model again
+_PATIENCE = 3.0  # times the budget by the clock, on a busy machine, before work is ended
 
 Fold = tuple[Array, Array]
 Skipped = tuple[str, str]  # a model and why it does not run
@@ -30,31 +31,35 @@ Skipped = tuple[str, str]  # a model and why it does not run
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds for a study (None: no limit), counted from the moment this record is made."""
+    """Seconds for a study (None: no limit).
+
+    They are seconds of work, counted by the processors of the workers, so that neither compiling nor other programs on
+    the machine change what is compared. Only a study that takes several times as long by the clock is cut short.
+    """
 
     seconds: float | None = None
     start: float = field(default_factory=time.monotonic)
 
-    def _by(self, share: float) -> float:
-        return self.start + share * self.seconds if self.seconds else float("inf")
+    def _share(self, share: float) -> float:
+        return share * self.seconds if self.seconds else float("inf")
 
     @property
     def comparison(self) -> float:
-        """When the comparison ends, on the clock of `time.monotonic`."""
-        return self._by(_COMPARISON)
+        """Seconds of work of each worker for the comparison."""
+        return self._share(_COMPARISON)
 
     @property
     def refit(self) -> float:
-        """When the chosen model is to be fitted again."""
-        return self._by(_REFIT)
+        """Seconds of work for fitting the chosen model again."""
+        return self._share(_REFIT)
 
     @property
-    def end(self) -> float:
-        """When all is to be done."""
-        return self._by(1.0)
+    def stop(self) -> float:
+        """When whatever still runs is ended, on the clock of `time.monotonic`."""
+        return self.start + self._share(_PATIENCE)
 
     def spent(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start, by the clock."""
         return time.monotonic() - self.start
 
 

@@ -17,7 +17,6 @@ import certifit
 from certifit.files import Table, TableModel, from_bytes, to_bytes, write_atomic
 from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._facts import Facts, examine
-from certifit.study._judge import Measure
 from certifit.study._plan import Budget, StudyPlan, Work, plan_study
 
 
@@ -177,10 +176,12 @@ def run(
     plan = plan_study(facts, models, folds, seed)
     measure = plan.work.measure
     hear.say("comparing", f"{len(plan.candidates)} models, nested {len(plan.work.folds)}-fold, by {measure.name}")
-    results = _runner.execute(plan, budget.comparison, workers, hear.progress)
+    results = _runner.execute(plan, _runner.Allowance(budget.comparison, budget.stop), workers, hear.progress)
     verdict = _verdict.decide(results, plan.work.folds, measure)
-    hear.say("verdict", _verdict.in_words(verdict, measure))
     skipped = [*plan.skipped, *_outlook.unfinished(results, len(plan.work.folds))]
+    _outlook.refuse_without_models(plan, verdict, skipped)
+    words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped))
+    hear.say("verdict", words)
     for line in _outlook.skipped_lines(skipped):
         hear.say("skipped", line)
     pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
@@ -193,9 +194,9 @@ def run(
         "settings": _settings(plan, facts, time_budget, asked),
         "measure": {"name": measure.name, "words": measure.words},
         "comparison": {"standings": _verdict.to_record(verdict), "skipped": [list(item) for item in skipped]},
-        "verdict": _chosen(verdict, measure, parameters, how),
+        "verdict": _chosen(verdict, words, parameters, how),
     }
-    record |= _look_into(verdict, pipeline, plan.work, facts, budget.end)
+    record |= _look_into(verdict, pipeline, plan.work, facts, budget.stop)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
     record["seconds"] = round(budget.spent(), 2)
     for line in _outlook.proof_lines(record):
@@ -219,10 +220,10 @@ def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: M
     }
 
 
-def _chosen(verdict: _verdict.Verdict, measure: Measure, parameters: Mapping[str, Any], how: str) -> dict[str, Any]:
+def _chosen(verdict: _verdict.Verdict, words: str, parameters: Mapping[str, Any], how: str) -> dict[str, Any]:
     """The verdict as the record holds it."""
     return {
-        "text": _verdict.in_words(verdict, measure),
+        "text": words,
         "winner": verdict.winner.name,
         "rule": verdict.rule,
         "parameters": {k: _plain(v) for k, v in parameters.items()},
@@ -262,7 +263,7 @@ def _look_into(verdict: _verdict.Verdict, pipeline: Any, work: Work, facts: Fact
     out["proofs"] = _winner.proofs(pipeline, work, end)
     look = verdict.winner.name != "baseline"
     out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}
-    out["learning_curve"] = _winner.learning_curve(pipeline, work, end) if look else []
+    out["learning_curve"] = _winner.learning_curve(verdict.winner, work, end) if look else []
     return out
 
 

@@ -2,7 +2,8 @@
 
 The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` (which
 shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
-Pieces run in the order of the plan; what the budget does not allow is skipped and reported.
+Pieces run in the order of the plan; what the budget does not allow is skipped and reported. Seconds are those of the
+processor: another program on the machine does not change what is compared.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ class Result:
         return np.array([self.pieces[k].score for k in sorted(self.pieces)])
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether its answers come with probabilities (numbers need none)."""
+        said = [p.answers for p in self.pieces.values() if p.answers is not None]
+        return all(a.probabilities is not None or a.labels.dtype.kind == "f" for a in said)
+
+    @property
     def seconds(self) -> float:
         return sum(p.seconds for p in self.pieces.values())
 
@@ -107,7 +114,7 @@ def _fitted(steps: list[tuple[str, Any]], Z: Array, y: Array) -> Pipeline:
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     """Search on the training rows of fold k, answer for its held-out rows."""
     train, test = work.folds[k]
-    start = time.perf_counter()
+    start = time.process_time()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
@@ -116,18 +123,32 @@ def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
             value = score(work.measure, work.y[test], said)
         except Exception as error:  # one candidate's failure must not end the study; it is reported
             text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-            return Piece(None, float("nan"), {}, time.perf_counter() - start, error=text)
+            return Piece(None, float("nan"), {}, time.process_time() - start, error=text)
     said_warnings = tuple(sorted({f"{w.category.__name__}: {str(w.message)[:200]}" for w in heard}))
-    return Piece(said, value, chosen, time.perf_counter() - start, said_warnings)
+    return Piece(said, value, chosen, time.process_time() - start, said_warnings)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How far down a plan one gets: seconds of work for each worker, and when everything is ended by the clock."""
+
+    work: float = float("inf")
+    stop: float = float("inf")
+
+    def reached(self, results: list[Result], workers: int) -> bool:
+        return sum(r.seconds for r in results) > self.work * workers or time.monotonic() > self.stop
+
+
+UNLIMITED = Allowance()
 
 
 def execute(
-    plan: StudyPlan, deadline: float = float("inf"), workers: int = 1, progress: Progress | None = None
+    plan: StudyPlan, allowance: Allowance = UNLIMITED, workers: int = 1, progress: Progress | None = None
 ) -> list[Result]:
-    """Run the plan as far as the deadline (of `time.monotonic`) allows; results in the order of the candidates."""
+    """Run the plan as far as the allowance goes; results in the order of the candidates."""
     results = [Result(c) for c in plan.candidates]
     total = len(results) * len(plan.work.folds)
-    runner = _here(plan, results, deadline) if workers == 1 else _elsewhere(plan, results, deadline, workers)
+    runner = _here(plan, results, allowance) if workers == 1 else _elsewhere(plan, results, allowance, workers)
     for done, (step, piece) in enumerate(runner, start=1):
         results[step.model].pieces[step.fold] = piece
         if progress is not None:
@@ -135,47 +156,61 @@ def execute(
     return results
 
 
-def _wanted(step: Step, results: list[Result], deadline: float) -> bool:
-    """Whether a step is run now: its model has not failed, and it is in time (the baseline always is)."""
-    return not results[step.model].error and (step.model == 0 or time.monotonic() <= deadline)
+def warm(plan: StudyPlan) -> None:
+    """Run every candidate on a handful of rows, so that what is compiled is ready before work is counted."""
+    work = plan.work
+    if work.schema is None:
+        return
+    _, code = np.unique(work.y, return_inverse=True) if work.task == "classification" else (None, np.zeros(len(work.y)))
+    rows = np.concatenate([np.flatnonzero(code == c)[:12] for c in np.unique(code)])
+    few = replace(work, folds=((rows, rows),), inner=2)
+    for candidate in plan.candidates:
+        run_piece(candidate, 0, few)
 
 
-def _here(plan: StudyPlan, results: list[Result], deadline: float) -> Iterator[tuple[Step, Piece]]:
+def _here(plan: StudyPlan, results: list[Result], allowance: Allowance) -> Iterator[tuple[Step, Piece]]:
+    warm(plan)
     for step in plan.steps():
-        if _wanted(step, results, deadline):
+        late = step.model != 0 and allowance.reached(results, 1)  # the baseline always runs
+        if not late and not results[step.model].error:
             yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
 
 
 _HELD: dict[str, Work] = {}
 
 
-def _hold(work: Work) -> None:
-    """Called once in every worker process: keep the data."""
-    _HELD["work"] = work
+def _hold(plan: StudyPlan) -> None:
+    """Called once in every worker process: keep the data, compile or load what will run."""
+    _HELD["work"] = plan.work
+    warm(plan)
 
 
 def _remote(candidate: Candidate, k: int) -> Piece:
     return run_piece(candidate, k, _HELD["work"])
 
 
-def _elsewhere(plan: StudyPlan, results: list[Result], deadline: float, workers: int) -> Iterator[tuple[Step, Piece]]:
+def _elsewhere(
+    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int
+) -> Iterator[tuple[Step, Piece]]:
     """The same in worker processes, which are ended when the time is up."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    executor = processes(workers, _hold, (plan.work,))
+    executor = processes(workers, _hold, (plan,))
     waiting = iter(plan.steps())
     running: dict[Any, Step] = {}
     try:
         while True:
-            while len(running) < workers and time.monotonic() < deadline and (step := next(waiting, None)) is not None:
-                if _wanted(step, results, deadline):
+            while len(running) < workers and not allowance.reached(results, workers):
+                if (step := next(waiting, None)) is None:
+                    break
+                if not results[step.model].error:
                     running[executor.submit(_remote, plan.candidates[step.model], step.fold)] = step
             if not running:
                 break
-            left = min(max(deadline - time.monotonic(), 0.01), 60.0)
+            left = min(max(allowance.stop - time.monotonic(), 0.01), 60.0)
             ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
             yield from ((running.pop(future), future.result()) for future in ready)
-            if not ready and time.monotonic() >= deadline:
+            if not ready and time.monotonic() >= allowance.stop:
                 break
     finally:
         executor.shutdown(wait=True, kill_workers=True)

@@ -3,6 +3,8 @@
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
 scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate is
 significantly better than the baseline, the choice is the simplest one within one such standard error of the best.
+A candidate without probabilities is chosen only when it is significantly better than the best that has them; one that
+diverges on a fold is not compared.
 Intervals of differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called significant
 when its interval excludes zero.
 """
@@ -23,6 +25,9 @@ from certifit.study._plan import Fold
 from certifit.study._runner import Result
 
 _BEST = "the model with the best mean score"
+_SIMPLEST = "the simplest model within one standard error of the best"
+_SURE = " that gives probabilities"
+_DIVERGED = 10.0  # below the baseline's score
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ def corrected(values: Array, held_out: float, level: float = 0.95) -> tuple[floa
 
 def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -> Verdict:
     """Choose, and say how every other candidate stands to the choice."""
-    complete = [r for r in results if r.complete(len(folds)) and np.all(np.isfinite(r.scores))]
+    complete = comparable(results, len(folds))
     if not complete:
         errors = "; ".join(f"{r.name}: {r.error}" for r in results if r.error)
         raise RuntimeError(f"No model could be compared: {errors or 'the time budget was too short'}.")
@@ -88,19 +93,56 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
     if not models:
         rule = "nothing is significantly better than predicting without looking at the columns"
         return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
-    best = max(models, key=lambda r: float(r.scores.mean()))
-    winner = best
-    for r in models:  # in the order of the table: simplest first
-        gap, _, se = corrected(best.scores - r.scores, held_out)
-        if r is best or gap <= se:
-            winner = r
-            break
-    rule = _BEST if winner is best else "the simplest model within one standard error of the best"
+    winner, rule = _choice(models, held_out)
     return Verdict(winner, _standings(complete, winner, held_out), rule, True)
 
 
-def _beats(r: Result, baseline: Result, held_out: float) -> bool:
-    gain, half, _ = corrected(r.scores - baseline.scores, held_out)
+def comparable(results: Sequence[Result], folds: int) -> list[Result]:
+    """Candidates that finished with a score on every fold and diverged on none."""
+    finished = [r for r in results if r.complete(folds) and np.all(np.isfinite(r.scores))]
+    return [r for r in finished if diverged(r, results) is None]
+
+
+def diverged(r: Result, results: Sequence[Result]) -> int | None:
+    """The fold on which a candidate's predictions left all bounds: far worse than the baseline's; None if on none.
+
+    A score below the baseline's by 10 (of R², say) means errors of more than three times the target's own spread.
+    """
+    baseline = next((b for b in results if b.name == "baseline"), None)
+    if baseline is None or r is baseline or len(baseline.scores) != len(r.scores):
+        return None
+    worst = int(np.argmin(r.scores - baseline.scores))
+    return worst if r.scores[worst] < baseline.scores[worst] - _DIVERGED else None
+
+
+def _choice(models: Sequence[Result], held_out: float) -> tuple[Result, str]:
+    """The simplest within one standard error of the best, among models with probabilities where that costs nothing."""
+    best = max(models, key=_mean)
+    usable = [r for r in models if r.has_probabilities]
+    if usable and not best.has_probabilities:
+        first = max(usable, key=_mean)
+        if not _beats(best, first, held_out):
+            chosen = _simplest(usable, first, held_out)
+            return chosen, (_BEST if chosen is first else _SIMPLEST) + _SURE
+    chosen = _simplest(usable if usable and best.has_probabilities else models, best, held_out)
+    return chosen, _BEST if chosen is best else _SIMPLEST
+
+
+def _simplest(models: Sequence[Result], best: Result, held_out: float) -> Result:
+    """The first (the table has simple ones first) within one standard error of the best."""
+    for r in models:
+        gap, _, se = corrected(best.scores - r.scores, held_out)
+        if r is best or gap <= se:
+            return r
+    return best
+
+
+def _mean(r: Result) -> float:
+    return float(r.scores.mean())
+
+
+def _beats(r: Result, other: Result, held_out: float) -> bool:
+    gain, half, _ = corrected(r.scores - other.scores, held_out)
     return bool(gain - half > 0.0)
 
 
@@ -133,8 +175,16 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
     return tuple(sorted(found, key=lambda s: -s.mean))
 
 
-def in_words(verdict: Verdict, measure: Measure) -> str:
-    """The verdict in one paragraph."""
+def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = ()) -> str:
+    """The verdict in one paragraph; models that usually matter and are missing from it come first."""
+    text = _in_words(verdict, measure)
+    if not missing:
+        return text
+    names, verb = _listed(list(missing)), "was" if len(missing) == 1 else "were"
+    return f"{_capital(names)}, which often {'wins' if len(missing) == 1 else 'win'}, {verb} not compared. {text}"
+
+
+def _in_words(verdict: Verdict, measure: Measure) -> str:
     chosen = verdict.of(verdict.winner.name)
     if len(verdict.standings) == 1 and chosen.name == "baseline":
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
@@ -154,7 +204,7 @@ def in_words(verdict: Verdict, measure: Measure) -> str:
     )
     others = [s for s in verdict.standings if s.name not in (chosen.name, "baseline")]
     first = others[0] if others else None  # best mean among the others
-    if first is not None and verdict.rule != _BEST:
+    if first is not None and verdict.rule not in (_BEST, _BEST + _SURE):
         real = "significantly better" if first.real else "not significantly better"
         text += f" {_capital(first.name)} scores {_number(first.mean)}, which is {real} ({difference(first)})."
     elif first is not None and not first.real:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from certifit import metrics
 from certifit._types import Array
@@ -23,16 +24,17 @@ _SIZES = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SEPARABILITY_CELLS = 500_000
 
 
-def refit(result: Result, work: Work, deadline: float = float("inf")) -> tuple[Any, dict[str, Any], str]:
+def refit(result: Result, work: Work, allowance: float = float("inf")) -> tuple[Any, dict[str, Any], str]:
     """The candidate on all rows: the fitted pipeline, its parameters, and how they were chosen.
 
-    By a search on all rows; when the folds say that there is no time for it, the choice of most folds is taken.
+    By a search on all rows; when that would take more seconds than allowed, judging by the folds, the choice of most
+    folds is taken.
     """
     grid = result.candidate.parameters(len(work.y), len(work.schema.columns))
     seconds = [p.seconds for p in result.pieces.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if grid and seconds and time.monotonic() + float(np.median(seconds)) * _MORE > deadline:
+        if grid and seconds and float(np.median(seconds)) * _MORE > allowance:
             chosen = _most_chosen(result)
             settings = {name: chosen[name.split("__")[-1]] for name in grid}
             pipeline = make_pipeline(result.candidate, work).set_params(**settings).fit(work.X, work.y)
@@ -51,7 +53,10 @@ def _most_chosen(result: Result) -> dict[str, Any]:
 
 
 def held_out_answers(result: Result, work: Work) -> Answers:
-    """What the candidate said about every row when it had not seen it."""
+    """What the candidate said about every row when it had not seen it.
+
+    Scores of different folds come from different models on different scales: they are given as ranks in their fold.
+    """
     pieces = [result.pieces[k].answers for k in range(len(work.folds))]
     said = [p for p in pieces if p is not None]
 
@@ -68,12 +73,16 @@ def held_out_answers(result: Result, work: Work) -> Answers:
 
     labels = gather([s.labels for s in said])
     assert labels is not None
-    return Answers(labels, gather([s.scores for s in said]), gather([s.probabilities for s in said]))
+    ranks = [None if s.scores is None else rankdata(s.scores) / (len(s.scores) + 1.0) for s in said]
+    return Answers(labels, gather(ranks), gather([s.probabilities for s in said]))
 
 
 # -- figures of held-out answers --------------------------------------------------------------------
-def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True) -> dict[str, Any]:
-    """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two."""
+def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True, positive: Any = None) -> dict[str, Any]:
+    """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two.
+
+    Of two classes the rarer one is the positive one unless another is named.
+    """
     index = {str(c): k for k, c in enumerate(labels)}
     matrix = np.zeros((len(labels), len(labels)), dtype=int)
     np.add.at(matrix, ([index[str(v)] for v in y], [index[str(v)] for v in said.labels]), 1)
@@ -92,11 +101,17 @@ def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True) -
         "matrix": matrix.tolist(),
         "classes": rows,
         "accuracy": share(int(np.trace(matrix)), len(y)),
+        "commonest": {
+            "label": str(labels[matrix.sum(axis=1).argmax()]),
+            "share": float(matrix.sum(axis=1).max() / len(y)),
+        },
     }
     if not curves:  # the same score for every row ranks nothing
         return out
     if len(labels) == 2 and said.scores is not None:
-        out["roc"] = _roc(y == labels[1], said.scores, labels[1])
+        first = matrix[0].sum() < matrix[1].sum() if positive is None else str(positive) == str(labels[0])
+        scores = -said.scores if first else said.scores  # scores speak for the last class
+        out["roc"] = _roc(y == labels[0 if first else 1], scores, labels[0 if first else 1])
     elif len(labels) <= _CURVES and said.probabilities is not None and said.probabilities.shape[1] == len(labels):
         out["rocs"] = [_roc(y == c, said.probabilities[:, k], c) for k, c in enumerate(labels)]
     return out
@@ -139,32 +154,42 @@ def value_figures(y: Array, said: Answers, seed: int) -> dict[str, Any]:
 
 
 # -- learning curve -----------------------------------------------------------------------------------
-def learning_curve(pipeline: Any, work: Work, deadline: float) -> list[dict[str, Any]]:
-    """Score on training and held-out rows for growing training sets, parameters as chosen."""
-    from sklearn.base import clone
+def learning_curve(result: Result, work: Work, deadline: float) -> list[dict[str, Any]]:
+    """Score on training and held-out rows for growing training sets.
 
-    points = []
-    folds = work.folds[: min(5, len(work.folds))]
+    Every fold takes part with the parameters that it chose itself, so that the curve ends at the score of the
+    comparison; sizes for which some fold has too few rows, or no time is left, are left out.
+    """
     rng = np.random.default_rng(work.seed)
-    orders = [rng.permutation(train) for train, _ in folds]
+    orders = [rng.permutation(train) for train, _ in work.folds]
+    points = []
     for part in _SIZES:
         scores: list[tuple[float, float]] = []
         size = round(part * min(len(o) for o in orders))
-        for order, (_, test) in zip(orders, folds):
-            rows = order[:size]
+        for k, (order, (_, test)) in enumerate(zip(orders, work.folds)):
+            rows = order if part == 1.0 else order[:size]
             if time.monotonic() > deadline or not _enough(work, rows):
-                continue
-            scores.append(_learn(clone(pipeline), work, rows, test))
-        if len(scores) == len(folds):
+                break
+            scores.append(_learn(_as_chosen(result, k, work), work, rows, test))
+        if len(scores) == len(work.folds):
+            if part == 1.0:
+                scores = [(train, result.pieces[k].score) for k, (train, _) in enumerate(scores)]
             train, held = np.mean(scores, axis=0)
             if np.isfinite(train) and np.isfinite(held):
-                spread = float(np.std([s[1] for s in scores], ddof=1)) if len(scores) > 1 else 0.0
+                spread = float(np.std([s[1] for s in scores], ddof=1))
                 points.append({"rows": int(size), "train": float(train), "held_out": float(held), "spread": spread})
     return points
 
 
+def _as_chosen(result: Result, k: int, work: Work) -> Any:
+    """The candidate's unfitted pipeline with the parameters that fold k chose."""
+    chosen = result.pieces[k].chosen
+    names = result.candidate.parameters(len(work.folds[k][0]), len(work.schema.columns))
+    return make_pipeline(result.candidate, work).set_params(**{n: chosen[n.split("__")[-1]] for n in names})
+
+
 def _enough(work: Work, rows: Array) -> bool:
-    if work.measure.name == "R²":
+    if work.task != "classification":
         return len(rows) >= 5
     return len(np.unique(work.y[rows])) == len(np.unique(work.y)) and len(rows) >= 5
 
@@ -271,7 +296,7 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[st
     if certain is not None:
         out["certain"] = certain
     small = Z.size <= _SEPARABILITY_CELLS and not np.isnan(Z).any()
-    if work.measure.name != "R²" and small and time.monotonic() < deadline:
+    if work.task == "classification" and small and time.monotonic() < deadline:
         told = _separability(Z, work.y)
         if told:
             out["separability"] = told
