@@ -292,12 +292,25 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing(model, X, y, words):
     assert not hasattr(model, "certificate_")
 
 
+@pytest.mark.parametrize("solver", ["lsqr", "sparse_cg", "sag", "saga", "lbfgs"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_every_solver_of_scikit_learn_leads_to_the_optimum(solver, kind):
+    X, y, _ = problem(1)
+    positive = solver == "lbfgs"
+    best = Ridge(alpha=0.5, positive=positive).fit(X, y)
+    model = Ridge(alpha=0.5, positive=positive, solver=solver).fit(kind(X), y)
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-8)
+    assert model.certificate_.holds
+
+
 @pytest.mark.parametrize(
     ("params", "words"),
     [
         ({"alpha": -1.0}, "alpha"),
         ({"alpha": np.array([1.0, 2.0])}, "one per target"),
-        ({"solver": "saga"}, "solver"),
+        ({"solver": "lbfgs"}, "only when positive=True"),
+        ({"solver": "svd", "positive": True}, "does not support positive"),
+        ({"solver": "luck"}, "solver"),
         ({"prior": [1.0]}, "prior must hold 4"),
         ({"prior": [1.0] * 4, "positive": True}, "cannot be combined"),
     ],

@@ -84,7 +84,7 @@ def test_curves_refuse_nonsense():
     with pytest.raises(ValueError, match="Invalid parameter 'luck'"):
         validation_curve(Ridge(), X, y, param_name="luck", param_range=[1])
     for sizes in ([0.5, 1.5], [500]):
-        with pytest.raises(ValueError, match="lie"):
+        with pytest.raises(ValueError, match="within"):
             learning_curve(Ridge(), X, y, train_sizes=sizes)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
 import pytest
+import scipy.stats
+import sklearn.model_selection as sk
 from sklearn.decomposition import PCA
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -16,7 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from certifit.model_selection import Search, cross_validate
+import certifit.model_selection
+from certifit.linear_model import Ridge as OurRidge
+from certifit.model_selection import RandomizedSearchCV, Search, cross_validate
 from tests.contract import contract
 from tests.model_selection.sharing import ClassShares, ShrunkenMean
 
@@ -64,7 +69,7 @@ def test_any_scikit_learn_estimator_and_pipeline(estimator, grid, scoring):
     theirs = GridSearchCV(estimator, grid, cv=3, scoring=scoring, return_train_score=True).fit(X, y)
     _same(ours, theirs)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
-    assert ours.score(X, y) == theirs.score(X, y)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), rel=1e-12)
     assert ours.classes_.tolist() == ["no", "yes"]
     assert not ours.shared_
 
@@ -76,8 +81,8 @@ def test_several_scores():
     theirs = GridSearchCV(SVC(), {"C": [0.1, 1, 10]}, scoring=scoring, refit="auc").fit(X, y)
     _same(ours, theirs)
     assert ours.multimetric_
-    assert ours.score(X, y) == theirs.score(X, y)
-    with pytest.raises(ValueError, match="refit must name"):
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), rel=1e-12)
+    with pytest.raises(ValueError, match="For multi-metric scoring, the parameter refit"):
         Search(SVC(), {"C": [1]}, scoring=scoring).fit(X, y)
     unfitted = Search(SVC(), {"C": [1]}, scoring=scoring, refit=False).fit(X, y)
     assert not hasattr(unfitted, "best_index_")
@@ -190,7 +195,10 @@ def test_same_choices_for_any_number_of_workers():
 
 def test_failed_fits_are_told_and_all_failed_is_an_error():
     X, y = _regression()
-    with pytest.warns(FitFailedWarning, match="5 of 10 fits failed"):
+    with (
+        pytest.warns(FitFailedWarning, match="5 fits failed out of a total of 10"),
+        pytest.warns(UserWarning, match="non-finite"),
+    ):
         found = Search(Ridge(), {"alpha": [1.0, -1.0]}).fit(X, y)
     assert found.best_params_ == {"alpha": 1.0}
     assert np.isnan(found.cv_results_["mean_test_score"][1])
@@ -244,5 +252,38 @@ def test_grid_search_inside_search_and_back():
 @contract([Search(Ridge(), {"alpha": [0.1, 1.0]}, cv=3), Search(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3)])
 def test_contract(estimator, check):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitFailedWarning)
+        warnings.simplefilter("ignore")  # fits that share no work warn as scikit-learn's search does
         check(estimator)
+
+
+def test_grid_search_cv_is_the_same_class():
+    assert certifit.model_selection.GridSearchCV is Search
+    X, y = _regression()
+    _same(
+        Search(OurRidge(), {"alpha": [0.1, 10.0]}).fit(X, y), GridSearchCV(OurRidge(), {"alpha": [0.1, 10.0]}).fit(X, y)
+    )
+
+
+@pytest.mark.parametrize("state", [3, np.random.RandomState(3)], ids=["seed", "state"])
+@pytest.mark.parametrize("kind", [OurRidge, Ridge])
+def test_random_draws_are_those_of_scikit_learn(state, kind):
+    """Whether work is shared (ours) or not (theirs), equal seeds try equal points."""
+    X, y = _regression()
+    space = {"alpha": scipy.stats.loguniform(1e-3, 1e3)}
+    ours = RandomizedSearchCV(kind(), space, n_iter=6, cv=4, random_state=copy.deepcopy(state)).fit(X, y)
+    theirs = sk.RandomizedSearchCV(kind(), space, n_iter=6, cv=4, random_state=copy.deepcopy(state)).fit(X, y)
+    _same(ours, theirs)
+    assert ours.shared_ == (kind is OurRidge)
+    assert ours.certificate_.holds if kind is OurRidge else not hasattr(theirs.best_estimator_, "certificate_")
+
+
+def test_a_splitter_that_can_be_drawn_from_once():
+    X, y = _regression()
+    split = list(KFold(4).split(X))
+    for model in (OurRidge(), OurRidge(positive=True), Ridge()):
+        found = Search(model, {"alpha": [0.1, 10.0]}, cv=iter(split)).fit(X, y)
+        np.testing.assert_allclose(
+            found.cv_results_["mean_test_score"],
+            Search(model, {"alpha": [0.1, 10.0]}, cv=split).fit(X, y).cv_results_["mean_test_score"],
+        )
+        assert np.isnan(found.interval().low) == isinstance(model, Ridge)  # those folds were out of sight

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from certifit._certified import note_fingerprint
@@ -45,7 +46,31 @@ def linear_scores(model: Any, X: Any) -> Array:
     """X w + b for a fitted linear model."""
     check_is_fitted(model)
     X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-    return np.asarray(X @ model.coef_.T + model.intercept_)
+    return np.asarray(safe_sparse_dot(X, model.coef_.T, dense_output=True) + model.intercept_)
+
+
+class SparseCoefficients:
+    """Coefficients that can be stored as a sparse matrix, as scikit-learn's linear classifiers offer it."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Store ``coef_`` as a sparse matrix: smaller where most coefficients are zero (an l1 penalty)."""
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Store ``coef_`` as an array again."""
+        check_is_fitted(self)
+        if issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+def dense(coef: Any) -> Array:
+    """Coefficients as an array, however they are stored."""
+    return coef.toarray() if issparse(coef) else np.asarray(coef)
 
 
 class Certain(Protocol):
@@ -61,7 +86,7 @@ def surely(model: Any, X: MatrixLike, limit: float = 0.0) -> Array:
     region = region_of(model)
     if region is None:
         return np.zeros(X.shape[0], dtype=bool)
-    return region.rows(X, model.coef_, model.intercept_, np.asarray(now, dtype=float), limit)
+    return region.rows(X, dense(model.coef_), model.intercept_, np.asarray(now, dtype=float), limit)
 
 
 def region_of(model: Any) -> Certain | None:

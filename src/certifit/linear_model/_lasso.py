@@ -83,8 +83,11 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _ratio(self) -> float:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+        """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``.
+
+        ``check_input`` is accepted so that scikit-learn's calls work; input is always checked.
+        """
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:

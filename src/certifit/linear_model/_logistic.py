@@ -22,7 +22,16 @@ from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
-from certifit.linear_model._base import feature_names, linear_scores, read_rows, read_weights, region_of, surely
+from certifit.linear_model._base import (
+    SparseCoefficients,
+    dense,
+    feature_names,
+    linear_scores,
+    read_rows,
+    read_weights,
+    region_of,
+    surely,
+)
 from certifit.linear_model._folds import logistic_answers
 from certifit.losses import Asymmetric, Logistic, Softmax
 from certifit.objective import Objective, names_of
@@ -34,7 +43,7 @@ from certifit.solvers.newton import ON_A_SHARE
 from certifit.solvers.smooth import solve_smooth
 
 
-class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
+class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEstimator):
     r"""Logistic regression, with softmax for more than two classes.
 
     Minimises :math:`\sum_i s_i\,\log(1 + e^{-y_i(w\cdot x_i + b)}) + \frac1C R(w)` with
@@ -231,7 +240,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     def _solve(self, task: Task, y: Array) -> Solution:
         shape = (task.outputs, task.design.shape[1])
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
-        start = (self.coef_.astype(float), self.intercept_.astype(float)) if warm else None
+        start = (dense(self.coef_).astype(float), self.intercept_.astype(float)) if warm else None
         options = Options(self.tol**2 / 10, self.max_iter, self.time_budget, self.trace)
         solution = solve_smooth(task, options, start, ask_existence=True)
         if not _looks_finite(solution, task.design.X):
@@ -283,7 +292,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         return mix_of_norms(ratio, prior=prior)
 
     def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array]) -> tuple[Certificate, ...]:
-        evidence = evidence_of(objective, self.coef_, self.intercept_)
+        evidence = evidence_of(objective, dense(self.coef_), self.intercept_)
         found = []
         if len(self.classes_) == 2 and isinstance(objective.regularizer, (SquaredL2, Zero)):
             found.append(issue("local", data, evidence))
@@ -360,7 +369,7 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         T = np.ldexp(area.T, -area.power[:, None])
         W = T[:d]
         spread = np.linalg.norm(W, axis=1)
-        params, names = np.ravel(self.coef_).astype(float), feature_names(self)
+        params, names = np.ravel(dense(self.coef_)).astype(float), feature_names(self)
         if self.fit_intercept:  # b = θ_b − c·w
             own = np.linalg.norm(T[d] - area.centre @ W)
             spread, names = np.append(own, spread), ("intercept", *names)

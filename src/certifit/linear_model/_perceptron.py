@@ -227,6 +227,8 @@ class Perceptron(PerceptronBase):
         Permute the rows before each pass (the same permutations as scikit-learn's); in order otherwise.
     eta0 : float > 0, default=1.0
         The step η.
+    n_jobs, verbose, l1_ratio :
+        Accepted so that scikit-learn's calls work, without effect.
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
     early_stopping : bool, default=False
@@ -262,8 +264,8 @@ class Perceptron(PerceptronBase):
 
     Notes
     -----
-    Not in certifit: penalties "l1" and "elasticnet" with ``l1_ratio``, ``n_jobs``, ``verbose``, and
-    ``sample_weight`` in `fit` (the answer depends on the order of the rows, so weights are not repetitions).
+    Not in certifit: penalties "l1" and "elasticnet", and ``sample_weight`` in `fit` (the answer depends on the
+    order of the rows, so weights are not repetitions).
     On sparse rows scikit-learn slows the offset a hundredfold; here dense and sparse rows give the same answer.
 
     References
@@ -285,6 +287,9 @@ class Perceptron(PerceptronBase):
         **PerceptronBase._parameter_constraints,
         "penalty": [StrOptions({"l2"}), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -296,11 +301,14 @@ class Perceptron(PerceptronBase):
         *,
         penalty: str | None = None,
         alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
         shuffle: bool = True,
+        verbose: int = 0,
         eta0: float = 1.0,
+        n_jobs: int | None = None,
         random_state: Any = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -312,11 +320,14 @@ class Perceptron(PerceptronBase):
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
+        self.verbose = verbose
         self.eta0 = eta0
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

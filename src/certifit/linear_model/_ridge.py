@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 
@@ -27,14 +28,9 @@ from certifit.solvers._status import worst
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.gradient_descent import descend
 
-_SOLVERS = {
-    "auto": "auto",
-    "cholesky": "cholesky",
-    "qr": "qr",
-    "svd": "svd",
-    "lsqr": "lsmr",
-    "sparse_cg": "lsmr",
-}
+_DIRECT = {"auto", "cholesky", "qr", "svd"}
+_ITERATIVE = {"lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
+"""scikit-learn's iterative methods: their optimum is found by LSMR for sparse X and directly for dense X."""
 
 
 class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -53,9 +49,10 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         Limit of ``solver="gradient_descent"`` (100 000 when None).
     tol : float > 0, default=1e-4
         Relative gap at which ``solver="gradient_descent"`` stops; the other solvers are exact.
-    solver : {"auto", "cholesky", "qr", "svd", "lsqr", "sparse_cg", "gradient_descent"}, default="auto"
+    solver : {"auto", "cholesky", "qr", "svd", "lsqr", "sparse_cg", "sag", "saga", "lbfgs", "gradient_descent"}
         "auto" takes Cholesky where the condition number allows it and QR with refinement where not; the n × n form
-        when there are more columns than rows; LSMR for large sparse X. ``solver_`` says what was chosen.
+        when there are more columns than rows; LSMR for large sparse X. scikit-learn's iterative solvers ("lsqr" to
+        "lbfgs") lead to the same optimum: LSMR for sparse X, "auto" for dense. ``solver_`` says what was used.
     positive : bool, default=False
         Require w ≥ 0.
     prior : (d,) or (t, d) array, default=None
@@ -74,10 +71,6 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     certificate_ : Certificate
         The gap to the best possible fit by weak duality (or, where that is sharper, by the exact formula).
 
-    Notes
-    -----
-    Not in certifit: the solvers "sag", "saga" and "lbfgs".
-
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
@@ -93,7 +86,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         "copy_X": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({*_SOLVERS, "gradient_descent"})],
+        "solver": [StrOptions({*_DIRECT, *_ITERATIVE, "gradient_descent"})],
         "positive": ["boolean"],
         "random_state": ["random_state"],
         "prior": ["array-like", None],
@@ -134,6 +127,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         X, y, weights = read_regression(self, X, y, sample_weight)
         Y = y.reshape(len(y), -1)
         alpha, prior = self._read_penalty(Y.shape[1], X.shape[1])
+        self._check_solver()
         if self.solver == "gradient_descent":
             solution = self._descend(X, Y, weights, alpha, prior)
         else:
@@ -145,7 +139,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 prior=prior,
                 fit_intercept=self.fit_intercept,
                 positive=self.positive,
-                method=_SOLVERS[self.solver],
+                method=self._method(X),
             )
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
         self.solver_ = solution.stats["method"]
@@ -153,6 +147,21 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.trace_ = solution.trace
         self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior), X, y, sample_weight)
         return self
+
+    def _check_solver(self) -> None:
+        """Which solvers go with w ≥ 0, in scikit-learn's words."""
+        if self.solver == "lbfgs" and not self.positive:
+            raise ValueError("'lbfgs' solver can be used only when positive=True. Please use another solver.")
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ValueError(
+                f"solver='{self.solver}' does not support positive fitting. Please set the solver to 'auto' or "
+                "'lbfgs', or set `positive=False`."
+            )
+
+    def _method(self, X: Any) -> str:
+        if self.solver in _DIRECT:
+            return self.solver
+        return "lsmr" if issparse(X) and not self.positive else "auto"
 
     def _read_penalty(self, targets: int, columns: int) -> tuple[Array, Array | None]:
         alpha = np.asarray(self.alpha, dtype=float)
@@ -172,8 +181,6 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.broadcast_to(alpha, (targets,)).astype(float), np.broadcast_to(prior, (targets, columns))
 
     def _descend(self, X: Any, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
-        if self.positive:
-            raise ValueError('solver="gradient_descent" cannot keep w ≥ 0; use solver="auto" with positive=True.')
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace)
         parts = []
         for t, strength in enumerate(alpha):
@@ -210,7 +217,8 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: every fold and every α from one pass."""
         require(self.prior is None, "a prior is fitted one by one")
-        require(self.solver in ("auto", "cholesky", "qr", "svd"), f"solver={self.solver!r} is fitted one by one")
+        direct = self.solver in _DIRECT or (self.solver in _ITERATIVE and not issparse(table.X))
+        require(direct, f"solver={self.solver!r} is fitted one by one")
         return ridge_answers(self, table, grid, response)
 
     def __sklearn_tags__(self) -> Tags:

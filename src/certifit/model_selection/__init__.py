@@ -44,12 +44,16 @@ from certifit._passing import pass_on
 from certifit.model_selection._bias_variance import BiasVariance, bias_variance
 from certifit.model_selection._bootstrap import Bootstrap, bootstrap
 from certifit.model_selection._compare import Comparison, Difference, compare
+from certifit.model_selection._cross_val import cross_val_predict, cross_val_score
 from certifit.model_selection._cross_validate import CrossValidation, HoldOut, cross_validate, hold_out
 from certifit.model_selection._curves import Curve, learning_curve, validation_curve
 from certifit.model_selection._leakage import Leakage, leakage_check
 from certifit.model_selection._nested import NestedCrossValidation, nested_cross_validate
-from certifit.model_selection._search import Search
+from certifit.model_selection._search import RandomizedSearchCV, Search
 from certifit.model_selection._shared import Sharing
+
+GridSearchCV = Search
+"""The same class under scikit-learn's name."""
 
 __all__ = [
     "BiasVariance",
@@ -58,14 +62,18 @@ __all__ = [
     "CrossValidation",
     "Curve",
     "Difference",
+    "GridSearchCV",
     "HoldOut",
     "Leakage",
     "NestedCrossValidation",
+    "RandomizedSearchCV",
     "Search",
     "Sharing",
     "bias_variance",
     "bootstrap",
     "compare",
+    "cross_val_predict",
+    "cross_val_score",
     "cross_validate",
     "hold_out",
     "learning_curve",

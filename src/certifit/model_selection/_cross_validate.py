@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.model_selection import cross_validate as by_scikit_learn
 from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 
@@ -17,8 +18,19 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
 from certifit.model_selection._progress import Progress
-from certifit.model_selection._run import Keep, Outcome, Run, Trial, Workers, judge, run
-from certifit.model_selection._scoring import Scoring, ScoringLike
+from certifit.model_selection._run import (
+    Keep,
+    Outcome,
+    Run,
+    Trial,
+    Workers,
+    attempt,
+    hopeless,
+    judge,
+    judge_all,
+    one_by_one,
+)
+from certifit.model_selection._scoring import NO_SCORES, Scoring, ScoringLike, scoring_or_none
 from certifit.resampling import Fold, folds
 
 _METHOD = "corrected t (Nadeau and Bengio)"
@@ -178,39 +190,49 @@ def cross_validate(
     X: MatrixLike,
     y: VectorLike | None = None,
     *,
-    cv: CV = 10,
-    scoring: ScoringLike = None,
     groups: VectorLike | None = None,
-    sample_weight: Weights = None,
-    fit_params: Mapping[str, Any] | None = None,
-    method: str | Sequence[str] = "predict",
+    scoring: ScoringLike = None,
+    cv: CV = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
     return_train_score: bool = False,
     return_estimator: bool = False,
-    random_state: RandomState = None,
-    n_jobs: int | None = None,
+    return_indices: bool = False,
     error_score: float | str = np.nan,
+    sample_weight: Weights = None,
+    method: str | Sequence[str] = "predict",
+    random_state: RandomState = None,
     share: bool = True,
     progress: Progress = None,
 ) -> CrossValidation:
     """Judge an estimator (with all its preprocessing, as a pipeline) on rows it was not fitted on.
 
+    The score is the mean over the K folds, (1/K) Σ s_k. Folds share their work where the estimator offers it; other
+    fits are made one by one by scikit-learn's own function, with its warnings and errors.
+
     Parameters
     ----------
     estimator : estimator
     X, y : array-like
-    cv : int ≥ 2, splitter or iterable of (train, test), default=10
-        An integer means folds in row order, stratified for classifiers (see ``random_state``).
+    groups : array-like, default=None
+        For splitters that keep groups together.
     scoring : str, callable, list or dict of these, default=None
-    groups, sample_weight : array-like, default=None
-        Weights are used in fitting and in scoring.
-    fit_params : dict, default=None
+    cv : int ≥ 2, splitter or iterable of (train, test), default=None
+        An integer means folds in row order, stratified for classifiers (see ``random_state``); None means 5.
+    n_jobs, verbose, pre_dispatch :
+        As in scikit-learn; they matter to fits that are made one by one.
+    params : dict, default=None
+        Passed to ``fit`` (with metadata routing: to whoever requested them).
+    return_train_score, return_estimator, return_indices : bool, default=False
+    error_score : "raise" or float, default=nan
+    sample_weight : array-like, default=None
+        Used in fitting and in scoring.
     method : str or list of str, default="predict"
         Answers to keep for every held-out row ("predict", "predict_proba", "decision_function").
-    return_train_score, return_estimator : bool, default=False
     random_state : int, default=None
         When given and ``cv`` is an integer, rows are shuffled first.
-    n_jobs : int, default=None
-    error_score : "raise" or float, default=nan
     share : bool, default=True
         Whether the folds may share work.
     progress : bool or callable, default=None
@@ -228,16 +250,73 @@ def cross_validate(
     >>> round(result.mean(), 3), result.interval(0.95)
     (0.843, 0.7724 to 0.9128 (95 %, corrected t (Nadeau and Bengio)))
     """
-    X, y, groups = indexable(X, y, groups)
-    rule = Scoring.of(estimator, scoring)
+    rule = scoring_or_none(estimator, scoring)
+    reason = hopeless(estimator, share) if rule is not None else "scikit-learn judges this scoring"
+    ours = sample_weight is not None or bool(progress)  # scikit-learn neither weights scores nor tells progress
+    drawn: Any = cv
+    if not reason or ours or random_state is not None:
+        X, y, groups = indexable(X, y, groups)
+        drawn = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups, random_state=random_state)
+    keep = Keep(return_train_score, _methods(estimator, method), return_estimator, error_score)
     weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
-    split = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups, random_state=random_state)
+    trial = Trial(estimator, X, y, rule or NO_SCORES, weights, params or {}, keep)
+    workers = Workers(n_jobs, progress, "validating", pre_dispatch)
+    found = reason or attempt(trial, drawn, [{}], workers)
+    if isinstance(found, str) and not ours:
+        options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "pre_dispatch": pre_dispatch, "params": params}
+        options |= {"return_train_score": return_train_score, "error_score": error_score}
+        values = by_scikit_learn(
+            estimator,
+            X,
+            y,
+            groups=groups,
+            scoring=scoring,
+            cv=drawn,
+            return_estimator=True,
+            return_indices=True,
+            **options,
+        )
+        found = _fitted_there(values, trial, found)
+    else:
+        if isinstance(found, str):
+            found = Run(judge_all(trial, drawn, [{}], workers), one_by_one(len(drawn), found))
+        values = _table(found.outcomes, trial)
+        values["indices"] = {"train": [train for train, _ in drawn], "test": [test for _, test in drawn]}
+    split = list(zip(values["indices"]["train"], values["indices"]["test"]))
+    asked = {"estimator": return_estimator, "indices": return_indices}
+    return CrossValidation({k: v for k, v in values.items() if asked.get(k, True)}, trial, split, found)
+
+
+def _methods(estimator: Estimator, method: str | Sequence[str]) -> tuple[str, ...]:
     wanted = (method,) if isinstance(method, str) else tuple(method)
-    wanted = tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
-    keep = Keep(return_train_score, wanted, return_estimator, error_score)
-    trial = Trial(estimator, X, y, rule, weights, fit_params or {}, keep)
-    found = run(trial, split, [{}], Workers(n_jobs, progress, "validating"), share)
-    return CrossValidation(_table(found.outcomes, trial), trial, split, found)
+    return tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
+
+
+def _fitted_there(values: Mapping[str, Any], trial: Trial, reason: str) -> Run:
+    """What scikit-learn fitted, as a run of ours: answers are asked for when they are looked at."""
+    rows = indexable(trial.X)[0]
+    tests = values["indices"]["test"]
+    outcomes = [Outcome(answers=Later(model, rows, test)) for model, test in zip(values["estimator"], tests)]
+    return Run(outcomes, one_by_one(len(tests), reason))
+
+
+class Later(Mapping[str, Array]):
+    """A fitted model's answers for some rows, each computed when it is first looked at."""
+
+    def __init__(self, model: Any, X: Any, rows: Array) -> None:
+        self.model, self.X, self.rows = model, X, rows
+        self.known: dict[str, Array] = {}
+
+    def __getitem__(self, method: str) -> Array:
+        if method not in self.known:
+            self.known[method] = getattr(self.model, method)(safe_indexing(self.X, self.rows))
+        return self.known[method]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
 
 
 def _table(outcomes: Sequence[Outcome], trial: Trial) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+import sklearn.model_selection
+from sklearn import get_config
+from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
 from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
-from certifit.model_selection._progress import Progress
-from certifit.model_selection._run import Keep, Outcome, Trial, Workers, judge_all
-from certifit.model_selection._scoring import Scoring, ScoringLike
+from certifit.model_selection._scoring import ScoringLike
 from certifit.resampling import folds
 
 
@@ -33,6 +33,8 @@ class Curve:
     train_scores, test_scores : arrays of shape (m, n_folds)
     held_out : array of shape (m,)
         Test rows as a share of the training rows, which the intervals need.
+    times : tuple of arrays of shape (m, n_folds)
+        Seconds of fitting and of scoring, where these were asked for.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Curve:
     train_scores: Array
     test_scores: Array
     held_out: Array
+    times: tuple[Array, ...] = ()
 
     def intervals(self, level: float = 0.95) -> list[Interval]:
         """Interval of the mean test score at each point, corrected for overlapping folds.
@@ -70,7 +73,7 @@ class Curve:
 
     def __iter__(self) -> Iterator[Array]:
         first = (self.x,) if self.name == "training rows" else ()
-        return iter((*first, self.train_scores, self.test_scores))
+        return iter((*first, self.train_scores, self.test_scores, *self.times))
 
 
 def learning_curve(
@@ -78,34 +81,30 @@ def learning_curve(
     X: MatrixLike,
     y: VectorLike,
     *,
-    train_sizes: npt.ArrayLike | None = None,
-    cv: CV = 5,
+    groups: VectorLike | None = None,
+    train_sizes: npt.ArrayLike = np.linspace(0.1, 1.0, 5),  # noqa: B008  (never changed)
+    cv: CV = None,
     scoring: ScoringLike = None,
-    shuffle: bool = True,
-    random_state: int | None = 0,
-    n_jobs: int | None = None,
-    progress: Progress = None,
+    **options: Any,
 ) -> Curve:
-    """Scores of models fitted on growing numbers of rows.
+    """Scores of models fitted on growing numbers of rows: scikit-learn's function, with intervals.
 
     Parameters
     ----------
     estimator : estimator
     X, y : array-like
-    train_sizes : array-like, default=None
-        Numbers of rows (integers) or shares of a fold's training rows (floats up to 1); five steps from 10 % to
-        all of them when None.
+    groups : array-like, default=None
+    train_sizes : array-like, default=np.linspace(0.1, 1.0, 5)
+        Numbers of rows (integers) or shares of a fold's training rows (floats up to 1).
     cv, scoring : as in `cross_validate`
-    shuffle : bool, default=True
-        Take the first rows of a shuffled training set (the sets are nested).
-    random_state : int, default=0
-    n_jobs, progress :
-        As in `cross_validate`.
+    **options
+        ``n_jobs``, ``shuffle``, ``random_state``, ``params``, ``return_times`` and the others of scikit-learn's
+        ``learning_curve``.
 
     Returns
     -------
     Curve
-        Unpacks as scikit-learn's ``train_sizes, train_scores, test_scores``.
+        Unpacks as scikit-learn's ``train_sizes, train_scores, test_scores`` (and times, where these are asked for).
 
     Examples
     --------
@@ -114,36 +113,22 @@ def learning_curve(
     >>> X = rng.normal(size=(200, 10)); y = X.sum(axis=1) + rng.normal(size=200)
     >>> sizes, train, test = learning_curve(LinearRegression(), X, y, train_sizes=[20, 80, 160])
     >>> test.mean(axis=1).round(2)
-    array([0.75, 0.89, 0.9 ])
+    array([0.73, 0.89, 0.9 ])
     """
-    X, y = indexable(X, y)
-    split = folds(X, y, cv, classifier=is_classifier(estimator))
-    largest = min(len(train) for train, _ in split)
-    sizes = _sizes(np.linspace(0.1, 1.0, 5) if train_sizes is None else train_sizes, largest)
-    rng = np.random.default_rng(random_state)
-    orders = [rng.permutation(train) if shuffle else train for train, _ in split]
-    trial = Trial(estimator, X, y, Scoring.of(estimator, scoring), keep=Keep(train_scores=True))
-    nested = [(order[:size], test) for size in sizes for order, (_, test) in zip(orders, split)]
-    outcomes = judge_all(trial, nested, [{}], Workers(n_jobs, progress, "learning"))
-    held = np.array([np.mean([len(b) / size for _, b in split]) for size in sizes])
-    return Curve("training rows", sizes, *_scores(outcomes, len(sizes)), held)
+    drawn, judged, _ = _folds(estimator, X, y, cv, groups)
+    given = {"groups": groups, "train_sizes": train_sizes, "cv": drawn, "scoring": scoring} | options
+    sizes, train, test, *times = sklearn.model_selection.learning_curve(estimator, X, y, **given)
+    return Curve("training rows", sizes, train, test, judged / sizes, tuple(times))
 
 
-def _scores(outcomes: Sequence[Outcome], points: int) -> tuple[Array, Array]:
-    """Training and test scores (points, folds)."""
-    train = [next(iter(o.train_scores.values())) for o in outcomes]
-    test = [next(iter(o.scores.values())) for o in outcomes]
-    return np.reshape(train, (points, -1)), np.reshape(test, (points, -1))
-
-
-def _sizes(asked: npt.ArrayLike, largest: int) -> Array:
-    asked = np.asarray(asked)
-    sizes = np.round(asked * largest).astype(int) if asked.dtype.kind == "f" else asked.astype(int)
-    if asked.dtype.kind == "f" and (np.any(asked <= 0) or np.any(asked > 1)):
-        raise ValueError(f"Shares of the training rows lie in (0, 1]; got {asked.tolist()}.")
-    if np.any(sizes < 1) or np.any(sizes > largest):
-        raise ValueError(f"Training sizes must lie between 1 and {largest}, the smallest fold; got {sizes.tolist()}.")
-    return np.unique(sizes)
+def _folds(estimator: Estimator, X: MatrixLike, y: VectorLike, cv: CV, groups: Any) -> tuple[CV, float, float]:
+    """The folds drawn once, the mean number of rows judged, and its mean share of the rows fitted."""
+    if get_config()["enable_metadata_routing"]:  # then only scikit-learn knows what the splitter is given
+        return cv, np.nan, np.nan
+    X, y, groups = indexable(X, y, groups)
+    drawn = folds(X, y, cv, classifier=is_classifier(estimator), groups=groups)
+    judged = float(np.mean([len(test) for _, test in drawn]))
+    return drawn, judged, float(np.mean([len(test) / len(train) for train, test in drawn]))
 
 
 def validation_curve(
@@ -153,12 +138,12 @@ def validation_curve(
     *,
     param_name: str,
     param_range: Sequence[Any],
-    cv: CV = 5,
+    groups: VectorLike | None = None,
+    cv: CV = None,
     scoring: ScoringLike = None,
-    n_jobs: int | None = None,
-    progress: Progress = None,
+    **options: Any,
 ) -> Curve:
-    """Training and test scores along one parameter.
+    """Training and test scores along one parameter: scikit-learn's function, with intervals.
 
     Parameters
     ----------
@@ -166,8 +151,11 @@ def validation_curve(
     X, y : array-like
     param_name : str
     param_range : sequence
-    cv, scoring, n_jobs, progress :
+    groups : array-like, default=None
+    cv, scoring :
         As in `cross_validate`.
+    **options
+        ``n_jobs``, ``error_score``, ``params`` and the others of scikit-learn's ``validation_curve``.
 
     Returns
     -------
@@ -183,11 +171,7 @@ def validation_curve(
     >>> curve.best, curve.train_scores.mean(axis=1).round(2)
     (np.int64(3), array([0.72, 0.85, 1.  ]))
     """
-    X, y = indexable(X, y)
-    clone(estimator).set_params(**{param_name: param_range[0]})  # a wrong name is told before any work
-    split = folds(X, y, cv, classifier=is_classifier(estimator))
-    grid = [{param_name: v} for v in param_range]
-    trial = Trial(estimator, X, y, Scoring.of(estimator, scoring), keep=Keep(train_scores=True))
-    outcomes = judge_all(trial, split, grid, Workers(n_jobs, progress, "validating"))
-    held = np.full(len(grid), np.mean([len(b) / len(a) for a, b in split]))
-    return Curve(param_name, np.asarray(list(param_range)), *_scores(outcomes, len(grid)), held)
+    drawn, _, share = _folds(estimator, X, y, cv, groups)
+    given = {"param_name": param_name, "param_range": param_range, "groups": groups, "cv": drawn, "scoring": scoring}
+    train, test = sklearn.model_selection.validation_curve(estimator, X, y, **(given | options))
+    return Curve(param_name, np.asarray(list(param_range)), train, test, np.full(len(test), share))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
@@ -35,7 +36,7 @@ class Outcome:
     train_scores: dict[str, float] = field(default_factory=dict)
     fit_time: float = 0.0
     score_time: float = 0.0
-    answers: dict[str, Array] = field(default_factory=dict)
+    answers: Mapping[str, Array] = field(default_factory=dict)
     model: Any = None
     error: Exception | None = None
 
@@ -99,15 +100,36 @@ class Run:
 
 def run(trial: Trial, folds: Folds, grid: Grid, workers: Workers, share: bool = True) -> Run:
     """Every candidate on every fold, sharing work where that is possible and allowed."""
-    fits = len(grid) * len(folds)
+    found = attempt(trial, folds, grid, workers, share)
+    if isinstance(found, Run):
+        return found
+    return Run(judge_all(trial, folds, grid, workers), one_by_one(len(grid) * len(folds), found))
+
+
+def attempt(trial: Trial, folds: Folds, grid: Grid, workers: Workers, share: bool = True) -> Run | str:
+    """Every candidate on every fold from shared work, or the reason why there is none."""
     try:
         require(share, "share=False")
         return _together(trial, folds, grid, workers)
     except CannotShare as error:
-        reason = str(error)
+        return str(error)
     except np.linalg.LinAlgError:
-        reason = "a matrix is singular"
-    return Run(judge_all(trial, folds, grid, workers), Sharing(False, fits, fits, reason=reason))
+        return "a matrix is singular"
+
+
+def one_by_one(fits: int, reason: str) -> Sharing:
+    """The record of a run that shared nothing."""
+    return Sharing(False, fits, fits, reason=reason)
+
+
+def hopeless(estimator: Estimator, share: bool) -> str:
+    """Why sharing need not be tried at all: what is known before any fold is drawn; empty if it may work."""
+    if not share:
+        return "share=False"
+    if get_config()["enable_metadata_routing"]:
+        return "metadata routing is enabled"
+    may = isinstance(estimator, Pipeline) or hasattr(type(estimator), "_fold_path")
+    return "" if may else f"{type(estimator).__name__} shares no work across folds"
 
 
 def _together(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> Run:

@@ -93,6 +93,14 @@ class Scoring:
         return found
 
 
+def scoring_or_none(estimator: Estimator, scoring: ScoringLike) -> Scoring | None:
+    """The scorers, or None for what only scikit-learn can judge: it says what is wrong in its own words."""
+    try:
+        return Scoring.of(estimator, scoring)
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
 NO_SCORES = Scoring({}, {}, True)
 """Nothing is judged: only answers are kept."""
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.certificates.region import Region
 from certifit.solvers import Solution
@@ -180,7 +180,14 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    penalty : {"l2"}, default="l2"
+        Of w; scikit-learn's "l1" is refused (`LinearModel` has it).
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual, intercept_scaling, verbose, random_state :
+        Accepted so that scikit-learn's calls work, without effect: primal and dual are both solved, the offset is not
+        penalised, and nothing is random.
+    multi_class : {"ovr"}, default="ovr"
+        One against the rest; scikit-learn's "crammer_singer" is refused.
     tol : float > 0, default=1e-4
         Stop when the duality gap is at most this share of the null model's loss.
     C : float > 0, default=1.0
@@ -207,12 +214,6 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     certificate_ : Certificate
         Kind "duality".
 
-    Notes
-    -----
-    Not in certifit: ``penalty`` (always l2), ``dual`` (primal and dual are both solved), ``multi_class`` (always one
-    against the rest), ``intercept_scaling`` (the offset is not penalised), ``verbose``, ``random_state`` (nothing is
-    random).
-
     Examples
     --------
     >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
@@ -222,7 +223,13 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "multi_class": [StrOptions({"ovr"})],
+        "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
@@ -234,21 +241,33 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
         *,
+        dual: Any = "auto",
         tol: float = 1e-4,
         C: float = 1.0,
+        multi_class: str = "ovr",
         fit_intercept: bool = True,
+        intercept_scaling: float = 1,
         class_weight: Any = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
         max_iter: int = 1000,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
+        self.penalty = penalty
         self.loss = loss
+        self.dual = dual
         self.tol = tol
         self.C = C
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
         self.max_iter = max_iter
         self.trace = trace
         self.time_budget = time_budget

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, ovr_decision_function
 from certifit._trace import Trace, joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Ball, Data, dot, issue
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region
@@ -75,6 +75,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
         With "ovr" and more than two classes, break ties of votes by the decision function.
+    verbose, random_state :
+        Accepted so that scikit-learn's calls work; nothing is printed and nothing is random.
     trace : bool, default=False
         Whether to record every round in ``trace_``; every pair step for machines of at most 500 rows.
     time_budget : float > 0, default=None
@@ -100,7 +102,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Not in certifit: ``verbose``, ``random_state`` (nothing is random). ``class_weight="balanced"`` counts rows by
+    ``class_weight="balanced"`` counts rows by
     their sample weight. With a callable kernel or a feature map the certificate keeps the Gram matrix.
 
     Examples
@@ -127,6 +129,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         "max_iter": [Interval(Integral, -1, None, closed="left")],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
         "trace": ["boolean"],
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
@@ -144,9 +148,11 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,
+        verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        random_state: RandomState = None,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
@@ -160,9 +166,11 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight
+        self.verbose = verbose
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.random_state = random_state
         self.trace = trace
         self.time_budget = time_budget
 

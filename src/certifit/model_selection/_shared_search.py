@@ -1,0 +1,263 @@
+"""What searches share: every point on every fold, for the price of about one fit where that is possible."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._sklearn import check_sample_weight
+from certifit._types import Array, Folds, Grid, MatrixLike, VectorLike, Weights
+from certifit.certificates import Certificate
+from certifit.certificates.evaluation import corrected_limits
+from certifit.metrics import Interval
+from certifit.model_selection._run import (
+    Keep,
+    Run,
+    Trial,
+    Workers,
+    attempt,
+    fit_model,
+    hopeless,
+    judge_all,
+    one_by_one,
+    weight_name,
+)
+from certifit.model_selection._scoring import Scoring, scoring_or_none
+from certifit.resampling import complexity, folds, one_standard_error, standard_error
+
+Results = dict[str, Any]
+"""scikit-learn's ``cv_results_``."""
+
+
+_BaseSearch: Any = GridSearchCV.__bases__[0]  # what scikit-learn's searches have in common has no public name
+
+
+class SharedSearch(_BaseSearch):
+    """What searches have in common: shared work, the choice, the chosen model. Leaves say which points are tried."""
+
+    cv: Any
+    best_index_: int
+    best_score_: float
+
+    def _candidates(self) -> Grid:
+        raise NotImplementedError
+
+    # -- fit ----------------------------------------------------------------------------------------
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike | None = None,
+        *,
+        groups: VectorLike | None = None,
+        sample_weight: Weights = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Judge every point of the grid on every fold, choose, and refit.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data; anything the estimator takes.
+        groups : array-like, default=None
+            For splitters that keep groups together.
+        sample_weight : array-like of shape (n,), default=None
+            Used in fitting and in scoring.
+        **fit_params
+            Passed to the estimator's ``fit`` (rows are taken where the length fits).
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        start = time.perf_counter()
+        if y is None and get_tags(self.estimator).target_tags.required:
+            raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
+        scoring = scoring_or_none(self.estimator, self.scoring)
+        reason = hopeless(self.estimator, self.share) if scoring is not None else "scikit-learn judges this scoring"
+        ours = sample_weight is not None or bool(
+            self.progress
+        )  # scikit-learn neither weights scores nor tells progress
+        routed = get_config()["enable_metadata_routing"]
+        if scoring is None or routed or (reason and not ours):
+            params = {"groups": groups, "sample_weight": sample_weight} | fit_params
+            return self._fit_there(X, y, params, reason, start)
+        return self._fit_here(X, y, groups, sample_weight, fit_params, scoring, start)
+
+    def _fit_here(
+        self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Any, scoring: Scoring, start: float
+    ) -> Self:
+        scorer, metric = self._get_scorers()
+        chooser = metric if isinstance(metric, str) else None
+        X, y, groups = indexable(X, y, groups)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        if weights is not None:
+            weight_name(self.estimator)
+        split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
+        grid = self._candidates()
+        keep = Keep(train_scores=self.return_train_score, error_score=self.error_score)
+        trial = Trial(self.estimator, X, y, scoring, weights, fit_params, keep)
+        workers = Workers(self.n_jobs, self.progress, "searching", self.pre_dispatch)
+        found = attempt(trial, split, grid, workers, self.share)
+        if isinstance(found, str) and weights is None and not self.progress:
+            return self._fit_there(X, y, {"groups": groups} | fit_params, found, start, split)
+        if isinstance(found, str):
+            found = Run(judge_all(trial, split, grid, workers), one_by_one(len(grid) * len(split), found))
+        self.n_splits_, self.multimetric_, self.scorer_ = len(split), scoring.several, scorer
+        self.sharing_, self.shared_ = found.sharing, found.sharing.shared
+        self._choose(self._table(found, grid), split, chooser)
+        if self.refit:
+            self._refit(trial, found)
+        self.seconds_ = time.perf_counter() - start
+        return self
+
+    def _fit_there(
+        self,
+        X: Any,
+        y: Any,
+        params: Mapping[str, Any],
+        reason: str,
+        start: float,
+        split: Folds | None = None,
+    ) -> Self:
+        """scikit-learn's own search, one fit after the other, with its warnings and errors."""
+        given = self.cv
+        try:
+            self.cv = given if split is None else split  # an iterator can be drawn from only once
+            super().fit(X, y, **{name: value for name, value in params.items() if value is not None})
+        finally:
+            self.cv = given
+        self.sharing_ = one_by_one(len(self.cv_results_["params"]) * self.n_splits_, reason)
+        self.shared_ = False
+        self._held_out = self._share_judged(X, y, params.get("groups"), split)
+        if hasattr(self, "best_score_"):
+            self.best_score_ = float(self.best_score_)
+            name = self.refit if self.multimetric_ else "score"
+            self._best_scores = self._fold_scores(self.cv_results_, name)[self.best_index_]
+        self.seconds_ = time.perf_counter() - start
+        return self
+
+    def _share_judged(self, X: Any, y: Any, groups: Any, split: Folds | None) -> float:
+        """Rows judged as a share of the rows fitted, averaged over the folds; nan where the folds are out of sight."""
+        if split is None:
+            if get_config()["enable_metadata_routing"] or isinstance(self.cv, Iterator):
+                return np.nan
+            X, y, groups = indexable(X, y, groups)
+            split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
+        return float(np.mean([len(test) / len(train) for train, test in split]))
+
+    def _table(self, found: Run, grid: Grid) -> Results:
+        """``cv_results_``, laid out by scikit-learn."""
+        rows = []
+        for o in found.outcomes:
+            row: dict[str, Any] = {"fit_time": o.fit_time, "score_time": o.score_time, "test_scores": o.scores}
+            rows.append(row | {"train_scores": o.train_scores} if self.return_train_score else row)
+        with warnings.catch_warnings():
+            if any(o.error is not None for o in found.outcomes):
+                warnings.simplefilter("ignore", UserWarning)  # that fits failed has been said
+            results: Results = self._format_results(grid, self.n_splits_, rows)
+        return results
+
+    # -- the choice ---------------------------------------------------------------------------------
+    def _select_best_index(self, refit: Any, refit_metric: str, results: Results) -> int:
+        if callable(refit) or self.rule == "best":
+            return int(super()._select_best_index(refit, refit_metric, results))
+        order = complexity(results["params"], self.simpler)
+        return one_standard_error(self._fold_scores(results, refit_metric), order)
+
+    def _fold_scores(self, results: Results, name: str) -> Array:
+        return np.column_stack([results[f"split{k}_test_{name}"] for k in range(self.n_splits_)])
+
+    def _choose(self, results: Results, split: Folds, chooser: str | None) -> None:
+        self.cv_results_ = results
+        self._held_out = float(np.mean([len(test) / len(train) for train, test in split]))
+        for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
+            self.__dict__.pop(name, None)
+        if chooser is None and not callable(self.refit):
+            return
+        self.best_index_ = self._select_best_index(self.refit, chooser or "score", results)
+        self.best_params_ = results["params"][self.best_index_]
+        if chooser is not None and not callable(self.refit):
+            self.best_score_ = float(results[f"mean_test_{chooser}"][self.best_index_])
+        if chooser is not None:
+            self._best_scores = self._fold_scores(results, chooser)[self.best_index_]
+
+    def _refit(self, trial: Trial, found: Run) -> None:
+        params = {k: clone(v, safe=False) for k, v in self.best_params_.items()}
+        model = clone(self.estimator).set_params(**params)
+        start = time.perf_counter()
+        if found.refit is not None:
+            self.best_estimator_ = found.refit(model)
+        else:
+            self.best_estimator_ = fit_model(model, trial.X, trial.y, trial.weights, trial.fit_params)
+        self.refit_time_ = time.perf_counter() - start
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Interval of the chosen point's score, corrected for overlapping folds (not for having been chosen).
+
+        The best of many points looks better than it is: `nested_cross_validate` judges the search itself.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        """
+        check_is_fitted(self, "best_index_")
+        low, high, _ = corrected_limits(self._best_scores, self._held_out, level)
+        return Interval(low, high, level, "corrected t (Nadeau and Bengio), before choosing")
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not hasattr(self, "best_index_"):
+            return super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        chosen = ", ".join(f"{k} {_short(v)}" for k, v in self.best_params_.items())
+        rule = "one-standard-error rule" if self.rule == "one-se" else "best mean"
+        score = ""
+        if hasattr(self, "best_score_"):
+            score = f"; score {self.best_score_:.4g} ± {float(standard_error(self._best_scores)):.2g}"
+        return f"chosen {chosen} ({rule}){score}; {self.seconds_:.2g} s"
+
+    # -- the chosen model ---------------------------------------------------------------------------
+    def _best(self, what: str) -> Any:
+        if not self.refit:
+            raise AttributeError(f"This Search has refit=False: {what} is available after refit=True.")
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def score(self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None) -> float:
+        """The score that chose, of the refitted model on new rows."""
+        model = self._best("score")
+        scoring = Scoring.of(self.estimator, self.scoring)
+        name = self.refit if scoring.several and isinstance(self.refit, str) else next(iter(scoring.scorers))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return scoring.of_model(model, X, y, weights)[name]
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Certificate of the refitted model (when it carries one)."""
+        return self._best("certificate_").certificate_
+
+    @property
+    def certificates_(self) -> tuple[Certificate, ...]:
+        """All certificates of the refitted model."""
+        return self._best("certificates_").certificates_
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.transformer_tags, tags.target_tags = inner.transformer_tags, inner.target_tags
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False  # folds and scores are NumPy's
+        return tags
+
+
+def _short(v: object) -> str:
+    return f"{v:.4g}" if isinstance(v, float) else str(v)
