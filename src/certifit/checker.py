@@ -271,8 +271,7 @@ def machines(table, e):
     need(all(truth(v["offset"]) == (table.offset is not None) and v["stated"] == o["stated"] in ("mean", "sum") for v in many or [o]),
          "offsets of rows where the objective has none, or the reverse, or a sum where a mean is stated")
     if o["classes"] is None:
-        joint = o["regularizer"]["name"] == "column_norms"
-        need(not many or not joint, "one objective for all targets is needed")
+        joint = o["regularizer"]["name"] == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
         return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
     codes, k = table.codes(o["classes"]), len(o["classes"])
     if o["class_weight"] is not None:
@@ -291,8 +290,7 @@ def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
     found = {"value": near(value), "bound": low(value - gap), "gap": up(gap)}
     return {**found, "excess": up(gap / (value - gap))} if value - gap > 0 else found
 def duality(table, e):
-    value, gap, at = N(0), N(0), 0
-    rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
+    value, gap, at = N(0), N(0), 0; rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
     need(len(set(rows)) == len(rows) == len(e["dual"]), "dual variables that do not fit")
     for o, y, s, outputs in machines(table, e):
         lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs)
@@ -350,35 +348,38 @@ SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the squ
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
 def newton(table, o, y, s, coef, b):
-    """Value, gradient, Hessian (from below) and columns x̃ of one target."""
-    p, w, lam = o["regularizer"], vec(coef), n(o["strength"])
+    """Value, gradient, Hessian (from below) and columns x̃ of one target; a penalised offset is the weight b/B of a column of B."""
+    p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
     need(p["name"] != "non_negative" or all(a >= 0 for a in w), "a negative coefficient where none may be")
     p = p["params"]["base"] if p["name"] == "non_negative" else p
-    need(o["padding"] is None and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
+    need(pad > 0 and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
     z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o["loss"])
     need(all(possible(v) for v in y) and o["loss"]["params"].get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
     both = [SMOOTH[o["loss"]["name"]](a, n(v)) for a, v in zip(z, y)]
-    columns = [list(c) for c in zip(*table.numbers())] + [[N(1)] * table.rows] * o["fit_intercept"]
+    columns = [list(c) for c in zip(*table.numbers())] + [[pad] * table.rows] * o["fit_intercept"]
     c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None)
     need(c >= 0 and len(prior or w) == len(w), "a negative factor, or a prior that does not fit")
-    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w)))] + [N(0)] * o["fit_intercept"]
+    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w)))] + [N(0) if free else b / pad] * o["fit_intercept"]
     g = [total(a * k[0] * x for a, k, x in zip(s, both, column)) + 2 * c * m for column, m in zip(columns, away)]
     heavy = [[(a * k[1]).ends()[0] * x for a, k, x in zip(s, both, column)] for column in columns]
-    H = [[dot(a, x) + (2 * c if i == j and i < table.width else 0) for j, x in enumerate(columns[: i + 1])] for i, a in enumerate(heavy)]
+    ridge = [2 * c] * table.width + [N(0) if free else 2 * c] * o["fit_intercept"]
+    H = [[dot(a, x) + (ridge[i] if i == j else 0) for j, x in enumerate(columns[: i + 1])] for i, a in enumerate(heavy)]
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
 def local(table, e):
-    """With q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃ and u = qr < 1, the objective is at most q²/(2(1 − u)) above its minimum."""
-    (o, (y,), s, _), = machines(table, e)
-    need(o["loss"]["name"] in SMOOTH and o["loss"]["name"] != "squared", "a loss that this bound is not for")
-    value, g, H, columns = newton(table, o, y, vec(s), e["coef"][0], n(e["intercept"][0]))
-    L = Cholesky(H); q, r = L.form(g), largest(L.form(x) for i, x in enumerate(zip(*columns)) if s[i])
+    """With q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃ and u = qr < 1 at some point, the objective there is at most q²/(2(1 − u)) above its minimum."""
+    (o, (y,), s, _), = machines(table, e); need(o["loss"]["name"] in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
+    model = best = newton(table, o, y, vec(s), e["coef"][0], n(e["intercept"][0])); more = N(0)
+    if "witness_coef" in e:  # a better point, from which the bound is taken
+        w, b = (sum(v, []) if type(v[0]) is list else v for v in (e["witness_coef"], e["witness_intercept"]))
+        best = newton(table, o, y, vec(s), w, n(b[0])); more = model[0] - best[0]
+    L = Cholesky(best[2]); q, r = L.form(best[1]), largest(L.form(x) for i, x in enumerate(zip(*best[3])) if s[i])
     u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large")
-    return bounds(value, q / (2 * (1 - u)), o, s)
+    return bounds(model[0], more + q / (2 * (1 - u)), o, s)
 def least_squares(table, e):
     """F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0."""
     value, gap = N(0), N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
-        need(o["loss"]["name"] == "squared", "a loss that this formula is not for")
+        need(o["loss"]["name"] == "squared" and o["padding"] is None, "a loss or an offset that this formula is not for")
         v, g, H, _ = newton(table, o, y, vec(s), e["coef"][k], n(e["intercept"][k]))
         if o["regularizer"]["name"] == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
             c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o["fit_intercept"] else N(0) for j in range(table.width)]
@@ -490,8 +491,7 @@ def gram(table, e, rows, mercer):
     (flat, _, ex), d = aligned(v for row in table.numbers() for v in row), table.width
     X = [flat[i * d : i * d + d] for i in range(table.rows)]; return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
 def definiteness(table, e):
-    found = {"method": e["method"]}
-    need(e["method"] in ("construction", "vector", "cholesky"), "a method that this checker does not know")
+    found = {"method": e["method"]}; need(e["method"] in ("construction", "vector", "cholesky"), "a method that this checker does not know")
     if e["method"] == "construction":
         need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
         return {**found, "verdict": "mercer", "least_eigenvalue": low(N(0))}
