@@ -117,7 +117,7 @@ def test_evaluate_show_certify_and_explain(folder, capsys):
     assert "zip (category: 0100, 0101, 0102)" in shown
     assert "id is not used: identifier" in shown
     assert main(["certify", model, table]) == 0
-    assert "best possible fit" in capsys.readouterr().out
+    assert "smallest possible training objective" in capsys.readouterr().out
     assert main(["explain", model, f"{table}:2"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("dose: ")

@@ -46,7 +46,7 @@ from certifit.certificates._record import (
     roughly,
     upper,
 )
-from certifit.certificates.optimality import line, numbers, read_objectives, share_of, sound, words
+from certifit.certificates.optimality import excess_of, line, numbers, read_objectives, share_of, sound, words
 from certifit.losses import Squared
 from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
@@ -211,6 +211,7 @@ def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, Figure
         "bound": lower(((value - gap) / S).maximum(0.0)),
         "gap": upper(gap / S),
         "relative_gap": upper(max((b.share for b in bounds), key=lambda share: float(share.upper))),
+        **excess_of(gap, value),
         "rank": equal(min(b.rank for b in bounds)),
         "columns": equal(columns),
     }

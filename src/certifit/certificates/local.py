@@ -30,6 +30,7 @@ from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates.optimality import (
     changed,
+    excess_of,
     line,
     numbers,
     read_objectives,
@@ -218,6 +219,7 @@ class LocalBound(Kind):
             "bound": lower((best.value - best.gap) / S),
             "gap": upper(gap / S),
             "relative_gap": upper(share_of(gap, model.null)),
+            **excess_of(gap, model.value),
         }
         if fit.objective.classes is not None and best is not model:
             figures |= changed(model.scores.mid[:, None], witness_scores(data, evidence))
@@ -230,7 +232,7 @@ class LocalBound(Kind):
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
         if "gap" not in figures:
-            return "No bound on the distance to the best possible fit could be proved."
+            return words({}, "")
         return words(figures, "self-concordance", evidence.get("model"))
 
     def details(self, figures: Mapping[str, Any]) -> str:

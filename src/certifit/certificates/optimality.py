@@ -180,6 +180,14 @@ def share_of(gap: Ball, null: Ball) -> Ball:
     return gap / null
 
 
+def excess_of(gap: Ball, value: Ball) -> dict[str, Figure]:
+    """gap / lower bound, the only figure that says how far above the smallest objective; none where that may be ≤ 0."""
+    bound = value - gap
+    if not to_float(bound.lower) > 0.0 or not math.isfinite(to_float(gap.upper)):
+        return {}
+    return {"excess": upper(gap / bound)}
+
+
 def floats(x: Ball) -> Ball:
     """The same numbers as error-bounded floats."""
     return Ball.between(*x._outward()) if x.exact else x
@@ -233,6 +241,7 @@ class Duality(Kind):
             "bound": lower((value - gap) / scale),
             "gap": upper(gap / scale),
             "relative_gap": upper(share_of(gap, null)),
+            **excess_of(gap, value),
         }
         now = to_float(plain.mid) + model.intercept
         if "witness_coef" in evidence and objective.classes is not None and objective.layout == "rest":
@@ -260,8 +269,7 @@ class Duality(Kind):
         if many > 1:
             pairs = isinstance(first, Mapping) and first.get("layout") == "pairs"
             text = text.replace(
-                "best possible fit",
-                f"best possible fit (all {many} {'pairs of classes' if pairs else 'machines'} together)",
+                _SMALLEST, f"{_SMALLEST} (all {many} {'pairs of classes' if pairs else 'machines'} together)"
             )
         if padded and evidence.get("model") is None:
             text = f"By liblinear's objective, which penalises the offset: {text[0].lower()}{text[1:]}"
@@ -329,21 +337,32 @@ def changed(mine: Array, witness: Array) -> dict[str, Figure]:
     return {"changed": equal(int(np.sum(labels[0] != labels[1]))), "rows": equal(len(mine))}
 
 
+_SMALLEST = "smallest possible training objective"
+
+
 def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) -> str:
-    """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged."""
-    if not figures or not math.isfinite(figures["relative_gap"]):
-        return "No bound on the distance to the best possible fit could be proved."
-    share = figures["relative_gap"]
-    share = max(share, 1e-16)  # below the last digit of a float it means nothing to a person
-    if model is not None:
-        size = f"{100 * share:.2g} %" if share >= 1e-4 else f"{share:.0e} (as a share)"
-        text = f"{model}: at most {size} above the best possible fit, proved by {theorem}"
-        if "changed" in figures:
-            text += f"; {figures['changed']} of {figures['rows']} training labels change there"
-        return text + "."
-    if share < 1e-4:
-        return f"Within {share:.0e} of the best possible fit, proved by {theorem}."
-    return f"At most {100 * share:.2g} % above the best possible fit, proved by {theorem}."
+    """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged.
+
+    Only `excess` may be called a share above the smallest objective; where that is not positive, the gap itself and its
+    share of the null model's loss are stated.
+    """
+    if not figures or not math.isfinite(figures["gap"]):
+        return f"No bound on the distance to the {_SMALLEST} could be proved."
+    if "excess" in figures:
+        share = max(figures["excess"], 1e-16)  # below the last digit of a float it means nothing to a person
+        size = f"{100 * share:.{3 if share >= 0.1 else 2}g} %"
+        text = f"at most {size} above the {_SMALLEST}"
+        if share < 1e-4:
+            text = f"within {share:.0e} (relative) of the {_SMALLEST}"
+    else:
+        text = f"at most {figures['gap']:.1e} above the {_SMALLEST}"
+        if math.isfinite(figures["relative_gap"]):
+            text += f", which is {max(figures['relative_gap'], 1e-16):.0e} of the null model's loss"
+    text = f"{model}: {text}" if model is not None else f"{text[0].upper()}{text[1:]}"
+    text += f", proved by {theorem}"
+    if model is not None and "changed" in figures:
+        text += f"; {figures['changed']} of {figures['rows']} training labels change there"
+    return text + "."
 
 
 def line(figures: Mapping[str, Any]) -> str:
@@ -352,7 +371,7 @@ def line(figures: Mapping[str, Any]) -> str:
         return ""
     text = (
         f"objective {figures['value']:.6g}   lower bound {figures['bound']:.6g}   "
-        f"gap {figures['gap']:.1e} ({figures['relative_gap']:.0e} of the null model)"
+        f"gap {figures['gap']:.1e} ({figures['relative_gap']:.0e} of the null model's loss)"
     )
     if "certain" in figures:
         text += f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"

@@ -141,7 +141,7 @@ _IN_WORDS = {
     "gradient": "relative error of a probability, at most",
     "sum_error": "error of a sum of probabilities, at most",
 }
-_SAID = {"value", "bound", "gap", "relative_gap"}  # in the sentence above the list
+_SAID = {"value", "bound", "gap", "relative_gap", "excess"}  # in the sentence above the list
 
 
 def told(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
