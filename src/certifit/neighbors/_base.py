@@ -18,6 +18,8 @@ from certifit.neighbors import _votes
 from certifit.neighbors._metrics import NAMES, Metric, check_axioms, resolve
 from certifit.neighbors._search import Index
 
+KINDS = (np.float64, np.float32)
+
 
 class Searcher(Certified, BaseEstimator):
     """Parameters, search, certificates; leaves add `fit` and `predict`."""
@@ -27,7 +29,7 @@ class Searcher(Certified, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
-        "algorithm": [StrOptions({"auto", "kd_tree", "brute"})],
+        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="right"), None],
         "metric": [StrOptions(set(NAMES)), callable],
@@ -67,6 +69,7 @@ class Searcher(Certified, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
 
@@ -110,7 +113,8 @@ class Searcher(Certified, BaseEstimator):
         if X is None:
             rows = np.arange(self.n_samples_fit_)
             return self._index.X, rows, rows
-        X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), order="C")
+        X = validate_data(self, X, reset=False, dtype=KINDS, order="C", accept_sparse="csr")
+        X = dense(X)
         if self._index.metric.name == "precomputed":
             _check_given(X, square=False)
         none = np.empty(0, np.int64)
@@ -227,6 +231,11 @@ class Searcher(Certified, BaseEstimator):
                 w[at, first + at] = 0.0
             _votes.refuse_all_zero(w)
             yield slice(first, first + len(D)), None, w
+
+
+def dense(X: Any) -> Array:
+    """Rows as an array; sparse ones are stored in full."""
+    return np.ascontiguousarray(X.toarray()) if scipy.sparse.issparse(X) else X
 
 
 def _check_given(D: Array, square: bool) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, Grid
 from certifit.neighbors import _votes
-from certifit.neighbors._base import Searcher
+from certifit.neighbors._base import KINDS, Searcher, dense
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
 from certifit.resampling import FoldAnswers, FoldTable, require
 
@@ -30,8 +30,9 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         How many rows vote; None: all of them (use it with ``weights="gaussian"`` or ``"distance"``).
     weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         1; 1/d; exp(−d²/2h²) with h = ``bandwidth``; or a function of the array of distances.
-    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        How to search; the answer is the same. ``algorithm_`` says what "auto" chose.
+    algorithm : {"auto", "kd_tree", "ball_tree", "brute"}, default="auto"
+        How to search; the answer is the same. ``algorithm_`` says what was used ("ball_tree" is searched by the k-d
+        tree, or by brute force where the metric has no boxes).
     leaf_size : int ≥ 1, default=30
         Most rows in a leaf of the tree.
     p : float > 0, default=2
@@ -65,8 +66,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
 
     Notes
     -----
-    Not in certifit: ``algorithm="ball_tree"``; SciPy's other metrics by name (pass the function); sparse X;
-    a fitted tree as X. Order of neighbours at equal distance is by row number here, unspecified there.
+    Not in certifit: SciPy's other metrics by name (pass the function); a fitted tree as X. Sparse X is stored in
+    full. Order of neighbours at equal distance is by row number here, unspecified there.
 
     References
     ----------
@@ -98,7 +99,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         self
         """
         self._validate_params()
-        X, labels = validate_data(self, X, y, multi_output=True, dtype=(np.float64, np.float32), order="C")
+        X, labels = validate_data(self, X, y, multi_output=True, dtype=KINDS, order="C", accept_sparse="csr")
+        X = dense(X)
         several = labels.ndim == 2 and labels.shape[1] > 1
         if labels.ndim == 2 and not several:
             warnings.warn(
@@ -222,8 +224,16 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
         """
         self._validate_params()
         X, values = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=(np.float64, np.float32), order="C"
+            self,
+            X,
+            y,
+            multi_output=True,
+            y_numeric=True,
+            dtype=KINDS,
+            order="C",
+            accept_sparse="csr",
         )
+        X = dense(X)
         self._store(X, "values", values)
         self._y_given = values
         self._values = values.reshape(len(values), -1).astype(float, copy=False)

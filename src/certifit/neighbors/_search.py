@@ -264,6 +264,9 @@ def choose_method(algorithm: str, metric: Metric, n: int, d: int) -> str:
     numbers puts that off to about five times as many rows with each feature; the one in floats to twice as many.
     Without the shortcut of a product (other metrics than the euclidean) a tree pays longer.
     """
+    if algorithm == "ball_tree":
+        boxes = metric.name not in ("precomputed", "function", "cosine")
+        algorithm = "kd_tree" if boxes else "brute"
     if metric.name in ("precomputed", "function", "cosine"):
         if algorithm == "kd_tree":
             raise ValueError(f"algorithm='kd_tree' cannot search by a {metric.name} metric; use 'brute' or 'auto'.")

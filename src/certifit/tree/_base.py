@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
 from sklearn.utils import Bunch, check_random_state
@@ -103,7 +104,9 @@ class DecisionTree(Certified, BaseEstimator):
         return checked, columns
 
     def _check_numbers(self, X: Any, reset: bool) -> Array:
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", **options)
+        return checked.toarray() if issparse(checked) else checked
 
     def _read_weights(self, X: Array, sample_weight: Any) -> Array | None:
         if sample_weight is None:
@@ -122,22 +125,24 @@ class DecisionTree(Certified, BaseEstimator):
         target, classes, class_weight = self._read_y(y, weight)
         if not target.total > 0:
             raise ValueError("Every row has weight zero: there is nothing to learn from.")
-        return _Table(numbers, columns, target, Data(X, y, weight), classes, class_weight)
+        return _Table(numbers, columns, target, Data(numbers if issparse(X) else X, y, weight), classes, class_weight)
 
     def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Grow a tree, prune it as asked, and keep what proves it.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers with NaN for missing values; categorical, text and boolean columns in a data frame.
         y : array-like of shape (n_samples,)
             Labels, or values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights ≥ 0; weight k equals k copies (``min_samples_*`` count rows), weight 0 leaves a row out.
+        check_input : bool, default=True
+            Accepted so that scikit-learn's calls work; input is always checked.
 
         Returns
         -------
@@ -170,6 +175,8 @@ class DecisionTree(Certified, BaseEstimator):
 
     def _settings(self, target: Target, d: int, seed: int) -> Settings:
         params = {name: getattr(self, name) for name in _GROWING}
+        if params["criterion"] == "friedman_mse":  # w₁w₂(ȳ₁ − ȳ₂)²/(w₁ + w₂) is the fall of the squared error itself
+            params["criterion"] = "squared_error"
         return resolve(params, target.n, d, target.total, seed)
 
     def _grow(self, table: _Table, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
@@ -246,12 +253,14 @@ class DecisionTree(Certified, BaseEstimator):
         sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)
         return Bunch(ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves)
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: Any, check_input: bool = True) -> Array:
         """The number of the leaf in which each row ends.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
@@ -260,12 +269,14 @@ class DecisionTree(Certified, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.apply(self._read_X(X, reset=False)[0])
 
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: Any, check_input: bool = True) -> Any:
         """The nodes that each row passes, as a sparse matrix of ones (rows × nodes).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
@@ -318,6 +329,7 @@ class DecisionTree(Certified, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 

@@ -82,7 +82,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
     each class's share.
 
-    Not in certifit: ``splitter="random"``, ``monotonic_cst``, several outputs, sparse X, ``check_input``.
+    Not in certifit: ``splitter="random"``, ``monotonic_cst``, several outputs. Sparse X is read in full;
+    ``check_input`` has no effect.
 
     References
     ----------
@@ -159,12 +160,14 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.classes_ = table.classes
         self.n_classes_ = len(table.classes)  # type: ignore[arg-type]
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, check_input: bool = True) -> Array:
         """Class shares of each row's leaf.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
@@ -179,6 +182,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
@@ -187,12 +192,14 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, check_input: bool = True) -> Array:
         """The most frequent class of each row's leaf (the first of them on a tie).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
@@ -217,8 +224,9 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     Parameters
     ----------
-    criterion : {"squared_error", "absolute_error"}, default="squared_error"
-        What is reduced; leaves predict the mean or the median.
+    criterion : {"squared_error", "friedman_mse", "absolute_error"}, default="squared_error"
+        What is reduced; leaves predict the mean or the median. Friedman's criterion orders questions as the squared
+        error does and is another name of it.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, pruning, cv, validation_fraction, \
 categorical_features :
@@ -236,8 +244,8 @@ pruning_choice_, columns_ :
     for the absolute error the same order is used as a heuristic. ``pruning="reduced-error"`` compares
     squared errors.
 
-    Not in certifit: criteria "friedman_mse" and "poisson", ``splitter="random"``, ``monotonic_cst``, several
-    outputs, sparse X, ``check_input``.
+    Not in certifit: criterion "poisson", ``splitter="random"``, ``monotonic_cst``, several outputs. Sparse X is read
+    in full; ``check_input`` has no effect.
 
     References
     ----------
@@ -253,7 +261,7 @@ pruning_choice_, columns_ :
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error"})],
     }
 
     def __init__(
@@ -296,12 +304,14 @@ pruning_choice_, columns_ :
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return Target(None, 0, y, weight), None, None
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, check_input: bool = True) -> Array:
         """The mean (or median) of the training values in each row's leaf.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        check_input : bool, default=True
+            Accepted without effect.
 
         Returns
         -------
