@@ -70,6 +70,7 @@ ROWS = {
     "P8 generative": "logistic.md: generative_discriminative",
     "U1 PCA": "pca.md: PCA reconstruction",
     "U2 clustering": "clustering.md: KMeans bound certify_clusters choose_k",
+    "U4 decisions": "reinforcement.md: MDP value_iteration policy_iteration q_learning certify_policy",
     "E1 hold-out": "model_selection.md: hold_out",
     "E2 cross-validation": "model_selection.md: cross_validate bootstrap leave",
     "E3 figures": "evaluation.md: precision recall specificity ROC interval",
@@ -101,6 +102,7 @@ FAMILIES = [
     "naive_bayes",
     "pca",
     "clustering",
+    "reinforcement",
     "evaluation",
     "model_selection",
 ]

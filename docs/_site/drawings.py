@@ -650,6 +650,24 @@ def clustering() -> Any:
     return figure
 
 
+def decisions() -> Any:
+    """The book's world of 4 × 3 squares, and bounds closing in on the value of one square."""
+    from certifit.reinforcement import grid_world, value_iteration
+
+    world = grid_world(["...+", ".#.-", "...."], noise=0.1, living_reward=-0.04, discount=0.99)
+    figure, panels = _sheet(2, (9.6, 3.6))
+    plot.grid_values(value_iteration(world), ax=panels[0])
+    panels[0].set_title("values and policy")
+    for method in ("jacobi", "gauss-seidel", "auto"):
+        rows = value_iteration(world, method=method, trace=True).trace
+        label = {"auto": "modified policy iteration"}.get(method, method)
+        panels[1].semilogy(rows["iteration"], np.maximum(rows["gap"], 1e-12), label=label)
+    panels[1].set(xlabel="look at the bounds", ylabel="upper − lower")
+    panels[1].legend()
+    panels[1].set_title("how well the values are known")
+    return figure
+
+
 # the package
 
 

@@ -320,3 +320,12 @@ def show_number_of_clusters() -> Any:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(m, 0.7, size=(40, 2)) for m in [(0, 0), (3, 0.5), (1, 3)]])
     return plot.number_of_clusters(choose_k(X, range(1, 7), random_state=0))
+
+
+def show_grid_values() -> Any:
+    """Values as shades, actions as arrows."""
+    from certifit import plot
+    from certifit.reinforcement import grid_world, value_iteration
+
+    world = grid_world(["...+", ".#.-", "...."], noise=0.1, living_reward=-0.04, discount=0.99)
+    return plot.grid_values(value_iteration(world))

@@ -22,6 +22,7 @@ _NAMES = {
     "Trace": "certifit._trace",
     "certify": "certifit.judge",
     "certify_clusters": "certifit.judge",
+    "certify_policy": "certifit.reinforcement",
     "origin": "certifit._passing",
     "separability": "certifit.separability",
     "margins": "certifit.margins",

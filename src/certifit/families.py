@@ -181,6 +181,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),
     Family("cluster", (Model("KMeans", "k-means"),), ("clustering",), stored=True),
+    Family("reinforcement", pages=("reinforcement",)),
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),
     Family("model_selection", pages=("model_selection",)),

@@ -6,6 +6,7 @@ their markers too.
 """
 
 from certifit.plot._clusters import clusters, number_of_clusters
+from certifit.plot._decisions import grid_values
 from certifit.plot._evaluation import (
     bias_variance,
     bootstrap,
@@ -35,6 +36,7 @@ __all__ = [
     "curve",
     "decision_regions",
     "figure",
+    "grid_values",
     "kernel_matrix",
     "leakage",
     "margins",

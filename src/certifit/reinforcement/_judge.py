@@ -1,0 +1,48 @@
+"""Anybody's policy: what it loses against the best one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certifit import certificates
+from certifit.certificates import Certificate
+from certifit.reinforcement._mdp import MDP
+from certifit.reinforcement._planning import _solve, _Sweeps, value_iteration
+
+
+def certify_policy(policy: Any, mdp: MDP, *, tol: float = 1e-9, rigor: Any = "float") -> Certificate:
+    """How much does this policy lose against the best one, from the worst state? With proof.
+
+    Parameters
+    ----------
+    policy : sequence of n_states actions, or dict state → action
+        Names of the actions, as the process knows them.
+    mdp : MDP
+        With a discount below 1.
+    tol : float > 0, default=1e-9
+        How well the best values are to be known.
+    rigor : {"float", "exact"}, default="float"
+        "exact" solves for the policy's values in rationals (up to 200 states).
+
+    Returns
+    -------
+    Certificate
+        ``loss`` bounds what the policy earns less than the best one; check it again by ``verify(*mdp.table())``.
+
+    Examples
+    --------
+    >>> from certifit.reinforcement import MDP
+    >>> import numpy as np
+    >>> mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=0.5)
+    >>> round(certify_policy([0, 0], mdp).loss, 6), round(certify_policy([1, 0], mdp).loss, 6)
+    (1.0, 0.0)
+    """
+    rows = mdp.rows(policy)
+    best = value_iteration(mdp, tol=tol)
+    evidence = {
+        "policy": rows,
+        "values": best.values,
+        "policy_values": _solve(_Sweeps(mdp), rows),
+        "discount": mdp.discount,
+    }
+    return certificates.issue("policy", mdp.data(), evidence, rigor)

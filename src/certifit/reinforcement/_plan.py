@@ -1,0 +1,129 @@
+"""What planning returns: values, a policy, bounds, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from certifit import certificates
+from certifit._trace import Trace
+from certifit._types import Array
+from certifit.certificates import Certificate
+from certifit.certificates.decisions import Model, bellman_bounds
+from certifit.reinforcement._mdp import MDP
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A policy with its values, what is proved about them, and how they were found.
+
+    Attributes
+    ----------
+    mdp : MDP
+    values : ndarray of shape (n_states,)
+        Near the best values.
+    rows : ndarray of shape (n_states,)
+        Rows of ``mdp.table()`` that the policy takes.
+    status : str
+        Why it stopped (`certifit.solvers.STATUS`).
+    n_iter : int
+    trace : Trace
+    policy_values : ndarray of shape (n_states,)
+        Near the values of the policy itself.
+
+    Examples
+    --------
+    >>> from certifit.reinforcement import grid_world, value_iteration
+    >>> plan = value_iteration(grid_world(["..+"], discount=0.9))
+    >>> plan.policy[:2], plan.certificate.holds
+    (['right', 'right'], True)
+    """
+
+    mdp: MDP
+    values: Array
+    rows: Array
+    status: str
+    n_iter: int
+    trace: Trace = field(repr=False)
+    policy_values: Array = field(repr=False)
+
+    @property
+    def policy(self) -> list[Any]:
+        """The action in each state."""
+        return self.mdp.names(self.rows)
+
+    @cached_property
+    def _bounds(self) -> tuple[Array, Array]:
+        return bellman_bounds(Model(self.mdp.data(), self.mdp.discount), self.values)
+
+    @property
+    def lower(self) -> Array:
+        """Proved: the best value of each state is at least this."""
+        return self._bounds[0]
+
+    @property
+    def upper(self) -> Array:
+        """Proved: the best value of each state is at most this."""
+        return self._bounds[1]
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What the policy loses at most against the best one."""
+        return self.certify()
+
+    def certify(self, rigor: Any = "float") -> Certificate:
+        """The certificate with error-bounded floats, or ``rigor="exact"`` in rationals (up to 200 states)."""
+        evidence = {
+            "policy": self.rows,
+            "values": self.values,
+            "policy_values": self.policy_values,
+            "discount": self.mdp.discount,
+        }
+        return certificates.issue("policy", self.mdp.data(), evidence, rigor)
+
+
+@dataclass(frozen=True)
+class FinitePlan:
+    """A policy for a finite number of steps.
+
+    Attributes
+    ----------
+    mdp : MDP
+    values : ndarray of shape (horizon + 1, n_states)
+        Best values before each step; the last row holds the terminal values.
+    rows : ndarray of shape (horizon, n_states)
+    lower, upper : ndarray of shape (horizon + 1, n_states)
+        Proved bounds of the best values.
+
+    Examples
+    --------
+    >>> from certifit.reinforcement import finite_horizon, grid_world
+    >>> plan = finite_horizon(grid_world(["..+"], discount=0.9), horizon=5)
+    >>> plan.policy[0][:2], plan.certificate.holds
+    (['right', 'right'], True)
+    """
+
+    mdp: MDP
+    values: Array
+    rows: Array
+    lower: Array = field(repr=False)
+    upper: Array = field(repr=False)
+
+    @property
+    def policy(self) -> list[list[Any]]:
+        """The action at each step in each state."""
+        return [self.mdp.names(rows) for rows in self.rows]
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What the policy loses at most against the best one."""
+        evidence = {
+            "policy": self.rows,
+            "terminal": np.asarray(self.values[-1]),
+            "discount": self.mdp.discount,
+            "horizon": len(self.rows),
+        }
+        return certificates.issue("finite-horizon", self.mdp.data(), evidence)

@@ -1,0 +1,267 @@
+"""Planning with a known model: value iteration, policy iteration, backward induction.
+
+Value iteration stops by what is proved (section of MacQueen and Porteus in `certifit.certificates.decisions`): with
+a ≤ TV − V ≤ b, the values are known to within γ(b − a)/(1 − γ), which falls much faster than the change itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from certifit._types import Array
+from certifit.certificates.decisions import Model, backward
+from certifit.parallel import by_ranges
+from certifit.reinforcement._mdp import MDP
+from certifit.reinforcement._plan import FinitePlan, Plan
+from certifit.solvers import drive
+
+_LEAST = 2048  # states that are worth a thread
+
+
+class _State(NamedTuple):
+    values: Array
+    rows: Array
+    objective: float
+    gap: float
+    step: float
+
+
+class _Sweeps:
+    """Bellman's operator of one process, as compiled sweeps."""
+
+    def __init__(self, mdp: MDP) -> None:
+        if not mdp.discount < 1.0:
+            raise ValueError("An endless horizon needs a discount below 1: use finite_horizon, or a smaller discount.")
+        self.mdp, self.n = mdp, mdp.n_states
+        sums = np.asarray(mdp.P.sum(axis=1)).ravel()
+        P = scipy.sparse.csr_matrix(scipy.sparse.diags(1.0 / sums) @ mdp.P)  # a row stands for p/Σp
+        self.P, self.matrix = P, (P.indptr, P.indices, P.data)
+
+    def best(self, V: Array) -> tuple[Array, Array]:
+        """TV and the rows that reach it."""
+        from certifit.loops.decisions import sweep
+
+        out, rows, m = np.empty(self.n), np.empty(self.n, dtype=np.int64), self.mdp
+        args = (*self.matrix, m.rewards, m.first, m.discount, V)
+        by_ranges(lambda a, b: sweep(*args, a, b, out, rows), self.n, _LEAST)
+        return out, rows
+
+    def in_place(self, V: Array, order: Array) -> Array:
+        """Gauss and Seidel's sweep over the states in this order."""
+        from certifit.loops.decisions import sweep_in_place
+
+        rows, V = np.zeros(self.n, dtype=np.int64), V.copy()
+        sweep_in_place(*self.matrix, self.mdp.rewards, self.mdp.first, self.mdp.discount, V, order, rows)
+        return V
+
+    def policy(self, V: Array, rows: Array, times: int) -> Array:
+        """T_π applied several times."""
+        from certifit.loops.decisions import evaluate
+
+        before, after = V.copy(), np.empty(self.n)
+
+        def work(first: int, last: int) -> None:
+            evaluate(*self.matrix, self.mdp.rewards, rows, self.mdp.discount, before, first, last, after)
+
+        for _ in range(times):
+            by_ranges(work, self.n, _LEAST)
+            before, after = after, before
+        return before
+
+    def state(self, V: Array) -> _State:
+        """The values after one more sweep, moved to the middle of their bounds, and how wide these are."""
+        TV, rows = self.best(V)
+        change = TV - V
+        low, high = float(change.min()), float(change.max())
+        factor = self.mdp.discount / (1.0 - self.mdp.discount)
+        gap = factor * (high - low)
+        middle = TV + factor * 0.5 * (low + high)
+        return _State(middle, rows, float(middle.mean()), gap, max(abs(low), abs(high)))
+
+
+def value_iteration(
+    mdp: MDP,
+    tol: float = 1e-6,
+    method: Literal["auto", "jacobi", "gauss-seidel", "prioritised"] = "auto",
+    max_iter: int = 100_000,
+    time_budget: float | None = None,
+    trace: bool = False,
+) -> Plan:
+    r"""The best values and policy by repeated sweeps, until their proved error is at most ``tol``.
+
+    Parameters
+    ----------
+    mdp : MDP
+    tol : float > 0, default=1e-6
+        Upper minus lower bound of the best values, in every state.
+    method : {"auto", "jacobi", "gauss-seidel", "prioritised"}, default="auto"
+        What happens between two looks at the bounds: sweeps of the greedy policy alone (modified policy iteration); one
+        plain sweep; a sweep that uses new values at once; the states whose values change most, those first.
+    max_iter : int ≥ 1, default=100_000
+    time_budget : float > 0, default=None
+        Seconds.
+    trace : bool, default=False
+        Keep every iteration: ``gap`` is the width of the bounds, ``step`` the largest change.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=0.5)
+    >>> plan = value_iteration(mdp)
+    >>> plan.policy, plan.values.round(4).tolist()
+    ([1, 0], [1.0, 2.0])
+    >>> plan.certificate.loss < 1e-6, bool(np.all(plan.lower <= plan.upper))
+    (True, True)
+    """
+    if not tol > 0:
+        raise ValueError(f"tol must be a positive number, not {tol!r}.")
+    if method not in ("auto", "jacobi", "gauss-seidel", "prioritised"):
+        raise ValueError(f"method must be 'auto', 'jacobi', 'gauss-seidel' or 'prioritised', not {method!r}.")
+    sweeps = _Sweeps(mdp)
+
+    def advance(state: _State) -> _State:
+        V = state.values
+        if method == "gauss-seidel":
+            V = sweeps.in_place(V, np.arange(sweeps.n))
+        elif method == "prioritised":
+            error = np.abs(sweeps.best(V)[0] - V)
+            order = np.argsort(-error, kind="stable")
+            V = sweeps.in_place(V, order[error[order] >= 0.1 * error.max()])
+        elif method == "auto":
+            V = sweeps.policy(V, state.rows, 10)
+        return sweeps.state(V)
+
+    start = sweeps.state(np.zeros(sweeps.n))
+
+    def finished(before: _State, after: _State) -> str:
+        if after.gap <= 0.5 * tol:
+            return "converged"
+        # Rounding leaves bounds of some units of the values: less cannot be asked for.
+        floor = 16.0 * 2.0**-53 * float(np.abs(after.values).max()) / (1.0 - mdp.discount)
+        return "precision" if after.gap <= floor else ""
+
+    run = drive(start, advance, finished, max_iter, time_budget, trace, check_start=True)
+    state = run.state
+    rows = sweeps.best(state.values)[1]
+    # The greedy policy's own values, near enough that their bound is as good as the others.
+    own = sweeps.policy(state.values, rows, 1)
+    return Plan(mdp, state.values, rows, run.status, run.n_iter, run.trace, own)
+
+
+def policy_value(mdp: MDP, policy: Any) -> Array:
+    """The value of a policy in every state: the solution of (I − γP_π)V = r_π.
+
+    Parameters
+    ----------
+    mdp : MDP
+    policy : sequence of n_states actions, or dict state → action
+
+    Returns
+    -------
+    ndarray of shape (n_states,)
+
+    Examples
+    --------
+    >>> mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=0.5)
+    >>> policy_value(mdp, [0, 0]).tolist()
+    [0.0, 2.0]
+    """
+    return _solve(_Sweeps(mdp), mdp.rows(policy))
+
+
+def _solve(sweeps: _Sweeps, rows: Array) -> Array:
+    A = scipy.sparse.identity(sweeps.n, format="csc") - sweeps.mdp.discount * sweeps.P[rows].tocsc()
+    return np.atleast_1d(scipy.sparse.linalg.spsolve(A, sweeps.mdp.rewards[rows]))
+
+
+def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None = None, trace: bool = False) -> Plan:
+    """The best policy: solve for its values, improve it where another action is better, until none is.
+
+    Parameters
+    ----------
+    mdp : MDP
+    max_iter : int ≥ 1, default=1000
+    time_budget : float > 0, default=None
+        Seconds.
+    trace : bool, default=False
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=0.5)
+    >>> plan = policy_iteration(mdp)
+    >>> plan.values.tolist(), plan.certify(rigor="exact").loss
+    ([1.0, 2.0], 0.0)
+    """
+    sweeps = _Sweeps(mdp)
+
+    def state(rows: Array) -> _State:
+        V = _solve(sweeps, rows)
+        TV, greedy = sweeps.best(V)
+        # Another action only where it is better beyond rounding: policies then cannot come back.
+        least = V + 1e-12 * (1.0 + np.abs(V))
+        better = np.greater(TV, least)
+        gain = float(max((TV - V).max(), 0.0))
+        return _State(
+            V, np.where(better, greedy, rows), float(V.mean()), gain / (1.0 - mdp.discount), float(better.sum())
+        )
+
+    first = state(sweeps.best(np.zeros(sweeps.n))[1])
+    run = drive(
+        first,
+        lambda s: state(s.rows),
+        lambda before, after: after.step == 0.0,
+        max_iter,
+        time_budget,
+        trace,
+        check_start=True,
+    )
+    V, rows = run.state.values, run.state.rows
+    return Plan(mdp, V, rows, run.status, run.n_iter, run.trace, V)
+
+
+def finite_horizon(mdp: MDP, horizon: int, terminal: Any = None) -> FinitePlan:
+    """The best policy for a number of steps, by backward induction; the discount may be 1.
+
+    Parameters
+    ----------
+    mdp : MDP
+    horizon : int ≥ 1
+    terminal : array-like of shape (n_states,), default=None
+        Values after the last step; zero when None.
+
+    Returns
+    -------
+    FinitePlan
+
+    Examples
+    --------
+    >>> mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=1.0)
+    >>> finite_horizon(mdp, 3).values[0].tolist()
+    [2.0, 3.0]
+    """
+    if int(horizon) != horizon or horizon < 1:
+        raise ValueError(f"horizon must be a whole number of steps from 1 on, not {horizon!r}.")
+    last = np.zeros(mdp.n_states) if terminal is None else np.asarray(terminal, dtype=float)
+    if last.shape != (mdp.n_states,) or not np.all(np.isfinite(last)):
+        raise ValueError(f"terminal must hold a finite value for each of the {mdp.n_states} states.")
+    model = Model(mdp.data(), mdp.discount)
+    values = backward(model, int(horizon), None, last)[::-1]
+    rows = np.empty((int(horizon), mdp.n_states), dtype=np.int64)
+    for step, after in enumerate(values[1:]):
+        Q = model.choices(after).mid
+        for s in range(mdp.n_states):
+            a, b = mdp.first[s], mdp.first[s + 1]
+            rows[step, s] = a + int(np.argmax(Q[a:b]))
+    mid, low, high = (np.stack([getattr(v, name) for v in values]) for name in ("mid", "lower", "upper"))
+    return FinitePlan(mdp, mid, rows, low, high)
