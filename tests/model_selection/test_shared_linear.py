@@ -204,7 +204,10 @@ def test_ranks_that_are_not_nested():
     _same(pipe, {"pca__n_components": [0.5, 0.9], "pca__whiten": [True, False]}, X, y, cv=3)
     assert PCA()._nested_columns([{"n_components": 0.5}, {"n_components": 2}]) is None
     assert PCA(svd_solver="randomized")._nested_columns([{"n_components": 1}, {"n_components": 2}]) is None
-    with pytest.warns(FitFailedWarning, match="3 of 6 fits failed"):
+    with (
+        pytest.warns(FitFailedWarning, match="3 fits failed out of a total of 6"),
+        pytest.warns(UserWarning, match="non-finite"),
+    ):
         Search(pipe, {"pca__n_components": [2, 99]}, cv=3).fit(X, y)
 
 

@@ -78,6 +78,7 @@ def test_what_one_list_cannot_tell_is_fitted_alone(model, grid):
     assert not Search(model, grid, cv=2).fit(X, y).shared_
 
 
+@pytest.mark.filterwarnings("ignore")  # before it refuses, scikit-learn's search tells of each fold
 def test_bad_values_are_told_by_the_fit():
     X, y, _ = _data(40)
     with pytest.raises(ValueError, match="n_neighbors"):
