@@ -331,3 +331,14 @@ def test_certificates_survive_pickling_and_do_not_hold_the_data():
     model = pickle.loads(pickle.dumps(Ridge().fit(X, y)))
     assert model.certificate_.verify(X, y).holds
     assert model._promise is None
+
+
+def test_a_wide_ridge_is_proved_by_duality_alone():
+    """Nothing of the size d × d is formed: the proof of a wide fit is about as cheap as the fit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 60))
+    model = Ridge(alpha=1.0).fit(X, X[:, 0] + rng.normal(size=20))
+    assert [c.kind for c in model.certificates_] == ["duality"]
+    assert model.certificate_.holds
+    assert model.certificate_.relative_gap < 1e-10
+    assert {c.kind for c in Ridge().fit(X.T, rng.normal(size=60)).certificates_} == {"duality", "least-squares"}
