@@ -65,9 +65,32 @@ def test_counts():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 2))
     y = rng.poisson(np.exp(0.8 + 0.7 * x[:, 0]))
-    found = study({"a": x[:, 0], "b": x[:, 1], "visits": y}, "visits", models=["Poisson regression", "ridge"], folds=8)
+    found = study(
+        {"a": x[:, 0], "b": x[:, 1], "visits": y},
+        "visits",
+        models=["Poisson regression", "nearest neighbours"],
+        folds=8,
+    )
     assert found.record["settings"]["task"] == "counts"
     assert found.record["verdict"]["winner"] == "Poisson regression"
+    assert found.record["measure"]["name"] == "D²"
+    with pytest.raises(TableError, match="no model 'ridge' for this task"):  # it would predict negative visits
+        study({"a": x[:, 0], "visits": y}, "visits", models=["ridge"])
+
+
+def test_yardsticks_are_compared_and_never_chosen():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, size=(120, 2))
+    table = {"a": x[:, 0], "b": x[:, 1], "y": np.sign(x[:, 0] * x[:, 1]) + 0.1 * rng.normal(size=120)}
+    found = study(table, "y")
+    told = {y["name"]: y for y in found.record["comparison"]["yardsticks"]}
+    assert set(told) == {"gradient boosting", "random forest"}
+    assert not set(told) & {s["name"] for s in found.record["comparison"]["standings"]}
+    forest, best = told["random forest"], found.record["verdict"]["winner"]
+    standing = next(s for s in found.record["comparison"]["standings"] if s["name"] == best)
+    assert forest["minus_winner"] == pytest.approx(forest["mean"] - standing["mean"])
+    assert "against the chosen model" in forest["text"]
+    assert not study(table, "y", yardstick=False, time_budget=1.0).record["comparison"]["yardsticks"]
 
 
 def test_a_leak_is_named_and_the_rest_compared():

@@ -55,6 +55,7 @@ def study(
     keep: _Names = None,
     categories: _Names = None,
     workers: int | None = None,
+    yardstick: bool = True,
 ) -> int:
     """Compare every model that applies to a table, choose one, prove it, write the report.
 
@@ -84,6 +85,8 @@ def study(
         Columns of numbers to take as categories.
     workers
         Processes; as many as there are processors when not given.
+    yardstick
+        Run scikit-learn's gradient boosting and random forest in the same folds, for comparison only.
     """
     from certifit.cli import _commands
     from certifit.parallel import cores
@@ -103,6 +106,7 @@ def study(
         keep=_list(keep) or [],
         categories=_list(categories) or [],
         workers=count,
+        yardstick=yardstick,
     )
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
+from sklearn.metrics import make_scorer
 
 from certifit._types import Array
 
@@ -15,7 +17,7 @@ class Measure:
     """The score that decides: its name for people, for `Search`, and its best value."""
 
     name: str
-    scoring: str
+    scoring: Any
     words: str
 
 
@@ -25,12 +27,37 @@ AUC = Measure(
 ACCURACY = Measure("accuracy", "accuracy", "share of rows whose class is predicted")
 BALANCED = Measure("balanced accuracy", "balanced_accuracy", "mean over the classes of the share recognised")
 R2 = Measure("R²", "r2", "share of the target's variance that is explained")
+_LEAST = 1e-3  # of the mean count: a prediction below it counts as it, for the deviance of 0 is infinite
+
+
+def explained_deviance(y: Array, predicted: Array) -> float:
+    r"""Share of the Poisson deviance that is explained: :math:`D^2 = 1 - D(y, \hat y) / D(y, \bar y)`.
+
+    With :math:`D(y, m) = 2 \sum_i (y_i \log (y_i / m_i) - y_i + m_i)`; predictions count as at least a thousandth of
+    the mean.
+
+    Examples
+    --------
+    >>> y = np.array([0.0, 2.0, 4.0])
+    >>> [round(explained_deviance(y, m), 2) for m in (y, np.full(3, 2.0), y + 1.0)]
+    [1.0, 0.0, 0.73]
+    """
+    y, mean = np.asarray(y, dtype=float), float(np.mean(y))
+    if mean == 0.0:
+        return float("nan")
+    m = np.maximum(predicted, _LEAST * mean)
+    null = 2.0 * float(np.sum(xlogy(y, y / mean)))
+    loss = 2.0 * float(np.sum(xlogy(y, y / m) - y + m))
+    return 1.0 - loss / null if null > 0.0 else float("nan")
+
+
+D2 = Measure("D²", make_scorer(explained_deviance), "share of the Poisson deviance of the counts that is explained")
 
 
 def measure_for(task: str, y: Array) -> Measure:
-    """AUC for two classes, accuracy for more (balanced when a class is rare), R² for numbers."""
+    """AUC for two classes, accuracy for more (balanced when a class is rare), D² for counts, R² for other numbers."""
     if task != "classification":
-        return R2
+        return D2 if task == "counts" else R2
     _, counts = np.unique(y, return_counts=True)
     if len(counts) == 2:
         return AUC
@@ -70,6 +97,8 @@ def score(measure: Measure, y: Array, said: Answers) -> float:
         if said.scores is None:
             return float("nan")
         return float(metrics.roc(y, said.scores).auc)
+    if measure.name == "D²":
+        return explained_deviance(y, said.labels)
     if measure.name == "R²":
         return float(metrics.errors(y, said.labels).r2)
     counts = metrics.confusion(y, said.labels)

@@ -56,12 +56,14 @@ class Candidate:
         What people call it, where the table of families has no words for these settings.
     growth : pair of int
         The powers of rows and features with which its time grows.
+    yardstick : bool
+        Run in the same folds and reported, but never chosen: nothing could be proved about it.
 
     Examples
     --------
     >>> from certifit.study import TABLE
     >>> next(c for c in TABLE if c.name == "ridge").tasks
-    ('regression', 'counts')
+    ('regression',)
     """
 
     tasks: tuple[str, ...]
@@ -73,6 +75,7 @@ class Candidate:
     adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
     growth: tuple[int, int] = (1, 1)
     called: str = ""
+    yardstick: bool = False
 
     @property
     def name(self) -> str:
@@ -164,12 +167,12 @@ TABLE: tuple[Candidate, ...] = (
     Candidate(_ANY_VALUE, ("certifit.study._baseline:ConstantRegressor",)),
     # -- linear ------------------------------------------------------------------------------------
     Candidate(
-        _ANY_VALUE, ("certifit.linear_model:LinearRegression",), encoder=_FULL_RANK, limits=Limits(features=2_000)
+        (VALUES,), ("certifit.linear_model:LinearRegression",), encoder=_FULL_RANK, limits=Limits(features=2_000)
     ),
-    Candidate(_ANY_VALUE, ("certifit.linear_model:Ridge",), _ALPHA),
-    Candidate(_ANY_VALUE, ("certifit.linear_model:Lasso",), {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))}),
+    Candidate((VALUES,), ("certifit.linear_model:Ridge",), _ALPHA),
+    Candidate((VALUES,), ("certifit.linear_model:Lasso",), {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))}),
     Candidate(
-        _ANY_VALUE,
+        (VALUES,),
         ("certifit.linear_model:ElasticNet",),
         {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 6)), "l1_ratio": (0.2, 0.5, 0.8)},
     ),
@@ -228,7 +231,7 @@ TABLE: tuple[Candidate, ...] = (
         adapt=_few_components,
     ),
     Candidate(
-        _ANY_VALUE,
+        (VALUES,),
         ("certifit.decomposition:PCA", "certifit.linear_model:LinearRegression"),
         {"pca__n_components": (1, 2, 3, 5, 8, 12, 20)},
         limits=Limits(features=2_000),
@@ -243,7 +246,7 @@ TABLE: tuple[Candidate, ...] = (
         growth=(1, 2),
     ),
     Candidate(
-        _ANY_VALUE,
+        (VALUES,),
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:Ridge"),
         _ALPHA,
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
@@ -259,7 +262,7 @@ TABLE: tuple[Candidate, ...] = (
         called="SVM with Gaussian kernel",
     ),
     Candidate(
-        _ANY_VALUE,
+        (VALUES,),
         ("certifit.kernel_ridge:KernelRidge",),
         {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
         {"KernelRidge": {"kernel": "rbf"}},
@@ -268,9 +271,41 @@ TABLE: tuple[Candidate, ...] = (
     ),
 )
 
+"""Candidates. Models of counts predict no negative ones: least squares and its kin are for other numbers."""
+
+YARDSTICKS: tuple[Candidate, ...] = (
+    Candidate(
+        (CLASSES,), ("sklearn.ensemble:HistGradientBoostingClassifier",), encoder=_RAW, called="gradient boosting",
+        limits=Limits(classes=20), yardstick=True,
+    ),
+    Candidate(
+        (VALUES,), ("sklearn.ensemble:HistGradientBoostingRegressor",), encoder=_RAW, called="gradient boosting",
+        yardstick=True,
+    ),
+    Candidate(
+        (COUNTS,), ("sklearn.ensemble:HistGradientBoostingRegressor",), encoder=_RAW, called="gradient boosting",
+        settings={"HistGradientBoostingRegressor": {"loss": "poisson"}}, yardstick=True,
+    ),
+    Candidate(
+        (CLASSES,), ("sklearn.ensemble:RandomForestClassifier",), encoder=_RAW, called="random forest",
+        limits=Limits(cells=5_000_000), yardstick=True,
+    ),
+    Candidate(
+        _ANY_VALUE, ("sklearn.ensemble:RandomForestRegressor",), encoder=_RAW, called="random forest",
+        limits=Limits(cells=2_000_000), yardstick=True,
+    ),
+)  # fmt: skip
+"""scikit-learn's ensembles with their default settings: how much a model one can prove and read gives away."""
+
 
 def candidates(
-    task: str, rows: int, features: int, classes: int, positive: bool, asked: tuple[str, ...] | None = None
+    task: str,
+    rows: int,
+    features: int,
+    classes: int,
+    positive: bool,
+    asked: tuple[str, ...] | None = None,
+    yardsticks: bool = False,
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Candidates for a task, and those skipped with the reason.
 
@@ -280,7 +315,8 @@ def candidates(
     >>> [c.name for c in found]
     ['baseline', 'ridge']
     """
-    known = [c for c in TABLE if task in c.tasks and c.available()]
+    table = (*TABLE, *YARDSTICKS) if yardsticks else TABLE
+    known = [c for c in table if task in c.tasks and c.available()]
     if asked is not None:
         names = {c.name for c in known}
         wrong = [a for a in asked if a not in names]

@@ -29,7 +29,7 @@ def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
 
 def refuse_without_models(plan: StudyPlan, verdict: Verdict, skipped: Sequence[Skipped]) -> None:
     """A comparison in which no model but the baseline took part is none: say what to raise."""
-    if len(plan.candidates) == 1 or len(verdict.standings) > 1:
+    if sum(not c.yardstick for c in plan.candidates) == 1 or len(verdict.standings) > 1:
         return
     reasons = skipped_lines([item for item in skipped if item not in plan.skipped])
     late = any(why.startswith("the time budget") for _, why in skipped)

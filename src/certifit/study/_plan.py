@@ -107,16 +107,21 @@ class StudyPlan:
         """Places of the candidates as they are run: the baseline, then by order of magnitude of their effort."""
         rows, features = self.work.X.shape
         tiers = [math.floor(math.log10(max(c.effort(rows, features), 1.0))) for c in self.candidates]
-        return sorted(range(len(self.candidates)), key=lambda i: (i > 0, tiers[i], i))
+        return sorted(range(len(self.candidates)), key=lambda i: (i > 0, self.candidates[i].yardstick, tiers[i], i))
 
     def steps(self) -> list[Step]:
         """All pieces of work in the order in which they are run."""
         return [Step(i, k) for i in self.order() for k in range(len(self.work.folds))]
 
 
-def plan_study(facts: Facts, models: Sequence[str] | None, folds: int | None, seed: int) -> StudyPlan:
-    """The plan for a table: all models that suit it (or those asked for), on folds of their own number or as asked."""
-    chosen, skipped = choose_candidates(facts, models)
+def plan_study(
+    facts: Facts, models: Sequence[str] | None, folds: int | None, seed: int, yardsticks: bool = False
+) -> StudyPlan:
+    """The plan for a table: all models that suit it (or those asked for), on folds of their own number or as asked.
+
+    Yardsticks come last, and only where all models are compared.
+    """
+    chosen, skipped = choose_candidates(facts, models, yardsticks and models is None)
     work = plan_work(facts, measure_for(facts.task, facts.y), folds, seed)
     return StudyPlan(tuple(chosen), work, tuple(skipped))
 
@@ -152,14 +157,16 @@ def plan_work(facts: Facts, measure: Measure, folds: int | None, seed: int) -> W
     return Work(facts.X, facts.y, facts.schema, measure, split, inner, seed, facts.task)
 
 
-def choose_candidates(facts: Facts, models: Sequence[str] | None) -> tuple[list[Candidate], list[Skipped]]:
+def choose_candidates(
+    facts: Facts, models: Sequence[str] | None, yardsticks: bool = False
+) -> tuple[list[Candidate], list[Skipped]]:
     """The candidates for these data, and those that do not suit them, with the reason."""
     features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
     classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
     positive = facts.task != "classification" and bool(np.min(facts.y) > 0)
     asked = None if models is None else tuple(models)
     try:
-        return candidates(facts.task, len(facts.y), features, classes, positive, asked)
+        return candidates(facts.task, len(facts.y), features, classes, positive, asked, yardsticks)
     except ValueError as error:
         raise TableError(str(error)) from None
 

@@ -17,7 +17,7 @@ import certifit
 from certifit.files import Table, TableModel, from_bytes, to_bytes, write_atomic
 from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._facts import Facts, examine
-from certifit.study._plan import Budget, StudyPlan, Work, plan_study
+from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
 
 
 class Listener(Protocol):
@@ -126,6 +126,7 @@ def run(
     keep: Sequence[str] = (),
     categories: Sequence[str] = (),
     workers: int = 1,
+    yardstick: bool = True,
     listener: Listener | None = None,
 ) -> Study:
     """Compare every model that applies to a table, choose one, refit it, prove it.
@@ -151,6 +152,9 @@ def run(
         categories although they hold numbers.
     workers : int ≥ 1, default=1
         Processes; with more than one, work that overruns the time budget is ended.
+    yardstick : bool, default=True
+        Whether scikit-learn's gradient boosting and random forest run in the same folds, for comparison only (where
+        all models are compared).
     listener : Listener, default=None
         Told about progress.
 
@@ -173,17 +177,9 @@ def run(
     hear.say("reading", _describe.summary(facts))
     for remark in _describe.remarks(facts):
         hear.say("noticed", remark)
-    plan = plan_study(facts, models, folds, seed)
-    measure = plan.work.measure
-    hear.say("comparing", f"{len(plan.candidates)} models, nested {len(plan.work.folds)}-fold, by {measure.name}")
-    results = _runner.execute(plan, _runner.Allowance(budget.comparison, budget.stop), workers, hear.progress)
-    verdict = _verdict.decide(results, plan.work.folds, measure)
-    skipped = [*plan.skipped, *_outlook.unfinished(results, len(plan.work.folds))]
-    _outlook.refuse_without_models(plan, verdict, skipped)
-    words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped))
-    hear.say("verdict", words)
-    for line in _outlook.skipped_lines(skipped):
-        hear.say("skipped", line)
+    plan = plan_study(facts, models, folds, seed, yardstick)
+    found = _compare(plan, budget, workers, hear)
+    verdict, measure = found.verdict, plan.work.measure
     pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     record: dict[str, Any] = {
@@ -193,8 +189,8 @@ def run(
         "data": _describe.describe(facts),
         "settings": _settings(plan, facts, time_budget, asked),
         "measure": {"name": measure.name, "words": measure.words},
-        "comparison": {"standings": _verdict.to_record(verdict), "skipped": [list(item) for item in skipped]},
-        "verdict": _chosen(verdict, words, parameters, how),
+        "comparison": found.record(),
+        "verdict": _chosen(verdict, found.words, parameters, how),
     }
     record |= _look_into(verdict, pipeline, plan.work, facts, budget.stop)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
@@ -205,6 +201,41 @@ def run(
     if out is not None:
         hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
     return study
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What came of the comparison."""
+
+    verdict: _verdict.Verdict
+    words: str
+    skipped: list[Skipped]
+    yardsticks: list[dict[str, Any]]
+
+    def record(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        skipped = [list(item) for item in self.skipped]
+        return {"standings": _verdict.to_record(self.verdict), "skipped": skipped, "yardsticks": self.yardsticks}
+
+
+def _compare(plan: StudyPlan, budget: Budget, workers: int, hear: Listener) -> _Compared:
+    """Run the plan, decide, and say what is to be said."""
+    measure, folds = plan.work.measure, plan.work.folds
+    models = [c for c in plan.candidates if not c.yardstick]
+    hear.say("comparing", f"{len(models)} models, nested {len(folds)}-fold, by {measure.name}")
+    allowance = _runner.Allowance(budget.comparison, budget.stop)
+    results = _runner.execute(plan, allowance, workers, hear.progress)
+    verdict = _verdict.decide([r for r in results if not r.candidate.yardstick], folds, measure)
+    skipped = [*plan.skipped, *_outlook.unfinished(results, len(folds))]
+    _outlook.refuse_without_models(plan, verdict, skipped)
+    words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped))
+    hear.say("verdict", words)
+    yardsticks = _verdict.yardsticks(results, verdict, folds)
+    for y in yardsticks:
+        hear.say("yardstick", y["text"])
+    for line in _outlook.skipped_lines(skipped):
+        hear.say("skipped", line)
+    return _Compared(verdict, words, skipped, yardsticks)
 
 
 def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: Mapping[str, Any]) -> dict[str, Any]:

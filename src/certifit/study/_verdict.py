@@ -175,6 +175,31 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
     return tuple(sorted(found, key=lambda s: -s.mean))
 
 
+def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold]) -> list[dict[str, Any]]:
+    """How models that are never chosen compare with the choice, in words and figures (95 % intervals)."""
+    held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
+    found = []
+    for r in results:
+        if not r.candidate.yardstick or not r.complete(len(folds)) or not np.all(np.isfinite(r.scores)):
+            continue
+        gain, half, _ = corrected(r.scores - verdict.winner.scores, held_out)
+        mean, width, _ = corrected(r.scores, held_out)
+        what = f"{_capital(r.name)} scores {_number(mean)}, {signed(gain)} ± {_number(half)} against the chosen model"
+        if gain - half > 0.0:
+            what += ": the price of a model that can be proved and read"
+        elif gain + half < 0.0:
+            what += ": significantly worse"
+        else:
+            what += ": not a significant difference"
+        found.append(
+            {
+                "name": r.name, "text": what + ".", "mean": mean, "interval": [mean - width, min(mean + width, 1.0)],
+                "minus_winner": gain, "half_width": half, "fold_scores": [float(v) for v in r.scores],
+            }
+        )  # fmt: skip
+    return found
+
+
 def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = ()) -> str:
     """The verdict in one paragraph; models that usually matter and are missing from it come first."""
     text = _in_words(verdict, measure)
