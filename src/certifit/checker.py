@@ -684,7 +684,7 @@ def check(proof, table, say=print):
         say("ok  %s: stated %r, proved %s" % (name, figures[name], shown))
     if proof["kind"] != "mercer" and e.get("kernel", ["given"] if "gram" in e else None) in GIVEN:
         say("assumed: the given kernel values come from a Mercer kernel")
-def main(args):
+def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
     try:
         with open(args[0], encoding="utf-8") as file: proof = json.load(file)

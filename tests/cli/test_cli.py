@@ -108,6 +108,22 @@ def test_verify_accepts_and_refuses_after_one_changed_number(folder, capsys):
     assert "DOES NOT HOLD" in capsys.readouterr().out
 
 
+def test_prove_and_check(folder, capsys):
+    model, proof = str(folder / "out" / "model.certifit"), str(folder / "fit.proof")
+    assert main(["prove", model, str(folder / "t.csv"), "--out", proof]) == 0
+    assert f"certifit check {proof} {proof}.csv" in capsys.readouterr().out
+    assert main(["check", proof, f"{proof}.csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "PROVED"
+    assert main(["check", str(folder / "out" / "model.proof"), str(folder / "out" / "model.proof.csv")]) == 0
+    assert "model.proof.csv" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "PROVED" in capsys.readouterr().out
+    text = (folder / "fit.proof.csv").read_text()
+    (folder / "fit.proof.csv").write_text(text.replace("1.0", "2.0", 1))
+    assert main(["check", proof, f"{proof}.csv"]) == 1
+    assert capsys.readouterr().out.startswith("NOT PROVED")
+    assert main(["check", str(folder / "none.proof"), f"{proof}.csv"]) == 2
+
+
 def test_evaluate_show_certify_and_explain(folder, capsys):
     model, table = str(folder / "out" / "model.certifit"), str(folder / "t.csv")
     assert main(["evaluate", model, table]) == 0
@@ -294,4 +310,4 @@ def test_killed_while_writing_every_file_is_whole(tmp_path):
     record = json.loads((tmp_path / "record.json").read_text())
     assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")
     assert cf.load(tmp_path / "model.certifit").schema.target.name == "y"
-    assert set(record["digests"]) == {"report.html", "model.certifit"}
+    assert set(record["digests"]) == {"report.html", "model.certifit", "model.proof", "model.proof.csv"}

@@ -288,9 +288,12 @@ def _names(record: Any) -> Iterable[str]:
             yield from _names(part)
 
 
+_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
+
+
 def _tree_limit(evidence: Evidence) -> str:
     beyond = {
-        "the absolute error": evidence["criterion"] == "absolute_error",
+        f"the criterion {evidence['criterion']!r}": evidence["criterion"] not in _CRITERIA,
         "questions about categories": any(c is not None for c in evidence["categories"]),
         "columns drawn at random": evidence.get("drawn") is not None,
         "pruning by validation rows": evidence.get("validation") is not None,

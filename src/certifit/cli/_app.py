@@ -29,6 +29,7 @@ study/model.certifit and study/record.json. Then:
 
     certifit predict study/model.certifit new.csv --out predictions.csv
     certifit verify  study/model.certifit patients.csv
+    certifit check   study/model.proof study/model.proof.csv
 
 A table is a CSV, TSV, Parquet, Arrow or Excel file; example:breast-cancer, example:iris, example:wine and
 example:diabetes are tables to try things on.
@@ -256,6 +257,43 @@ def verify(model: Path, data: str, /) -> int:
     from certifit.cli import _commands
 
     return _commands.verify(model, data)
+
+
+@app.command
+def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proof")) -> int:
+    """Write the proof of a model as a file that checks with nothing but Python's standard library.
+
+    Parameters
+    ----------
+    model
+        A file of certifit study or fit.
+    data
+        The table it was fitted to: then OUT.csv holds the rows as the model saw them, for certifit check.
+    out
+        The proof file.
+    """
+    from certifit.cli import _commands
+
+    return _commands.prove(model, data, out)
+
+
+@app.command
+def check(proof: Path, table: Path, /) -> int:
+    """Check a proof file against the table written beside it, in exact arithmetic.
+
+    The same as python checker.py PROOF TABLE, where checker.py is one file that can be copied to any machine with
+    Python. Exit code 0 when the claim is proved, 1 when not.
+
+    Parameters
+    ----------
+    proof
+        A file of certifit prove, certifit study or certificate.save.
+    table
+        The CSV or .npy file of the rows as the model saw them.
+    """
+    from certifit.cli import _commands
+
+    return _commands.check(proof, table)
 
 
 @app.command

@@ -272,6 +272,37 @@ def verify(path: Path, data: str) -> int:
     return 0 if outcome.holds else 1
 
 
+def prove(path: Path, data: str | None, out: Path) -> int:
+    """certifit prove."""
+    from certifit.certificates import write_table
+    from certifit.files import certificates_of
+
+    model = _model(path)
+    found = certificates_of(model.pipeline)
+    if not found:
+        raise CertifitError(f"{path} carries no certificate.")
+    found[0].save(out)
+    _say(f"wrote {out}: {found[0].claim}")
+    if data is None:
+        return 0
+    table, _ = read(data)
+    y, present = model.schema.labels(table)
+    beside = Path(f"{out}.csv")
+    write_table(beside, model.features(model.read(table).X[present]), y[present])
+    _say(f"wrote {beside}; check them with: certifit check {out} {beside}")
+    return 0
+
+
+def check(proof: Path, table: Path) -> int:
+    """certifit check."""
+    from certifit.checker import main
+
+    for path in (proof, table):
+        if not path.exists():
+            raise UsageError(f"There is no file {path}.")
+    return int(main([str(proof), str(table)]))
+
+
 def explain(path: Path, row: str) -> int:
     """certifit explain."""
     from certifit.study import explain as tell

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,10 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 import certifit
-from certifit.files import Table, TableModel, from_bytes, to_bytes, write_atomic
+from certifit.certificates import write_table
+from certifit.exceptions import CertifitError
+from certifit.files import Table, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
 from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._facts import Facts, examine
 from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
+
+_PROOF_CELLS = 2_000_000  # numbers of the encoded table up to which a proof file is written
 
 
 class Listener(Protocol):
@@ -62,6 +66,8 @@ class Study:
         Everything, as JSON holds it; `certifit.report.render` makes the page from it.
     model : TableModel
         The chosen model, fitted on all rows.
+    training : (X, y) or None
+        The rows as the chosen model saw them: what its certificates speak about.
 
     Examples
     --------
@@ -75,6 +81,7 @@ class Study:
 
     record: dict[str, Any]
     model: TableModel
+    training: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:
@@ -83,6 +90,9 @@ class Study:
 
     def write(self, out: str | os.PathLike[str]) -> list[Path]:
         """Write report.html, model.certifit and, last, record.json with the digests of the others.
+
+        Where the chosen model's certificate has a proof file, model.proof and model.proof.csv (the rows as the model
+        saw them) are written as well; ``certifit check`` takes both.
 
         Parameters
         ----------
@@ -94,15 +104,35 @@ class Study:
         from certifit.report import render
 
         folder = Path(out)
-        parts = {"report.html": render(self.record).encode(), "model.certifit": to_bytes(self.model)}
+        proof = self._write_proof(folder)
+        record = self.record | {"proofs": self.record.get("proofs", {}) | {"files": proof}}
+        parts = {"report.html": render(record).encode(), "model.certifit": to_bytes(self.model)}
         self._check_reload(parts["model.certifit"])
+        parts |= {name: (folder / name).read_bytes() for name in proof}
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
         parts["record.json"] = json.dumps(
-            self.record | {"digests": digests}, indent=1, ensure_ascii=False, allow_nan=False
+            record | {"digests": digests}, indent=1, ensure_ascii=False, allow_nan=False
         ).encode()
         for name, data in parts.items():
-            write_atomic(folder / name, data)
+            if name not in proof:
+                write_atomic(folder / name, data)
         return [folder / name for name in parts]
+
+    def _write_proof(self, folder: Path) -> list[str]:
+        """model.proof and its table; nothing (and no older ones) where the claim has no proof file or is too large."""
+        names = ["model.proof", "model.proof.csv"]
+        found = certificates_of(self.model.pipeline)
+        if found and self.training is not None and self.training[0].size <= _PROOF_CELLS:
+            try:
+                found[0].save(folder / names[0])
+            except CertifitError:  # a kind, or an option, that the checker does not know
+                pass
+            else:
+                write_table(folder / names[1], *self.training)
+                return names
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        return []
 
     def _check_reload(self, data: bytes) -> None:
         """The model that is written must be the model that was fitted."""
@@ -197,7 +227,8 @@ def run(
     record["seconds"] = round(budget.spent(), 2)
     for line in _outlook.proof_lines(record):
         hear.say("proof", line)
-    study = Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts)))
+    training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y
+    study = Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts)), training)
     if out is not None:
         hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
     return study
