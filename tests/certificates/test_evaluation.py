@@ -55,7 +55,10 @@ def test_hold_out_interval_is_clopper_pearson(rigor):
     assert c.low <= exact.low <= exact.high <= c.high
     assert c.verify(X, y).holds
     assert c.verify(X, y, rigor="exact").holds
-    assert c.assumes == ("rows are independent draws from one distribution",)
+    assert c.assumes == (
+        "rows are independent draws from one distribution",
+        "the model was fitted and chosen without these rows",
+    )
     assert Certificate.from_dict(c.to_dict()).verify(X, y).holds
 
 

@@ -153,17 +153,14 @@ def test_an_enemy_is_refused():
         ({"discount": 1.5}, data),
         ({"values": c.evidence["values"] * np.nan}, data),
     ):
-        with pytest.raises(ValueError):
-            issue("policy", other, {**c.evidence, **change})
+        assert not issue("policy", other, {**c.evidence, **change}).holds
         assert not forged(c, **change).verify(X, y).holds
     from certifit.certificates import Data
 
-    with pytest.raises(ValueError, match="sum to one"):
-        issue("policy", Data.of(bad, y), c.evidence)
+    assert "sum to one" in issue("policy", Data.of(bad, y), c.evidence).failures[0]
     bad = X.toarray()
     bad[0, 1:3] += [-2.0, 2.0]
-    with pytest.raises(ValueError, match="not negative"):
-        issue("policy", Data.of(bad, y), c.evidence)
+    assert "not negative" in issue("policy", Data.of(bad, y), c.evidence).failures[0]
     # Other values prove less, never more than is true.
     shifted = reissued(c, data, values=c.evidence["values"] + np.arange(6.0))
     assert shifted.loss > c.loss

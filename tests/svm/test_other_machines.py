@@ -254,7 +254,7 @@ def test_kernel_perceptron_says_when_it_is_not_done_and_refuses_tampering():
     c = KernelPerceptron(kernel="linear", max_iter=5, trace=True).fit(X, y).certificate_
     assert c.holds
     assert not c.separated
-    assert "not separated" in c.claim
+    assert "does not separate" in c.claim
     X, y = _apart(4)
     model = KernelPerceptron(kernel=lambda A, B: A @ B.T, shuffle=True, random_state=0).fit(X, y)
     assert model.certificate_.verify(X, y)

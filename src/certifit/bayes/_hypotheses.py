@@ -193,7 +193,6 @@ class HypothesisSpace:
         """
         seen = list(outcomes)
         evidence = {
-            "hypotheses": [str(h) for h in self.hypotheses],
             "outcomes": [cell_word(o) for o in self.outcomes],
             "priors": self.priors,
             "likelihoods": self.likelihoods,

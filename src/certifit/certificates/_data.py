@@ -164,6 +164,13 @@ def _word(v: Any) -> list[str]:
     return ["word", str(v)]
 
 
+def _listed(v: Any) -> Any:
+    """Arrays inside lists and records, for JSON."""
+    if isinstance(v, np.ndarray):
+        return v.tolist()
+    raise TypeError(f"evidence holds numbers, words, lists and arrays, not {type(v).__name__}")
+
+
 def digest_evidence(evidence: Evidence) -> str:
     """SHA-256 of coefficients, multipliers and whatever else the proof uses."""
     h = hashlib.sha256()
@@ -175,5 +182,5 @@ def digest_evidence(evidence: Evidence) -> str:
         elif isinstance(value, np.ndarray):
             _feed(h, value)
         else:
-            h.update(json.dumps(value, sort_keys=True).encode())
+            h.update(json.dumps(value, sort_keys=True, default=_listed).encode())
     return h.hexdigest()

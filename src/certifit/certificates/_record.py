@@ -20,6 +20,7 @@ from certifit._atomic import write_atomic
 from certifit._types import Array
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._formulas import assumed
+from certifit.certificates._schema import Form, check_form
 
 Sense = Literal["upper", "lower", "about", "roughly", "equal"]
 
@@ -47,7 +48,9 @@ class Figure:
         if self.sense == "lower":
             return bool(self.proved >= stated)
         slack = 1e-9 if self.sense == "about" else 0.1
-        return bool(stated == self.proved) or bool(abs(stated - self.proved) <= slack * abs(self.proved) + 1e-300)
+        if not (math.isfinite(stated) and math.isfinite(self.proved)):
+            return bool(stated == self.proved)
+        return bool(abs(stated - self.proved) <= slack * abs(self.proved) + 1e-300)
 
 
 def upper(value: Any) -> Figure:
@@ -139,6 +142,10 @@ class Kind(ABC):
     name: ClassVar[str]
     theorem: ClassVar[str]
     assumes: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[Mapping[str, Form]] = {}
+    """The fields of the evidence and their forms; a kind that lists none checks them itself."""
+    may: ClassVar[Mapping[str, Form]] = {}
+    """Fields that may be there besides."""
 
     @abstractmethod
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
@@ -317,29 +324,33 @@ class Certificate:
         """
         if self.kind not in _KINDS:
             return Verification((Check("a known kind of certificate", False, self.kind),), True)
-        kind = _KINDS[self.kind]
-        data = Data.of(X, y, sample_weight, offset).as_in(self.digests.get("data"))
+        try:
+            data = Data.of(X, y, sample_weight, offset).as_in(self.digests.get("data"))
+        except Exception:  # what cannot even be read is not what was certified
+            data = None
         same = data is not None and self.about in ({}, data.facts())
         checks = [Check("the data are those certified", same, "SHA-256")]
         if data is None or not same:
             return Verification(tuple(checks), False)
-        intact = digest_evidence(self.evidence) == self.digests.get("evidence")
-        checks.append(Check("the evidence is unchanged", intact, "SHA-256"))
         try:
-            with np.errstate(all="ignore"):  # overflow makes radii infinite: a doubt, not a warning
-                proof = kind.prove(data, self.evidence, rigor or self.rigor)
-        except (ArithmeticError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-            checks.append(Check("the evidence is complete and well-formed", False, str(error)))
-            return Verification(tuple(checks), True)
-        checks.extend(proof.checks)
-        checks.extend(self._compare(proof, kind))
+            checks.extend(self._recheck(data, rigor or self.rigor))
+        except Exception as error:  # evidence comes from anybody: whatever goes wrong in reading it is a refusal
+            checks.append(_malformed(error))
         return Verification(tuple(checks), True)
+
+    def _recheck(self, data: Data, rigor: Rigor) -> list[Check]:
+        """The checks of the evidence itself, of what it proves, and of what is stated."""
+        intact = digest_evidence(self.evidence) == self.digests.get("evidence")
+        kind = _KINDS[self.kind]
+        proof = _prove(kind, data, self.evidence, rigor)
+        return [Check("the evidence is unchanged", intact, "SHA-256"), *proof.checks, *self._compare(proof, kind)]
 
     def _compare(self, proof: Proof, kind: Kind) -> list[Check]:
         """What is stated against what was just proved."""
         checks = [
             Check("the same figures are stated", set(self.figures) == set(proof.figures)),
             Check("the stated outcome is the proved one", self.holds == proof.holds, f"holds={proof.holds}"),
+            Check("a proved claim lists no failures", not self.holds or not self.failures),
             Check(
                 "the words say what the figures say",
                 self.claim == kind.claim(self.figures, self.evidence)
@@ -394,20 +405,23 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
-        """The certificate of a record made by `to_dict`."""
-        return cls(
-            kind=record["kind"],
-            claim=record["claim"],
-            theorem=record["theorem"],
-            holds=bool(record["holds"]),
-            figures={k: _rich(v) for k, v in record["figures"].items()},
-            evidence={k: _rich(v) for k, v in record["evidence"].items()},
-            assumes=tuple(record["assumes"]),
-            digests=dict(record["digests"]),
-            rigor=record.get("rigor", "float"),
-            failures=tuple(record.get("failures", ())),
-            about=dict(record.get("about", {})),
-        )
+        """The certificate of a record made by `to_dict`; ValueError for anything else."""
+        try:
+            return cls(
+                kind=record["kind"],
+                claim=record["claim"],
+                theorem=record["theorem"],
+                holds=bool(record["holds"]),
+                figures={k: _rich(v) for k, v in record["figures"].items()},
+                evidence={k: _rich(v) for k, v in record["evidence"].items()},
+                assumes=tuple(record["assumes"]),
+                digests=dict(record["digests"]),
+                rigor=record.get("rigor", "float"),
+                failures=tuple(record.get("failures", ())),
+                about=dict(record.get("about", {})),
+            )
+        except (*_UNREADABLE, RecursionError) as error:
+            raise ValueError(f"This is not the record of a certificate: {error!r}.") from error
 
     def tampered(self, **changes: Any) -> Certificate:
         """A copy with other contents: for tests and demonstrations that `verify` refuses it.
@@ -418,6 +432,26 @@ class Certificate:
             Fields to replace, by name; digests stay as they are unless given.
         """
         return replace(self, **changes)
+
+
+# What evidence of wrong types, shapes or values raises when it is read.
+_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def _malformed(error: Exception) -> Check:
+    return Check("the evidence is complete and well-formed", False, str(error) or type(error).__name__)
+
+
+def _prove(kind: Kind, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
+    """What a kind proves; overflow makes radii infinite, which is a doubt and not worth a warning."""
+    if rigor not in ("float", "exact"):
+        raise ValueError(f"rigor is 'float' or 'exact', not {rigor!r}")
+    if not np.all((data.weights >= 0.0) & np.isfinite(data.weights)):
+        raise ValueError("weights are finite and not negative")
+    if kind.needs:
+        check_form(evidence, kind.needs, kind.may)
+    with np.errstate(all="ignore"):
+        return kind.prove(data, evidence, rigor)
 
 
 def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> Certificate:
@@ -437,6 +471,7 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
     Returns
     -------
     Certificate
+        With ``holds`` False and the reason in ``failures`` where the evidence is incomplete or malformed.
 
     Examples
     --------
@@ -447,20 +482,28 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
     >>> again = issue(c.kind, Data.of(X, y), c.evidence)
     >>> again.holds, again.gap == c.gap
     (True, True)
+    >>> issue(c.kind, Data.of(X, y), {}).holds
+    False
     """
+    if kind not in _KINDS:
+        raise ValueError(f"Unknown kind of certificate {kind!r}; known are {', '.join(kinds())}.")
     which = _KINDS[kind]
     evidence = {k: plain(v) for k, v in evidence.items() if v is not None}
-    with np.errstate(all="ignore"):
-        proof = which.prove(data, evidence, rigor)
-    figures = {k: f.stated for k, f in proof.figures.items()}
+    try:
+        proof = _prove(which, data, evidence, rigor)
+        figures = {k: f.stated for k, f in proof.figures.items()}
+        claim, assumes = which.claim(figures, evidence), which.assumptions(evidence)
+    except _UNREADABLE as error:
+        proof, figures = Proof({}, (_malformed(error),)), {}
+        claim, assumes = "Nothing is proved: the evidence is not complete and well-formed.", which.assumes
     return Certificate(
         kind=kind,
-        claim=which.claim(figures, evidence),
+        claim=claim,
         theorem=which.theorem,
         holds=proof.holds,
         figures=figures,
         evidence=evidence,
-        assumes=which.assumptions(evidence),
+        assumes=assumes,
         digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
         rigor=rigor,
         failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),

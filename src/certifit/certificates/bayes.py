@@ -16,19 +16,22 @@ expected sufficient statistics equal the observed means.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.special
+import scipy.sparse
 
 from certifit._types import Array
-from certifit.certificates._ball import Ball, dot
+from certifit.certificates._ball import Ball, dot, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._frame import rounded
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER, RECORD, WHOLE, word
 from certifit.certificates.counts import category_columns
 from certifit.certificates.spectrum import centred_scatter, frobenius
 
 _LEVEL = 1e-6  # how far from level, as a share of the data's weight, still counts as a maximum
+_SMALL = 20_000  # entries of X up to which the equations are formed in rationals
 _FIT = 1e-9  # how far an expected statistic may be from the observed one, in standard deviations
 
 
@@ -42,10 +45,19 @@ class FiniteBayes(Kind):
 
     name = "finite-bayes"
     theorem = "Bayes' rule"
+    needs: ClassVar = {
+        "outcomes": LABELS,
+        "priors": FINITE,
+        "likelihoods": FINITE,
+        "posterior": FINITE,
+        "log_evidence": NUMBER,
+    }
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         prior, table, stated = (np.asarray(evidence[k], dtype=float) for k in ("priors", "likelihoods", "posterior"))
         names = list(evidence["outcomes"])
+        if prior.ndim != 1 or table.shape != (len(prior), len(names)) or stated.shape != prior.shape:
+            raise ValueError("one prior, one posterior and one row of likelihoods per hypothesis are needed")
         codes = category_columns(data.X, [0], [names])[:, 0] if len(data.X) else np.zeros(0, dtype=int)
         counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(float)
         with np.errstate(divide="ignore"):
@@ -99,52 +111,146 @@ class EvidenceMaximum(Kind):
     """The posterior covariance is right, and the evidence is level in both precisions.
 
     Evidence: ``coef`` (d,), ``intercept``, ``fit_intercept``, ``sigma`` (d, d), ``alpha``, ``lambda``, ``hyper``
-    (α₁, α₂, λ₁, λ₂), ``free`` (which of α, λ were chosen by the evidence), ``centre``.
+    (α₁, α₂, λ₁, λ₂), ``free`` (which of α, λ were chosen by the evidence), ``centre`` (any point near the rows, which
+    only keeps rounding small; zero where there is no offset).
     """
 
     name = "evidence-maximum"
     theorem = "MacKay's fixed points are where the derivative of the log evidence vanishes"
+    needs: ClassVar = {"coef": FINITE, "intercept": NUMBER, "fit_intercept": FLAG, "sigma": FINITE, "alpha": NUMBER,
+             "lambda": NUMBER, "hyper": FINITE, "free": LABELS, "centre": FINITE}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         w, sigma = (np.asarray(evidence[k], dtype=float) for k in ("coef", "sigma"))
         alpha, lam = float(evidence["alpha"]), float(evidence["lambda"])
         a1, a2, l1, l2 = (float(v) for v in evidence["hyper"])
-        offset = bool(evidence["fit_intercept"])
-        d = len(w)
-        S, _, total = centred_scatter(data, np.asarray(evidence["centre"], dtype=float), about_mean=offset)
-        H = S * alpha + np.eye(d) * lam
-        off = frobenius(dot(sigma, H) - np.eye(d))
-        residual = Ball(np.asarray(data.y, dtype=float)) - dot(data.X, w) - float(evidence["intercept"])
-        sse = (residual.square() * data.weights).sum()
-        # |tr(Σ − H⁻¹)| = |tr((ΣH − I)H⁻¹)| ≤ ‖ΣH − I‖ ‖H⁻¹‖, both in the Frobenius norm
-        spread = off / max(1.0 - off, 1e-300) * float(np.linalg.norm(sigma)) * 1.0001
-        gamma = Ball(float(d)) - Ball(float(np.trace(sigma)), spread + 1e-15 * float(np.abs(sigma).sum())) * lam
-        size = Ball(w).square().sum()
-        slope_l = gamma + 2 * l1 - (size + 2 * l2) * lam
-        slope_a = total - gamma + 2 * a1 - (sse + 2 * a2) * alpha
-        free = list(evidence["free"])
-        slopes = [float(s.magnitude) for s, name in ((slope_a, "alpha"), (slope_l, "lambda")) if name in free]
-        slope = max(slopes, default=0.0) / float(total.mid)
+        d, free = data.X.shape[1], [str(name) for name in evidence["free"]]
+        if w.shape != (d,) or sigma.shape != (d, d) or len(set(free)) != len(free) or not set(free) <= set(_FREE):
+            raise ValueError("the evidence does not fit the data")
+        if not (alpha > 0 and lam > 0 and min(a1, a2, l1, l2) >= 0):
+            raise ValueError("precisions are positive, and the parameters of their priors not negative")
+        S, sse, slope, total = _moments(data, evidence, w)
+        off = frobenius(dot(sigma, S * alpha + np.eye(d) * lam) - np.eye(d))
+        # ‖H⁻¹‖ ≤ ‖Σ‖/(1 − off) in the Frobenius norm, so |tr Σ − tr H⁻¹| = |tr((ΣH − I)H⁻¹)| ≤ off ‖Σ‖/(1 − off).
+        norm = Ball(frobenius(Ball(sigma)))
+        miss = float((norm * off / (1.0 - Ball(off))).upper) if off < 1.0 else np.inf
+        trace = Ball(np.diag(sigma).copy()).sum()
+        gamma = float(d) - (trace + Ball(0.0, miss)) * lam
+        # The posterior mean is m = w − H⁻¹ρ with ρ = λw − αXᵀe. Since H ⪰ λI and H ⪰ αXᵀX, ‖m − w‖ ≤ ‖ρ‖/λ and
+        # ‖X(m − w)‖² ≤ ρᵀH⁻¹ρ/α ≤ ‖ρ‖²/(λα).
+        rho = Ball(frobenius(Ball(w) * lam - slope * alpha))
+        moved, shifted = rho / lam, rho / np.sqrt(Ball(lam) * alpha)
+        size = np.sqrt(Ball(w).square().sum()) + Ball(0.0, float(moved.upper))
+        errors = np.sqrt(sse) + Ball(0.0, float(shifted.upper))
+        slopes = {
+            "lambda": gamma + 2 * l1 - (size.square() + 2 * l2) * lam,
+            "alpha": total - gamma + 2 * a1 - (errors.square() + 2 * a2) * alpha,
+        }
+        slope_of = [float((slopes[name] / total).magnitude) for name in free]
+        steepest = float(np.max(slope_of, initial=0.0))  # a NaN stays one
         checks = (
-            Check("the precisions are positive", alpha > 0 and lam > 0),
             Check("the posterior covariance inverts λI + αXᵀX", off <= 1e-5, f"off by {off:.1e}"),
-            Check("the evidence is level in the free precisions", slope <= _LEVEL, f"slope {slope:.1e} per row"),
+            Check("the evidence is level in the free precisions", steepest <= _LEVEL, f"slope {steepest:.1e} per row"),
         )
         figures = {
             "sigma_error": upper(off),
-            "slope": upper(slope),
+            "slope": upper(steepest),
             "effective_parameters": about(float(gamma.mid)),
         }
         return Proof(figures, checks)
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
-        free = {"alpha": "the noise precision", "lambda": "the weight precision"}
-        chosen = " and ".join(free[name] for name in evidence["free"])
+        chosen = " and ".join(_FREE[name] for name in evidence["free"])
         text = f"The posterior covariance is right to {figures['sigma_error']:.1e}"
-        return f"{text}; the evidence is level in {chosen} (slope {figures['slope']:.1e})." if chosen else f"{text}."
+        if not chosen:
+            return f"{text}."
+        priors = ", ".join(f"{float(v):g}" for v in evidence["hyper"])
+        return f"{text}; the evidence, with priors {priors}, is level in {chosen} (slope {figures['slope']:.1e})."
+
+
+_FREE = {"alpha": "the noise precision", "lambda": "the weight precision"}
+
+
+def _moments(data: Data, evidence: Evidence, w: Array) -> tuple[Ball, Ball, Ball, Ball]:
+    """Scatter of the rows, squared errors of w at its best offset, Xᵀ of those errors, and the weight of the rows."""
+    offset, centre = bool(evidence["fit_intercept"]), np.asarray(evidence["centre"], dtype=float)
+    if centre.shape != w.shape or not (offset or (not np.any(centre) and float(evidence["intercept"]) == 0.0)):
+        raise ValueError("rows are centred where there is an offset, and only there")
+    S, _, total = centred_scatter(data, centre, about_mean=offset)
+    X = data.X.toarray() if scipy.sparse.issparse(data.X) else np.asarray(data.X)
+    known = [X, np.asarray(data.y, dtype=float), data.weights, w]
+    if X.size <= _SMALL:  # a large α magnifies the rounding of the errors: exact where that is cheap
+        known = [rationals(v) for v in known]
+    rows, y, s, w = known
+    e = Ball(y) - dot(rows, w) - float(evidence["intercept"])
+    es = e * s
+    slope, squares = (Ball(rows) * es.reshape(-1, 1)).sum(axis=0), (e * es).sum()
+    if offset:
+        left, weight = es.sum(), Ball(s).sum()
+        slope = slope - (Ball(rows) * Ball(s).reshape(-1, 1)).sum(axis=0) * (left / weight)
+        squares = squares - left.square() / weight
+    floats = [rounded(v) if v.exact else v for v in (squares, slope)]
+    return S, floats[0].maximum(0.0), floats[1], total
 
 
 # -- densities ------------------------------------------------------------------------------------------
+_PARAMETERS = {
+    "normal": ("mean", "sd"), "lognormal": ("mean", "sd"), "gamma": ("shape", "scale"), "exponential": ("scale",),
+    "poisson": ("rate",), "bernoulli": ("probability",), "binomial": ("trials", "probability"),
+    "geometric": ("probability",), "categorical": ("probabilities",), "multivariate_normal": ("mean", "cov"),
+}  # fmt: skip
+_BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)  # B₂ₖ/2k
+
+
+def digamma(k: float) -> Ball:
+    """ψ(k) for k > 0: ψ(k) = ψ(k + n) − Σ 1/(k + i), and ψ(x) = log x − 1/(2x) − Σ B₂ₖ/(2k x²ᵏ).
+
+    The series envelops ψ: what is left out is smaller than the first term left out.
+
+    Examples
+    --------
+    >>> bool(digamma(1.0).contains(-0.5772156649015329)), float(digamma(1.0).rad) < 1e-13
+    (True, True)
+    """
+    x, below = Ball(k), Ball(0.0)
+    while float(x.mid) < 16.0:
+        below, x = below + 1.0 / x, x + 1.0
+    square, power, tail = x.square(), Ball(1.0), Ball(0.0)
+    for factor in _BERNOULLI[:-1]:
+        power = power * square
+        tail = tail + Ball(factor, 1e-16) / power
+    left_out = float((Ball(_BERNOULLI[-1]) / (power * square)).upper)
+    return np.log(x) - 0.5 / x - tail - below + Ball(0.0, left_out)
+
+
+def _sane(family: str, X: Array, p: Mapping[str, Any]) -> bool:
+    """Whether the parameters are those of the family, and the rows possible under it."""
+    one = {k: v for k, v in p.items() if k not in ("cov", "probabilities") and family != "multivariate_normal"}
+    if set(p) != set(_PARAMETERS[family]) or not all(NUMBER.fits(v) for v in one.values()):
+        return False
+    if family == "multivariate_normal":
+        cov = np.asarray(p["cov"], dtype=float)
+        fits = np.shape(p["mean"]) == (X.shape[1],) and cov.shape == (X.shape[1],) * 2
+        return FINITE.fits(p["mean"]) and FINITE.fits(p["cov"]) and fits and bool(np.array_equal(cov, cov.T))
+    whole, x = bool(np.all(np.rint(X) == X)), X[:, 0]
+    share = 0.0 <= float(one.get("probability", 0.0)) <= 1.0
+    positive = all(float(one.get(k, 1.0)) > 0.0 for k in ("sd", "shape", "scale")) or family == "exponential"
+    possible = {
+        "normal": True, "lognormal": np.all(x > 0), "gamma": np.all(x > 0),
+        "exponential": np.all(x >= 0) and float(one.get("scale", 0.0)) >= 0.0,
+        "poisson": whole and np.all(x >= 0) and float(one.get("rate", 0.0)) >= 0.0,
+        "bernoulli": np.all((x == 0) | (x == 1)), "geometric": whole and np.all(x >= 1),
+        "binomial": whole and np.all((x >= 0) & (x <= one.get("trials", 0))) and WHOLE.fits(one.get("trials")),
+        "categorical": whole and _categories(x, p.get("probabilities")),
+    }[family]  # fmt: skip
+    return X.shape[1] == 1 and share and positive and bool(possible)
+
+
+def _categories(x: Array, shares: Any) -> bool:
+    """Whether these are probabilities, one for each category that occurs and those below it."""
+    return FINITE.fits(shares) and _stochastic(np.asarray(shares)) and bool(np.all((x >= 0) & (x < len(shares))))
+
+
 def _statistics(family: str, X: Array, p: Mapping[str, Any]) -> list[tuple[str, Ball, Any, float]]:
     """(name, sufficient statistic per row, its expectation under the fit, its standard deviation) of a family."""
     x = X[:, 0]
@@ -164,20 +270,20 @@ def _statistics(family: str, X: Array, p: Mapping[str, Any]) -> list[tuple[str, 
         ]
     if family in ("normal", "lognormal"):
         v = np.log(Ball(x)) if family == "lognormal" else Ball(x)
-        t = v - float(p["mean"])
-        return [("mean", t, 0.0, p["sd"]), ("variance", t.square(), p["sd"] ** 2, p["sd"] ** 2)]
+        t, sd = v - float(p["mean"]), float(p["sd"])
+        return [("mean", t, 0.0, sd), ("variance", t.square(), Ball(sd).square(), sd**2)]
     if family == "gamma":
         k, scale = float(p["shape"]), float(p["scale"])
-        logs = float(scipy.special.digamma(k) + np.log(scale))
-        return [("mean", Ball(x), k * scale, k**0.5 * scale), ("mean logarithm", np.log(Ball(x)), logs, 1.0)]
+        logs = digamma(k) + np.log(Ball(scale))
+        return [("mean", Ball(x), Ball(k) * scale, k**0.5 * scale), ("mean logarithm", np.log(Ball(x)), logs, 1.0)]
     expected = {
-        "exponential": lambda: p["scale"],
-        "poisson": lambda: p["rate"],
-        "bernoulli": lambda: p["probability"],
-        "binomial": lambda: p["trials"] * p["probability"],
-        "geometric": lambda: 1.0 / p["probability"],
+        "exponential": lambda: Ball(float(p["scale"])),
+        "poisson": lambda: Ball(float(p["rate"])),
+        "bernoulli": lambda: Ball(float(p["probability"])),
+        "binomial": lambda: Ball(float(p["trials"])) * float(p["probability"]),
+        "geometric": lambda: 1.0 / Ball(float(p["probability"])),
     }[family]()
-    return [("mean", Ball(x), float(expected), max(abs(float(expected)), 1e-300))]
+    return [("mean", Ball(x), expected, max(abs(float(expected.mid)), 1e-300))]
 
 
 @register
@@ -189,22 +295,25 @@ class MaximumLikelihood(Kind):
 
     name = "maximum-likelihood"
     theorem = "in an exponential family the likelihood is largest where expected and observed statistics agree"
+    needs: ClassVar = {"family": word(*_PARAMETERS), "parameters": RECORD}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        X = np.asarray(data.X, dtype=float)
+        X, family = np.asarray(data.X, dtype=float), str(evidence["family"])
+        if not _sane(family, X, evidence["parameters"]):
+            raise ValueError(f"these are not the parameters of a {family} distribution of these rows")
         w = data.weights
         total = Ball(w).sum()
-        checks, worst = [], 0.0
-        for name, values, expected, sd in _statistics(evidence["family"], X, evidence["parameters"]):
+        checks, errors = [], []
+        for name, values, expected, sd in _statistics(family, X, evidence["parameters"]):
             mean = (values * w).sum() / total
-            error = float((mean - float(expected)).magnitude) / (sd if sd > 0 else 1.0)
-            worst = max(worst, error)
+            error = float(((mean - expected) / (sd if sd > 0 else 1.0)).magnitude)
+            errors.append(error)
             checks.append(Check(f"the {name} agrees", error <= _FIT, f"off by {error:.1e}"))
-        return Proof({"error": upper(worst), "rows": equal(len(X))}, tuple(checks))
+        return Proof({"error": upper(float(np.max(errors))), "rows": equal(len(X))}, tuple(checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         family = str(evidence["family"]).replace("_", " ")
         return (
-            f"No other {family} distribution makes the {figures['rows']} rows likelier: expected and observed "
-            f"statistics agree (to {figures['error']:.1e})."
+            f"The statistics that this {family} distribution expects are those of the {figures['rows']} rows (to "
+            f"{figures['error']:.1e} standard deviations): where they agree exactly, no other makes the rows likelier."
         )

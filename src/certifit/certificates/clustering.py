@@ -21,7 +21,7 @@ References: Peng and Wei, SIAM J. Optim. 18 (2007); Iguchi, Mixon, Peterson, Vil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -30,6 +30,7 @@ from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, WHOLE, word
 from certifit.certificates.spectrum import semidefinite
 
 _ENTRIES = 1 << 18  # entries of X, or of a table of distances, taken at a time
@@ -261,7 +262,8 @@ def _path_bound(data: Data, found: _Clusters, evidence: Evidence) -> float:
         sure = w > 2.0 * eW
         with np.errstate(all="ignore"):
             cost = np.where(sure, (Q[j] - Q[:j]) - eQ - m * m / (w - eW) * (1.0 + 8 * UNIT), 0.0)
-        worst = max(worst, float(np.max(pi[j] - pi[:j] - np.maximum(cost, 0.0) * (1.0 - 8 * UNIT))))
+        least = np.max(pi[j] - pi[:j] - np.maximum(cost, 0.0) * (1.0 - 8 * UNIT))
+        worst = float(np.maximum(worst, least))  # a NaN stays one
     spread = float(np.abs(pi).max())
     price = max(worst + 4.0 * UNIT * (spread + abs(worst)), 0.0) if np.isfinite(worst) else np.inf
     bound = (Ball(pi[-1]) - float(pi[0]) - Ball(price) * float(found.k)).lower
@@ -281,12 +283,13 @@ class Clustering(Kind):
 
     name = "clustering"
     theorem = "weak duality of the semidefinite relaxation of k-means (Peng and Wei), or of a shortest path"
+    needs: ClassVar = {"labels": WHOLE, "centres": FINITE, "method": word("none", *_BOUNDS)}
+    may: ClassVar = {"t": FINITE, "shift": FINITE, "block": WHOLE, "y": FINITE, "multipliers": FINITE,
+                     "potentials": FINITE}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         found, method = _Clusters(data, evidence), evidence["method"]
         value, reassigned, shifted, moved = _gains(data, found)
-        if method != "none" and method not in _BOUNDS:
-            raise ValueError(f"there is no bound by {method!r}")
         bound = _BOUNDS[method](data, found, evidence) if method in _BOUNDS else 0.0
         gap = (value - bound).maximum(0.0)
         no_gap = float(gap.upper) <= 0.0

@@ -9,12 +9,18 @@ at most Σ (p − q)²/q + |1 − Σ q|, which needs no logarithm of what is nea
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from certifit.certificates._ball import Ball, ball, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, LABELS, TEXT, check_form, word
 from certifit.certificates.counts import class_codes
+
+_SQUARED = {"value": FINITE}
+_LOG = {"classes": LABELS, "shares": FINITE}
 
 
 @register
@@ -25,11 +31,14 @@ class Constant(Kind):
     """
 
     name = "constant"
+    needs: ClassVar = {"loss": word("squared", "log")}
+    may: ClassVar = {**_SQUARED, **_LOG}
     theorem = "the mean minimises squared loss, the class shares minimise log loss, among answers that ignore the row"
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         weights = Ball(rationals(data.weights) if rigor == "exact" else data.weights)
         squared = evidence["loss"] == "squared"
+        check_form(evidence, {"loss": TEXT, **(_SQUARED if squared else _LOG)}, {})
         value, gap, checks = (_squared if squared else _log)(data, evidence, weights, rigor)
         top = float(upper(value).proved)
         share = gap / value if float(value.mid) > 0 and np.isfinite(top) else gap
@@ -65,6 +74,8 @@ def _squared(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Par
 
 def _log(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
     classes, stated = np.asarray(evidence["classes"]), np.asarray(evidence["shares"], dtype=float)
+    if classes.ndim != 1 or stated.shape != classes.shape:
+        raise ValueError("one share per class is needed")
     codes = class_codes(data.y, classes)
     known = Check("every label is a known class", bool(np.all(codes >= 0)))
     sound = Check("the shares are probabilities", bool(np.all((stated > 0) & (stated <= 1))))

@@ -12,7 +12,7 @@ the exact variance r₂/W − (r₁/W)²; both are compared with what is stated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -21,10 +21,12 @@ from certifit._types import Array, Matrix
 from certifit.certificates._ball import UNIT, Ball, ball, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, LABELS, LISTS, LOGARITHMS, NUMBER, WHOLE, word
 
 _ROWS = 4096  # rows recounted at a time: bounds the length of every sum, and the memory
 _MEAN = 1e-9  # a mean may be off by this many standard deviations, plus the spacing of floats there
 _SHARE = 1e-8  # a variance or a probability may be off by this share
+_SHARES = {"classes": LABELS, "class_prior": FINITE, "prior_rule": word("data", "uniform", "given")}
 
 
 def class_codes(y: Array | None, classes: Array) -> Array:
@@ -82,6 +84,19 @@ def _prior_words(evidence: Evidence) -> str:
     """Where the class shares come from."""
     rule = evidence["prior_rule"]
     return "class shares as given" if rule == "given" else "equal class shares" if rule == "uniform" else ""
+
+
+def _prior_note(evidence: Evidence) -> str:
+    """The same in brackets, where there is something to say."""
+    words = _prior_words(evidence)
+    return f" ({words})" if words else ""
+
+
+def _check_shape(shape: tuple[int, ...], **arrays: Array) -> None:
+    """ValueError for an array that is not of its shape: broadcasting would hide it."""
+    for name, array in arrays.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
 
 
 def _parameter(evidence: Evidence, name: str) -> tuple[Array, Check]:
@@ -170,12 +185,14 @@ class GaussianCounts(Kind):
 
     name = "gaussian-counts"
     theorem = "maximum likelihood for a Gaussian: the sample mean and the sample variance"
+    needs: ClassVar = {**_SHARES, "class_count": FINITE, "theta": FINITE, "var": FINITE, "var_smoothing": NUMBER}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
         codes = class_codes(data.y, classes)
         checks = [Check("every label is a known class", _all_known(codes, data))]
+        _check_shape((len(classes), data.X.shape[1]), theta=theta, var=var)
         W, r1, r2 = _deviations(data, data.X, None, codes, theta, rigor)
         shift, variance = _exact_moments(W, r1, r2)
         spread = _column_variance(W, shift, variance, theta)
@@ -198,7 +215,7 @@ class GaussianCounts(Kind):
         added = f" with {smoothing:g} of the largest column variance added" if smoothing > 0 else ""
         return (
             f"Every {'' if prior else 'class share, '}mean and variance is that of the {figures['rows']} rows"
-            f"{f' ({prior})' if prior else ''}: means to {figures['mean_error']:.1e} standard deviations, "
+            f"{_prior_note(evidence)}: means to {figures['mean_error']:.1e} standard deviations, "
             f"variances{added} to {figures['variance_error']:.1e}."
         )
 
@@ -269,6 +286,7 @@ def _by_group(values: Ball, group: Array, groups: int) -> Ball:
 
 def discrete_proof(counts: Ball, alpha: Array, p: Ball, group: Array, groups: int) -> tuple[dict[str, Any], Any]:
     """Figures and checks of stated probabilities p against counts + α (see the module docstring)."""
+    _check_shape(counts.shape, probabilities=p.mid)
     smooth = counts + ball(alpha, like=counts)
     total = _by_group(smooth, group, groups)
     best = smooth / total
@@ -322,6 +340,9 @@ class SmoothedCounts(Kind):
 
     name = "smoothed-counts"
     theorem = "the maximum of a Dirichlet posterior: counts plus α, divided by their sum"
+    needs: ClassVar = {**_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
+             "feature_log_prob": LOGARITHMS}  # fmt: skip
+    may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
@@ -329,6 +350,8 @@ class SmoothedCounts(Kind):
         known = Check("every label is a known class", _all_known(codes, data))
         if not known.holds:
             return Proof({}, (known,))
+        if not np.all(np.isfinite(data.X.data if scipy.sparse.issparse(data.X) else data.X)):
+            raise ValueError("the data are not finite")
         cells, group, groups = _cells(evidence, data.X.shape[1])
         counts = _count_cells(data, codes, len(classes), cells, len(group), rigor)
         alpha, sane = _parameter(evidence, "alpha")
@@ -345,8 +368,9 @@ class SmoothedCounts(Kind):
         if "rows" not in figures:
             return "The labels are not those of the model."
         return (
-            f"Every probability is its share of counts plus {_alpha_words(evidence)} in the {figures['rows']} rows (to "
-            f"{figures['gradient']:.1e}): the log posterior is within {figures['gap']:.1e} nats of its maximum."
+            f"Every probability is its share of counts plus {_alpha_words(evidence)} in the {figures['rows']} rows"
+            f"{_prior_note(evidence)} (to {figures['gradient']:.1e}): the log posterior is within "
+            f"{figures['gap']:.1e} nats of its maximum."
         )
 
 
@@ -398,6 +422,8 @@ class MixedCounts(Kind):
 
     name = "mixed-counts"
     theorem = "maximum likelihood for Gaussians; the maximum of a Dirichlet posterior for categories"
+    needs: ClassVar = {**_SHARES, "alpha": FINITE, "var_smoothing": NUMBER, "numeric": WHOLE, "discrete": WHOLE}
+    may: ClassVar = {"theta": FINITE, "var": FINITE, "categories": LISTS, "feature_log_prob": LOGARITHMS}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes = np.asarray(evidence["classes"])
@@ -422,6 +448,7 @@ class MixedCounts(Kind):
 
     def _numbers(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
+        _check_shape((len(evidence["classes"]), len(evidence["numeric"])), theta=theta, var=var)
         values, there = _numeric_columns(data.X, [int(j) for j in evidence["numeric"]])
         W, r1, r2 = _deviations(data, values, there, codes, theta, rigor)
         empty = np.asarray(W.mid, dtype=float) == 0.0
@@ -471,8 +498,9 @@ class MixedCounts(Kind):
             return "The labels are not those of the model."
         worst = max([figures.get("mean_error", 0.0), figures.get("variance_error", 0.0), figures.get("gradient", 0.0)])
         return (
-            f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows, "
-            f"smoothed with {_alpha_words(evidence)} and {float(evidence['var_smoothing']):g} of each column's "
+            f"Every mean, variance and probability is that of the cells present in the {figures['rows']} rows"
+            f"{_prior_note(evidence)}, smoothed with {_alpha_words(evidence)} and "
+            f"{float(evidence['var_smoothing']):g} of each column's "
             f"variance (to {worst:.1e})."
         )
 

@@ -14,7 +14,7 @@ horizon backward induction is repeated with rounding bounds; there γ may be 1.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -23,6 +23,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, dot, rationals, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
+from certifit.certificates._schema import FINITE, NUMBER, WHOLE
 
 _EXACT = 200  # states up to which values are solved for in rationals
 
@@ -147,6 +148,7 @@ class Policy(Kind):
 
     name = "policy"
     theorem = "Bellman's operator is a contraction: bounds of MacQueen and Porteus"
+    needs: ClassVar = {"policy": WHOLE, "values": FINITE, "policy_values": FINITE, "discount": NUMBER}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         model = Model(data, float(evidence["discount"]))
@@ -213,6 +215,7 @@ class FiniteHorizon(Kind):
 
     name = "finite-horizon"
     theorem = "Bellman's principle of optimality: backward induction"
+    needs: ClassVar = {"policy": WHOLE, "terminal": FINITE, "discount": NUMBER, "horizon": WHOLE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         model = Model(data, float(evidence["discount"]))

@@ -8,7 +8,6 @@ vᵀKv < 0 beyond rounding refutes.
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +16,9 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Certificate, Check, Kind, Proof, equal, issue, lower, register, upper
-from certifit.certificates.gram import BALLS
-from certifit.kernels import Kernel, rebuild, rows
+from certifit.certificates._schema import FINITE, NUMBER, RECORD, TEXT, check_form, word
+from certifit.certificates.gram import BALLS, named_kernel
+from certifit.kernels import Kernel, rows
 
 _ROUNDING = 1e-13  # a least eigenvalue above minus this share of size × largest entry counts as not negative
 _SKEW = 1e-12  # how far from symmetric, as a share of the largest entry, a computed Gram matrix may be
@@ -28,7 +28,7 @@ def _gram(data: Data, evidence: Evidence) -> Ball:
     if "gram" in evidence:
         K = Ball(evidence["gram"])
     elif "kernel" in evidence:
-        K = rebuild(evidence["kernel"]).gram(data.X, data.X, BALLS)
+        K = named_kernel(evidence["kernel"]).gram(data.X, data.X, BALLS)
     else:
         K = Ball(data.X)
     if len(K.shape) != 2 or K.shape[0] != K.shape[1]:
@@ -46,13 +46,6 @@ def _symmetric(K: Ball) -> Check:
     skew = float(np.abs(K.mid - K.mid.T).max(initial=0.0))
     size = float(np.abs(K.mid).max(initial=0.0))
     return Check("the matrix is symmetric", skew <= _SKEW * size, f"entries differ by up to {skew:.3g}")
-
-
-def _finite_parameters(record: Any) -> bool:
-    """Whether every number in a kernel's record is finite."""
-    if isinstance(record, (list, tuple)):
-        return all(_finite_parameters(part) for part in record)
-    return not isinstance(record, float) or math.isfinite(record)
 
 
 def _least(K: Ball, shift: float) -> float:
@@ -75,14 +68,18 @@ def _least(K: Ball, shift: float) -> float:
 
 
 class _Definiteness(Kind):
+    needs: ClassVar = {"method": word("construction", "vector", "cholesky", "none")}
+    may: ClassVar = {"kernel": RECORD, "gram": FINITE, "vector": FINITE, "shift": NUMBER}  # by method, see prove
     theorem: ClassVar[str] = "Mercer: a kernel is an inner product exactly when its Gram matrices are semi-definite"
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         method = evidence["method"]
-        if not _finite_parameters(evidence.get("kernel", ())):
-            raise ValueError("the parameters of a kernel are finite numbers")
+        fields = {"construction": {"kernel": RECORD}, "vector": {"vector": FINITE}}.get(method, {"shift": NUMBER})
+        check_form(evidence, {"method": TEXT, **fields}, {"kernel": RECORD, "gram": FINITE})
+        if ("gram" in evidence) != (self.name == "mercer-gram") or len(evidence) > len(fields) + 2:
+            raise ValueError("kernel values are given, or computed by a kernel, or are the data")
         if method == "construction":
-            proof = rebuild(evidence["kernel"]).proof
+            proof = named_kernel(evidence["kernel"]).proof
             figures = {"verdict": equal("mercer"), "method": equal(method), "least_eigenvalue": lower(0.0)}
             text = "" if proof is None else proof.statement
             return Proof(figures, (Check("the kernel is built from Mercer kernels", proof is not None, text),))

@@ -25,6 +25,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import LABELS, NUMBER, WHOLE, word
 
 _ACCURACY = 1e-9  # granted to SciPy's incomplete beta function and its inverse, relative
 _EXACT_ROWS = 3000  # beyond this a binomial tail in whole numbers takes seconds
@@ -131,7 +132,8 @@ class HoldOut(Kind):
 
     name: ClassVar[str] = "hold-out"
     theorem: ClassVar[str] = "exact binomial interval (Clopper and Pearson)"
-    assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
+    assumes: ClassVar[tuple[str, ...]] = (*INDEPENDENT, "the model was fitted and chosen without these rows")
+    needs: ClassVar = {"predictions": LABELS, "level": NUMBER}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
@@ -143,7 +145,7 @@ class HoldOut(Kind):
             sane,
             Check(
                 "one prediction per row",
-                predictions.shape == data.y.shape and n > 0,
+                predictions.shape == data.y.shape == (n,) and n > 0,
                 f"{len(predictions)} of {n}",
             ),
             Check("every row counts once", data.sample_weight is None, "no weights"),
@@ -209,7 +211,9 @@ class CrossValidation(Kind):
 
     name: ClassVar[str] = "cross-validation"
     theorem: ClassVar[str] = "corrected resampled t interval (Nadeau and Bengio): fold correlation = held-out share"
-    assumes: ClassVar[tuple[str, ...]] = INDEPENDENT
+    assumes: ClassVar[tuple[str, ...]] = (*INDEPENDENT, "each fold's model was fitted without the rows it is tested on")
+    needs: ClassVar = {"metric": word(*SCORES), "predictions": LABELS, "test": WHOLE, "sizes": WHOLE,
+                       "train_sizes": WHOLE, "level": NUMBER}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:

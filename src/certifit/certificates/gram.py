@@ -26,6 +26,25 @@ def given_kernel(evidence: Mapping[str, Any]) -> tuple[str, ...]:
     return (GIVEN,) if "gram" in evidence or evidence.get("kernel") == ["precomputed"] else ()
 
 
+def named_kernel(record: Any) -> Kernel:
+    """The kernel of a record from anybody: names and finite numbers only, written as the kernel writes itself."""
+    _refuse_odd_parts(record)
+    kernel = rebuild(record)
+    if kernel.record() != record:
+        raise ValueError("the kernel is not written as it is read")
+    return kernel
+
+
+def _refuse_odd_parts(record: Any) -> None:
+    if not isinstance(record, list) or not record or not isinstance(record[0], str):
+        raise ValueError("a kernel is written as its name and its parameters")
+    for part in record[1:]:
+        if isinstance(part, list):
+            _refuse_odd_parts(part)
+        elif isinstance(part, bool) or not isinstance(part, (int, float)) or not math.isfinite(part):
+            raise ValueError("the parameters of a kernel are finite numbers")
+
+
 def is_exact(X: Any) -> bool:
     """Whether an array holds exact rationals."""
     return bool(np.dtype(getattr(X, "dtype", float)).hasobject)
@@ -53,6 +72,16 @@ class BallArithmetic(Arithmetic):
 BALLS = BallArithmetic()
 
 
+_SKEW = 1e-12  # how far from symmetric, as a share of the largest value, given kernel values may be
+
+
+def _refuse_asymmetric(K: Array) -> None:
+    """Values that no Mercer kernel has: not symmetric, not finite, or negative on the diagonal."""
+    size = float(np.abs(K).max(initial=0.0))
+    if not np.isfinite(size) or np.any(np.diagonal(K) < 0.0) or np.abs(K - K.T).max(initial=0.0) > _SKEW * size:
+        raise ValueError("given kernel values are finite, symmetric, and not negative on the diagonal")
+
+
 class GramSource:
     """Where the kernel values of a certificate come from: the data, or (a function of the user's) the evidence."""
 
@@ -60,14 +89,18 @@ class GramSource:
         self.given: Array | None = None
         self.kernel: Kernel | None = None
         if "gram" in evidence:
-            self.given = np.asarray(evidence["gram"])
+            if evidence["kernel"] != ["given"]:
+                raise ValueError("kernel values that are given belong to no named kernel")
+            self.given = np.asarray(evidence["gram"], dtype=float)
         elif evidence["kernel"] == ["precomputed"]:
             self.given = np.asarray(data.X)
         else:
-            self.kernel = rebuild(evidence["kernel"])
+            self.kernel = named_kernel(evidence["kernel"])
         n = data.X.shape[0]
         if self.given is not None and self.given.shape != (n, n):
             raise ValueError(f"a Gram matrix of {n} rows is square, not {self.given.shape}")
+        if self.given is not None:
+            _refuse_asymmetric(self.given)
         exact = rigor == "exact"
         self.X = rationals(data.X) if exact and self.kernel is not None else data.X
         if exact and self.given is not None:

@@ -29,6 +29,7 @@ from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, equal, register, upper
+from certifit.certificates._schema import FINITE, NUMBER, WHOLE, word
 from certifit.certificates.neighbors import Space, whole_rows
 
 CUT = 1e-290
@@ -210,6 +211,10 @@ class Harmonic(Kind):
 
     name: ClassVar[str] = "harmonic-labels"
     theorem: ClassVar[str] = "A matrix B without positive entries off the diagonal and Bw > 0, w ≥ 0 has B⁻¹ ≥ 0"
+    needs: ClassVar = {"variant": word("propagation", "spreading"), "graph": word("rbf", "knn", "given"),
+                       "scores": FINITE, "w": FINITE, "unreached": WHOLE}  # fmt: skip
+    may: ClassVar = {"alpha": NUMBER, "gamma": NUMBER, "neighbors": WHOLE, "weights": FINITE, "entries": FINITE,
+                     "rows": WHOLE, "columns": WHOLE}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         W, checks = _weights(data, evidence)

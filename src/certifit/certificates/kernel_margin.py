@@ -16,10 +16,14 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, dot
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, FLAG, LABELS, RECORD, WHOLE, check_form
 from certifit.certificates.gram import GramSource, codes_of, given_kernel, new_scores, radii, stable_sign
-from certifit.kernels import Kernel
+from certifit.kernels import Kernel, rebuild
 
 _NEGLIGIBLE = 1e-7  # a margin below this share of the radius drowns in the rounding of the Gram matrix
+
+
+_EXPANSION = {"kernel": RECORD, "classes": LABELS, "support": WHOLE, "dual_coef": FINITE}
 
 
 class _Hulls:
@@ -30,8 +34,11 @@ class _Hulls:
         codes = codes_of(data.y, evidence["classes"])
         self.support = np.asarray(evidence["support"], dtype=int)
         self.beta = np.asarray(evidence["dual_coef"], dtype=float).ravel()
-        if len(evidence["classes"]) != 2 or np.any(codes < 0) or len(np.unique(self.support)) != len(self.support):
-            raise ValueError("two classes and distinct support vectors are needed")
+        if len(set(evidence["classes"])) != 2 or len(np.unique(codes)) != 2 or np.any(codes < 0):
+            raise ValueError("the two classes of the data are needed")
+        inside = (self.support >= 0) & (self.support < len(codes))
+        if len(np.unique(self.support)) != len(self.support) or not np.all(inside):
+            raise ValueError("support vectors are rows of the data, each once")
         self.y = np.where(codes == 1, 1.0, -1.0)
         own = self.y[self.support] * self.beta
         self.sound = bool(np.all(own >= 0) and np.all(np.isfinite(own)) and math.fsum(self.beta) == 0.0 and own.any())
@@ -49,10 +56,13 @@ class HardMargin(Kind):
 
     name: ClassVar[str] = "hard-margin"
     theorem: ClassVar[str] = "duality of largest margin and nearest points of the hulls"
+    needs: ClassVar = {**_EXPANSION, "intercept": FINITE}
+    may: ClassVar = {"gram": FINITE}
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         h = _Hulls(data, evidence, rigor)
-        margin = (h.scores + ball(float(evidence["intercept"][0]), like=h.scores)) * h.y
+        (intercept,) = evidence["intercept"]
+        margin = (h.scores + ball(float(intercept), like=h.scores)) * h.y
         functional = _least(margin)
         reached = functional / h.norm
         off = np.abs(margin[h.support] - 1.0)
@@ -125,18 +135,23 @@ class NoMargin(Kind):
     name: ClassVar[str] = "no-margin"
     theorem: ClassVar[str] = "hulls of the classes that meet cannot be separated"
 
+    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+        return super().assumptions(evidence) + given_kernel(evidence)
+
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+        check_form(evidence, {"twins": WHOLE} if "twins" in evidence else _EXPANSION, {"gram": FINITE})
         if "twins" in evidence:
             i, j = (int(k) for k in evidence["twins"])
-            codes = codes_of(data.y, evidence["classes"])
-            same = _same_row(data.X, i, j) and codes[i] != codes[j] and min(i, j) >= 0
+            labels = np.asarray(data.y)
+            same = min(i, j) >= 0 and _same_row(data.X, i, j) and labels[i] != labels[j]
             figures = {"bound": upper(0.0), "rows": equal([i, j])}
             return Proof(figures, (Check("two equal rows have unlike labels", bool(same), f"rows {i} and {j}"),))
         h = _Hulls(data, evidence, rigor)
         radius = float(h.source.radii().upper.max())
-        share = float(h.widest.upper) / radius if radius > 0 else 0.0
+        share = float(h.widest.upper) / radius if radius > 0 else float(h.widest.upper)
         figures = {"bound": upper(h.widest), "radius": about(radius)}
         checks = (
+            Check("the kernel is Mercer, or its values are given", h.source.given is not None or h.source.mercer),
             Check("the multipliers are not negative and balance", h.sound),
             Check("the hulls meet to rounding", share <= _NEGLIGIBLE, f"{share:.2g} of the radius"),
         )
@@ -160,55 +175,69 @@ def _same_row(X: Any, i: int, j: int) -> bool:
     return bool(np.array_equal(a, b))
 
 
+def _kernel_words(evidence: Mapping[str, Any]) -> str:
+    """By which kernel, where it has a name."""
+    return "" if given_kernel(evidence) else f" (kernel {rebuild(evidence['kernel'])})"
+
+
 @register
 class KernelMistakes(Kind):
     """The kernel perceptron started at zero: mistakes made against (R/γ)²."""
 
     name: ClassVar[str] = "kernel-perceptron"
     theorem: ClassVar[str] = "Novikoff: at most (R/γ)² mistakes"
+    needs: ClassVar = {"kernel": RECORD, "classes": LABELS, "mistakes": WHOLE, "fit_intercept": FLAG}
+    may: ClassVar = {"gram": FINITE}
+
+    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+        return super().assumptions(evidence) + given_kernel(evidence)
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         source = GramSource(data, evidence, rigor)
-        codes = codes_of(data.y, evidence["classes"])
-        counts = np.atleast_2d(np.asarray(evidence["mistakes"], dtype=float))
+        classes, codes = list(evidence["classes"]), codes_of(data.y, evidence["classes"])
+        if len(np.unique(codes)) != len(classes) or np.any(codes < 0) or len(classes) < 2:
+            raise ValueError("the classes are those of the data, each once")
+        counts = np.asarray(evidence["mistakes"], dtype=float)
+        positive = [1] if len(classes) == 2 else list(range(len(classes)))
+        if counts.shape != (len(positive), source.n) or np.any(counts < 0) or not counts.sum() < 2**53:
+            raise ValueError("the mistakes are counted for every class against the others, on every row")
         extra = 1.0 if evidence["fit_intercept"] else 0.0
         square_radius = (source.radii().square() + extra).max()
-        positive = [1] if len(evidence["classes"]) == 2 else range(len(evidence["classes"]))
-        made, separated = 0.0, True
-        bounds: list[Ball] = []
-        for k, row in zip(positive, counts):
-            y = np.where(codes == k, 1.0, -1.0)
-            gamma_square, apart = self._margin(source, y, row, extra)
-            made += float(row.sum())
-            separated = separated and apart
-            bounds.append(square_radius / gamma_square if apart else Ball(np.inf))
-        total = bounds[0]
-        for more in bounds[1:]:
-            total = total + more
-        sane = bool(np.all(codes >= 0) and np.all(counts >= 0) and np.all(counts == np.round(counts)))
-        bound = upper(total) if separated else equal(math.inf)
-        checks = [Check("mistakes are counts", sane)]
-        if separated:
-            checks.append(Check("no more mistakes than the bound", made <= bound.stated, f"{made:.0f}"))
-        figures = {"value": equal(int(made)), "bound": bound, "separated": equal(bool(separated))}
+        found = [self._margin(source, np.where(codes == k, 1.0, -1.0), row, extra) for k, row in zip(positive, counts)]
+        separated = all(apart is True for _, apart in found)
+        decided = separated or any(apart is False for _, apart in found)
+        made, bound = int(counts.sum()), equal(math.inf)
+        checks = [Check("whether the classes are separated is decided beyond rounding", decided)]
+        if separated and (source.mercer or source.given is not None):  # without an inner product nothing bounds it
+            total = Ball(0.0)
+            for gamma_square, _ in found:
+                total = total + square_radius / gamma_square
+            bound = upper(total)
+            checks.append(Check("no more mistakes than the bound", made <= bound.stated, f"{made}"))
+        figures = {"value": equal(made), "bound": bound, "separated": equal(separated)}
         return Proof(figures, tuple(checks))
 
-    def _margin(self, source: GramSource, y: Array, counts: Array, extra: float) -> tuple[Ball, bool]:
-        """γ² of the final separator in the padded feature space, and whether it separates."""
+    def _margin(self, source: GramSource, y: Array, counts: Array, extra: float) -> tuple[Ball, bool | None]:
+        """γ² of the final separator in the padded feature space, and whether it separates (None: too close)."""
         used = np.flatnonzero(counts)
+        if len(used) == 0:
+            return Ball(0.0), False  # zero everywhere
         beta = (counts * y)[used]
         b = ball(beta)
         scores = source.scores(used, beta[:, None])[:, 0] + extra * b.sum()
         square = (b * scores[used]).sum()
         least = _least(scores * y)
-        if not (bool(least.lower > 0) and bool(square.lower > 0)):
-            return Ball(0.0), False
-        return least.square() / square, True
+        if bool(least.lower > 0) and bool(square.lower > 0):
+            return least.square() / square, True
+        return Ball(0.0), False if bool(least.upper <= 0) else None
 
     def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
-        if figures["separated"]:
-            return (
-                f"{figures['value']} mistakes were made, and no more than {figures['bound']:.4g} could have been: "
-                "the classes are separated."
-            )
-        return f"{figures['value']} mistakes were made and the classes are not separated yet: no bound holds."
+        made = f"The steps of {figures['value']} mistakes add up to this classifier{_kernel_words(evidence)}"
+        if not figures["separated"]:
+            return f"{made}; it does not separate the classes yet, so no bound on the mistakes follows."
+        if not math.isfinite(figures["bound"]):
+            return f"{made}, which separates the classes; the kernel is not proved Mercer, so no bound follows."
+        return (
+            f"{made}, which separates the classes; started at zero, no more than {figures['bound']:.4g} mistakes are "
+            "possible, whatever the order of the rows."
+        )

@@ -46,6 +46,7 @@ from certifit.certificates._record import (
     roughly,
     upper,
 )
+from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import excess_of, line, numbers, read_objectives, share_of, sound, words
 from certifit.losses import Squared
 from certifit.objective import Objective
@@ -101,6 +102,8 @@ class LeastSquares(Kind):
 
     name: ClassVar[str] = "least-squares"
     theorem: ClassVar[str] = "a convex quadratic lies qᵀH⁻¹q above its minimum"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
+    may: ClassVar = {"witness_coef": FINITE, "witness_intercept": FINITE, "model": MODEL}
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         d = data.X.shape[1]

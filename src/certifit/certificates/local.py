@@ -28,6 +28,7 @@ from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import (
     changed,
     excess_of,
@@ -192,6 +193,8 @@ class LocalBound(Kind):
 
     name: ClassVar[str] = "local"
     theorem: ClassVar[str] = "self-concordance: a small Newton decrement bounds the distance to the optimum"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
+    may: ClassVar = {"witness_coef": FINITE, "witness_intercept": FINITE, "model": MODEL}
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         fit = _Fit.of(data, evidence)

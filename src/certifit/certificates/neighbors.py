@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from certifit._types import Array
 from certifit.certificates._ball import gamma, rational
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, NUMBER, TEXT, WHOLE, word
 
 _METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine")
 _LOST = 2.0**-1070  # more than one underflow loses
@@ -25,6 +26,8 @@ _ROOM = 2.0**400  # beyond this, squares may leave the range of floats
 _SAFE = 2.0**-900  # a weighted sum of squares above this has lost nothing that counts to underflow
 _HIGHEST_POWER = 2.0**20  # beyond, rounding leaves nothing to compare
 _EXACT_POWER = 64  # whole powers up to this are raised exactly
+_SPACE = {"metric": word(*_METRICS)}
+_SPACE_MAY = {"p": NUMBER, "weights": FINITE}
 
 
 def _near_one(largest: Any) -> Any:
@@ -66,7 +69,9 @@ class Space:
 
     @classmethod
     def of(cls, data: Data, evidence: Evidence) -> Space:
-        """The space that a certificate speaks about."""
+        """The space that a certificate speaks about; only a Minkowski distance has a power ``p``."""
+        if ("p" in evidence) != (evidence["metric"] == "minkowski"):
+            raise ValueError("a Minkowski distance has a power, and no other has")
         return cls(data.X, evidence["metric"], float(evidence.get("p", 2.0)), evidence.get("weights"))
 
     @property
@@ -211,6 +216,8 @@ class Neighbors(Kind):
 
     name = "neighbors"
     theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
+    needs: ClassVar = {"queries": FINITE, "indices": WHOLE, **_SPACE}
+    may: ClassVar = {"own": WHOLE, **_SPACE_MAY}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
@@ -262,6 +269,7 @@ class GivenDistances(Kind):
 
     name = "neighbors-given-distances"
     theorem = "Comparison of the given distances"
+    needs: ClassVar = {"distances": FINITE, "indices": WHOLE}
     assumes = ("the distances are those of the metric",)
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
@@ -270,7 +278,7 @@ class GivenDistances(Kind):
         indices = whole_rows(evidence["indices"], n)
         if D.ndim != 2 or D.shape[1] != n or indices.ndim != 2 or len(indices) != len(D) or len(D) == 0:
             raise ValueError("distances and indices do not fit")
-        good, last, apart = bool(np.all(np.isfinite(D))), -np.inf, np.inf
+        good, last, apart = bool(np.all(np.isfinite(D) & (D >= 0.0))), -np.inf, np.inf
         for row, listed in zip(D, indices):
             best = np.lexsort((np.arange(n), row))
             good = good and np.array_equal(best[: len(listed)], listed)
@@ -304,6 +312,7 @@ class StoredRows(Kind):
 
     name = "stored-rows"
     theorem = "Equal rows are answered alike"
+    needs: ClassVar = {"rows": TEXT, "task": word("classes", "values")}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
@@ -323,7 +332,10 @@ class StoredRows(Kind):
             y = y.astype(float)
             means = np.stack([np.bincount(group, c) / counts for c in y.T], axis=1)
             figures["unavoidable"] = about(float(((y - means[group]) ** 2).sum()))
-        return Proof(figures, (Check("the model's rows are the training rows", same, "SHA-256"),))
+        finite = bool(np.isfinite(figures["unavoidable"].stated))
+        told = Check("the model's rows are the training rows", same, "SHA-256")
+        checks = (told, Check("the sums are finite", finite))
+        return Proof(figures, checks)
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         what = (
@@ -349,6 +361,8 @@ class Condensed(Kind):
 
     name = "condensed-neighbors"
     theorem = "Consistency of a condensed set (Hart 1968), checked row by row"
+    needs: ClassVar = {"prototypes": WHOLE, **_SPACE}
+    may: ClassVar = _SPACE_MAY
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:
@@ -393,6 +407,8 @@ class Edited(Kind):
 
     name = "edited-neighbors"
     theorem = "Wilson's editing rule (1972), checked row by row"
+    needs: ClassVar = {"kept": WHOLE, "neighbors": WHOLE, **_SPACE}
+    may: ClassVar = _SPACE_MAY
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         if data.y is None:

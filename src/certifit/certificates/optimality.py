@@ -33,6 +33,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, MODEL, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import Columns, FeatureMap, KernelMap
 from certifit.certificates.region import region_of
@@ -94,7 +95,10 @@ def read_objectives(data: Data, evidence: Mapping[str, Any]) -> tuple[tuple[Obje
     """The objective and the target of every machine."""
     record = evidence["objective"]
     several = isinstance(record, list)
-    found = tuple(Objective.from_dict(r) for r in (record if several else [record]))
+    records = record if several else [record]
+    found = tuple(Objective.from_dict(r) for r in records)
+    if any(o.to_dict() != r for o, r in zip(found, records)):
+        raise ValueError("the objective is not written as it is read")
     if not found or (several and any(o.classes is not None for o in found)):
         raise ValueError("one objective is needed, or one for each real target")
     if any(o.offset != (data.offset is not None) for o in found):
@@ -199,6 +203,9 @@ class Duality(Kind):
 
     name: ClassVar[str] = "duality"
     theorem: ClassVar[str] = "weak duality (Fenchel)"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "dual": FINITE}
+    may: ClassVar = {"kernel": RECORD, "gram": FINITE, "support": WHOLE, "witness_coef": FINITE,
+                     "witness_intercept": FINITE, "model": MODEL}  # fmt: skip
 
     def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)

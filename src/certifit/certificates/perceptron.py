@@ -13,7 +13,7 @@ What was done is proved by its result: the weights are the start plus the steps 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, dot_t, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, FLAG, INTEGERS, LABELS, NUMBER, WHOLE, word
 from certifit.certificates.separation import (
+    VERDICTS,
     _Case,
     _decide,
     _exact_mixture,
@@ -44,19 +46,26 @@ class PerceptronRun(Kind):
 
     name = "perceptron"
     theorem = "perceptron convergence theorem (Novikoff 1962); Gordan 1873"
+    needs: ClassVar = {"fit_intercept": FLAG, "eta0": NUMBER, "classes": LABELS}
+    may: ClassVar = {"verdict_*": word(*VERDICTS), "weights_*": INTEGERS, "rows_*": WHOLE, "against_*": WHOLE,
+           "multipliers_*": INTEGERS, "mistaken_*": WHOLE, "times_*": WHOLE, "class_weights_*": FINITE,
+           "start_*": FINITE, "coef_*": FINITE}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, labels = evidence["classes"], np.asarray(data.y)
         X = padded(data.X, bool(evidence["fit_intercept"]))
         count = 1 if len(classes) == 2 else len(classes)
-        if len(set(classes)) != len(classes) or len(classes) < 2 or not np.all(np.isin(labels, classes)):
+        if len(set(classes)) != len(classes) or len(classes) < 2 or set(labels.tolist()) != set(classes):
             raise ValueError("the evidence is about other classes")
         if not np.all(np.isfinite(X)):
             raise ValueError("the data are not finite")
+        if any(k not in self.needs and int(k.rpartition("_")[2]) >= count for k in evidence):
+            raise ValueError("the evidence is about more problems than there are")
         total, bound, separable, checks = 0, 0.0, True, list[Check]()
         for c in range(count):
             y = (labels == classes[1 if count == 1 else c]).astype(int)
             part = {"fit_intercept": evidence["fit_intercept"], **problem(evidence, c)}
+            _check_shapes(part, X.shape[1], float(evidence["eta0"]))
             name = f"class {classes[1 if count == 1 else c]}"
             mistakes, done = _prove_run(X, y, part, float(evidence["eta0"]), name)
             total += mistakes
@@ -75,14 +84,23 @@ class PerceptronRun(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
+        made = f"The steps of {made} lead from the start to these weights"
         if figures.get("verdict") == "separable":
             bound = figures.get("bound", float("nan"))
-            return f"{made} made; whatever the order of the rows, no more than {bound:.6g} are possible."
+            return f"{made}; whatever the order of the rows, no more than {bound:.6g} are possible."
         where = "" if len(evidence["classes"]) == 2 else " for some class against the rest"
         proof = "the convex hulls of the classes intersect"
         if not evidence["fit_intercept"]:
             proof = "a weighted average of rows, each with the sign of its class, is zero"
-        return f"{made} made, and it will never stop: {proof}{where}, so no hyperplane separates them."
+        return f"{made}, and it will never stop: {proof}{where}, so no hyperplane separates them."
+
+
+def _check_shapes(part: Evidence, width: int, eta: float) -> None:
+    shapes = {"class_weights": (2,), "start": (width,), "coef": (width,)}
+    if any(np.shape(part[name]) != shape for name, shape in shapes.items()):
+        raise ValueError("weights do not fit the data")
+    if eta <= 0 or np.any(np.asarray(part["class_weights"]) <= 0):
+        raise ValueError("steps are positive")
 
 
 def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tuple[int, Check]:
@@ -100,7 +118,7 @@ def _prove_run(X: Array, y: Array, part: Evidence, eta: float, name: str) -> tup
     # k additions, each rounded: the weights never exceeded the start plus the sum of all steps.
     reach = np.abs(part["start"]) + np.abs(X[rows]).T @ np.abs(steps.mid)
     slack = goal.rad + 2.0 * gamma(2 * k + 4) * reach + 1e-300
-    near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and eta > 0
+    near = bool(np.all(np.abs(goal.mid - part["coef"]) <= slack)) and bool(np.all(np.isfinite(slack)))
     return k, Check(f"{name}: the mistakes lead from the start to the weights", near, f"{k} mistakes")
 
 
@@ -135,14 +153,15 @@ class TrainingErrors(Kind):
 
     name = "training-errors"
     theorem = "counting, with a bound for rounding"
+    needs: ClassVar = {"coef": FINITE, "intercept": FINITE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, index = np.unique(np.asarray(data.y), return_inverse=True)
         W = np.column_stack([evidence["coef"], evidence["intercept"]])
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
         case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
-        if W.shape != (len(classes), case.X.shape[1]) or not np.all(np.isfinite(W)):
-            raise ValueError("the weights do not fit the data")
+        if W.shape != (len(classes), case.X.shape[1]) or not np.all(np.isfinite(case.X)):
+            raise ValueError("the weights do not fit the data, or those are not finite")
         with np.errstate(all="ignore"):
             low, high = _products(case, u)
         signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))

@@ -16,7 +16,7 @@ y = −1 for class 0 and +1 for class 1, so one text serves both cases. With u t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -33,8 +33,16 @@ from certifit.certificates._integers import (
     reduced,
 )
 from certifit.certificates._record import Check, Figure, Kind, Proof, equal, lower, register, upper
+from certifit.certificates._schema import FLAG, INTEGERS, TEXT, WHOLE, check_form, word
 
 VERDICTS = ("separable", "touching", "overlapping")
+_MIXTURE = {"rows": WHOLE, "against": WHOLE, "multipliers": INTEGERS}
+WITNESSES = {
+    "separable": {"weights": INTEGERS},
+    "touching": {"weights": INTEGERS, **_MIXTURE},
+    "overlapping": _MIXTURE,
+}
+"""What proves each verdict."""
 _SMALL = 20_000  # entries of an exact elimination that is cheap enough to be done at rigour "float" too
 _FEW = 5_000_000  # entries of X that may be read as integers at rigour "float"
 
@@ -226,11 +234,12 @@ class Separation(Kind):
 
     name = "separability"
     theorem = "theorems of the alternative (Gordan 1873; Stiemke 1915)"
+    needs: ClassVar = {"verdict": word(*VERDICTS), "fit_intercept": FLAG}
+    may: ClassVar = WITNESSES["touching"]
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         verdict = evidence["verdict"]
-        if verdict not in VERDICTS:
-            raise ValueError(f"unknown verdict {verdict!r}")
+        check_form(evidence, {"verdict": TEXT, "fit_intercept": FLAG, **WITNESSES[verdict]}, {})
         case = _Case.of(data, evidence)
         with np.errstate(all="ignore"):
             figures, checks = {
@@ -325,8 +334,6 @@ def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
     mu = _as_float_multipliers(evidence["multipliers"])
-    if len(rows) == 0 or len(mu) != len(rows):
-        raise ValueError("one multiplier per named row is needed")
     if rigor == "float":
         Z = difference_rows(case.X[rows], case.y[rows], other, case.n_classes)
         if _mixture_by_balls(Z, mu):
@@ -343,6 +350,8 @@ def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result
 
 
 def _exact_mixture(case: _Case, rows: Array, other: Array, multipliers: Any) -> tuple[bool, int]:
+    if len(rows) == 0 or len(multipliers) != len(rows):  # nothing mixed is no mixture
+        raise ValueError("one multiplier per named row is needed")
     d = Dyadic(case.X[rows])
     Z = difference_rows(d.rows(np.arange(len(rows))), case.y[rows], other, case.n_classes)
     return _mixture_exactly(Z, _whole_numbers(multipliers))
@@ -351,8 +360,6 @@ def _exact_mixture(case: _Case, rows: Array, other: Array, multipliers: Any) -> 
 def _prove_touching(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     rows, other = case.pairs(evidence)
     figures = {"witnesses": equal(len(np.unique(rows)))}
-    if len(rows) == 0 or len(evidence["multipliers"]) != len(rows):
-        raise ValueError("one multiplier per named row is needed")
     if rigor == "float":
         text = "floats cannot tell zero from tiny; ask for rigor='exact'"
         return figures, (Check("touching is proved in exact arithmetic only", False, text),)

@@ -19,8 +19,19 @@ import numpy as np
 from certifit.certificates._ball import gamma
 from certifit.certificates._data import Data, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, register
+from certifit.certificates._schema import FINITE, RECORD
 from certifit.certificates.optimality import read_objectives, sound
+from certifit.losses import FamilyLoss, Loss
 from certifit.regularizers import SquaredL2, Zero
+
+
+def _refuse_idle_parameters(loss: Loss) -> None:
+    """Parameters that a family has no use for stay as they are by default."""
+    if isinstance(loss, FamilyLoss):
+        used = {"negative_binomial": ("dispersion",), "tweedie": ("power",)}.get(loss.family, ())
+        idle = {name: getattr(loss, name) for name in ("dispersion", "power") if name not in used}
+        if any(value != getattr(FamilyLoss, name) for name, value in idle.items()):
+            raise ValueError(f"the family {loss.family} has no such parameter")
 
 
 @register
@@ -29,11 +40,13 @@ class Stationary(Kind):
 
     name: ClassVar[str] = "stationary"
     theorem: ClassVar[str] = "Fermat: at a minimum the gradient is zero (necessary, not sufficient)"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
         (objective, *more), targets = read_objectives(data, evidence)
         if more or objective.regularizer not in (Zero(), SquaredL2(0.5)) or objective.padding is not None:
             raise ValueError("the equations are those of one target with the penalty ½‖w‖² or none")
+        _refuse_idle_parameters(objective.loss)
         loss, weights, fit_intercept = objective.loss, targets[0].weights, objective.fit_intercept
         strength = objective.strength if isinstance(objective.regularizer, SquaredL2) else 0.0
         w, b = np.ravel(evidence["coef"]).astype(float), float(np.ravel(evidence["intercept"])[0])

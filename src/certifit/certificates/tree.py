@@ -14,7 +14,7 @@ chosen by a heuristic and not compared; the claim then says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from certifit.certificates import tree_questions as tq
 from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, WHOLE, word
 
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
              "absolute_error": "absolute_error"}  # fmt: skip
@@ -74,14 +75,21 @@ class TreeOptimality(Kind):
 
     name = "tree"
     theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
+    needs: ClassVar = {
+        "criterion": word(*_CRITERIA), "left": WHOLE, "right": WHOLE, "feature": WHOLE, "threshold": NUMBERS,
+        "missing_left": FLAGS, "group": WHOLE, "sets": FLAGS, "value": FINITE, "asks": FLAGS, "alpha": NUMBER,
+        "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER, "max_leaf_nodes": NUMBER,
+        "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER, "categories": LISTS,
+    }  # fmt: skip
+    may: ClassVar = {"classes": LABELS, "class_weight": FINITE, "drawn": FLAGS, "validation": WHOLE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        tree, rules = _Tree(evidence), _Rules.of(evidence)
+        tree, rules = _Tree(evidence, data.X.shape[1]), _Rules.of(evidence)
         table = _Table(data, evidence)
         walk = _Walk(tree, table, evidence, rules)
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons below
             walk.run()
-        checks = [*tree.checks(), *walk.checks()]
+        checks = walk.checks()
         figures = {
             "questions": equal(int(tree.asks.sum())),
             "leaves": equal(int(tree.asks.sum()) + 1),
@@ -101,6 +109,8 @@ class TreeOptimality(Kind):
             figures["pruning_shortfall"] = upper(excess)
             text = f"{excess:.1e} above the least"
             checks.append(Check("no other pruning costs less", share <= _ROUNDING, text))
+        else:
+            checks.append(Check("nothing was pruned", bool(np.array_equal(tree.asks, tree.inner))))
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
@@ -129,7 +139,7 @@ class TreeOptimality(Kind):
 class _Tree:
     """The grown tree and its pruning, read from the evidence."""
 
-    def __init__(self, e: Evidence) -> None:
+    def __init__(self, e: Evidence, columns: int) -> None:
         self.left, self.right, self.feature = (np.asarray(e[k]).astype(np.int64) for k in ("left", "right", "feature"))
         self.threshold = np.asarray(e["threshold"], dtype=float)
         self.missing_left = np.asarray(e["missing_left"]).astype(bool)
@@ -139,22 +149,36 @@ class _Tree:
         self.asks = np.asarray(e["asks"]).astype(bool)
         self.inner = self.left >= 0
         self.n = len(self.left)
+        self._check_shapes(columns)
+        self._check_tree()
 
-    def checks(self) -> list[Check]:
+    def _check_shapes(self, columns: int) -> None:
+        """Every node has its entries; a leaf has no question, an inner node one about a column that exists."""
+        lines = (self.left, self.right, self.feature, self.threshold, self.missing_left, self.group, self.asks)
+        if self.n == 0 or any(v.shape != (self.n,) for v in lines) or self.sets.ndim != 2:
+            raise ValueError("every node needs its own entries")
+        if self.value.ndim != 2 or len(self.value) != self.n:
+            raise ValueError("every node needs a value")
+        leaf = ~self.inner
+        blank = (self.left == -1) & (self.right == -1) & (self.feature == -2) & (self.threshold == -2.0)
+        if not np.all((blank & (self.group == -1) & ~self.missing_left)[leaf]):
+            raise ValueError("a leaf asks nothing")
+        inside = (self.feature >= 0) & (self.feature < columns) & (self.group >= -1) & (self.group < len(self.sets))
+        if not np.all(inside[self.inner]):
+            raise ValueError("a question is about a column of the data, or a group of its categories")
+
+    def _check_tree(self) -> None:
+        """The nodes form one tree, children after their parents, and the pruned tree is its top."""
         inner = np.flatnonzero(self.inner)
         children = np.sort(np.concatenate([self.left[inner], self.right[inner]]))
         sound = bool(np.array_equal(children, np.arange(1, self.n)))
-        sound = sound and bool(np.all(self.left[inner] > inner) and np.all(self.right[inner] > inner))
+        if not sound or not np.all((self.left[inner] > inner) & (self.right[inner] > inner)):
+            raise ValueError("the nodes do not form a tree")
         parent = np.zeros(self.n, dtype=np.int64)
-        if sound:
-            parent[self.left[inner]] = parent[self.right[inner]] = inner
-        kept = bool(not np.any(self.asks & ~self.inner)) and bool(
-            np.all(self.asks[parent[np.flatnonzero(self.asks)]] | (np.flatnonzero(self.asks) == 0))
-        )
-        return [
-            Check("the nodes form a tree", sound),
-            Check("the pruned tree is the top of the grown one", kept),
-        ]
+        parent[self.left[inner]] = parent[self.right[inner]] = inner
+        asking = np.flatnonzero(self.asks)
+        if np.any(self.asks & ~self.inner) or not np.all(self.asks[parent[asking]] | (asking == 0)):
+            raise ValueError("the pruned tree is not the top of the grown one")
 
     def goes_left(self, node: Array, X: Array) -> Array:
         """Which of the rows (each at its own node) answer yes."""
@@ -411,7 +435,7 @@ class _Walk:
                 below, above = tq.absolute_costs(self.y[part], self.weight[part])
                 low[v], high[v] = below[-1], above[-1]
                 said = float((self.weight[part] * np.abs(self.y[part] - value[v, 0])).sum())
-                wrong[v] = said > high[v] * (1 + 1e-9) + 1e-300
+                wrong[v] = not said <= high[v] * (1 + 1e-9) + 1e-300
             held = Ball.between(low, high)
         self.node_cost.mid[level], self.node_cost.rad[level] = held.mid, held.rad
         if wrong.any():

@@ -424,10 +424,10 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         }
         # Exact roads promise eigenvectors to rounding; the others state what they reached, whatever it is.
         if self.svd_solver_ in ("arpack", "randomized"):
-            slack, residual = measured_slack(data, evidence)
+            slack = measured_slack(data, evidence)
         else:
-            slack = residual = rounding_slack(data, self.components_.dtype)
-        return certificates.issue("principal-components", data, evidence | {"slack": slack, "residual": residual})
+            slack = rounding_slack(data, self.components_.dtype)
+        return certificates.issue("principal-components", data, evidence | {"slack": slack})
 
     @property
     def _n_features_out(self) -> int:

@@ -48,7 +48,7 @@ class Metric:
     @property
     def evidence(self) -> dict[str, Any]:
         """What a proof about distances needs to know of it."""
-        return {"metric": self.name, "p": self.p, "weights": self.weights}
+        return {"metric": self.name, "p": self.p if self.name == "minkowski" else None, "weights": self.weights}
 
     def rooted(self, reduced: Array) -> Array:
         """Distances from reduced distances."""

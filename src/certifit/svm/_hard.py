@@ -186,7 +186,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             row = X[i].toarray() if scipy.sparse.issparse(X) else X[i]
             j = seen.setdefault(np.ascontiguousarray(row + 0.0).tobytes(), i)
             if lab.codes[i] != lab.codes[j]:
-                evidence = {"classes": [c.item() for c in lab.classes], "twins": np.array([j, i])}
+                evidence = {"twins": np.array([j, i])}
                 c = issue("no-margin", Data.of(X, y), evidence)
                 raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
 
