@@ -1,0 +1,1 @@
+"""Attacks on certificates: forged evidence, forged words, odd data."""

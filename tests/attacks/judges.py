@@ -1,0 +1,420 @@
+"""Is a claim true? Independent answers in exact rationals (`fractions`) or by brute force, one judge for each kind.
+
+A judge returns the reason why a claim is false, or None where it found none. Judges read the figures that are stated
+and the model that the evidence names, and share no code with the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from certifit.certificates import Certificate
+
+Verdict = str | None
+JUDGES: dict[str, Callable[[Certificate, Any, Any, Any], Verdict]] = {}
+
+
+def judge(kind: str) -> Callable[[Any], Any]:
+    def keep(function: Any) -> Any:
+        JUDGES[kind] = function
+        return function
+
+    return keep
+
+
+def exact(v: Any) -> list[Any]:
+    """Nested lists of rationals."""
+    if isinstance(v, np.ndarray):
+        v = v.tolist()
+    return [exact(x) if isinstance(x, (list, tuple)) else Fraction(float(x)) for x in v]
+
+
+def weights_of(w: Any, n: int) -> list[Fraction]:
+    return [Fraction(1)] * n if w is None else [Fraction(float(v)) for v in w]
+
+
+def distance(evidence: Any, a: list[Fraction], b: list[Fraction]) -> Any:
+    """A number that grows with the distance: exact for all metrics here but fractional powers."""
+    w = [Fraction(1)] * len(a) if evidence.get("weights") is None else exact(evidence["weights"])
+    gaps = [abs(x - y) for x, y in zip(a, b)]
+    metric, p = evidence["metric"], evidence.get("p", 2.0)
+    if metric == "cosine":
+        dot = sum(c * x * y for c, x, y in zip(w, a, b))
+        size = sum(c * x * x for c, x in zip(w, a))
+        return -dot * abs(dot) / size if size else Fraction(0)
+    if metric == "chebyshev":
+        return max(c * g for c, g in zip(w, gaps))
+    power = {"euclidean": 2, "manhattan": 1}.get(metric, p)
+    if power == int(power):
+        return sum(c * g ** int(power) for c, g in zip(w, gaps))
+    return math.fsum(float(c) * float(g) ** power for c, g in zip(w, gaps))
+
+
+@judge("neighbors")
+def neighbors(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    rows, e = exact(X), c.evidence
+    own = e.get("own")
+    for k, (q, listed) in enumerate(zip(exact(e["queries"]), np.asarray(e["indices"]).astype(int).tolist())):
+        far = sorted((distance(e, x, q), i) for i, x in enumerate(rows) if own is None or i != int(own[k]))
+        if [i for _, i in far[: len(listed)]] != listed:
+            return f"query {k}: {[i for _, i in far[: len(listed)]]} are nearer than {listed}"
+        if e["metric"] == "euclidean" and float(far[len(listed) - 1][0]) ** 0.5 > c.farthest * (1 + 1e-12):
+            return "the last is farther than stated"
+    return None
+
+
+@judge("neighbors-given-distances")
+def given_distances(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    for row, listed in zip(
+        np.asarray(c.evidence["distances"]).tolist(), np.asarray(c.evidence["indices"]).astype(int).tolist()
+    ):
+        best = sorted(range(len(row)), key=lambda i: (row[i], i))[: len(listed)]
+        if best != listed or min(row) < 0:
+            return f"{best} are nearer than {listed}"
+    return None
+
+
+@judge("condensed-neighbors")
+def condensed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    rows, e, kept = exact(X), c.evidence, np.asarray(c.evidence["prototypes"]).astype(int).tolist()
+    for x in rows:
+        by_all = min((distance(e, r, x), i) for i, r in enumerate(rows))[1]
+        by_few = min((distance(e, rows[i], x), i) for i in kept)[1]
+        if y[by_all] != y[by_few]:
+            return f"rows {by_all} and {by_few} answer differently"
+    return None
+
+
+@judge("edited-neighbors")
+def edited(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    rows, e = exact(X), c.evidence
+    k, names, right = np.asarray(e["neighbors"]).shape[1], sorted(set(y.tolist())), []
+    for i, x in enumerate(rows):
+        near = sorted((distance(e, r, x), j) for j, r in enumerate(rows) if j != i)[:k]
+        votes = [sum(y[j] == name for _, j in near) for name in names]
+        if names[votes.index(max(votes))] == y[i]:
+            right.append(i)
+    return None if sorted(np.asarray(e["kept"]).astype(int).tolist()) == right else f"{right} are confirmed"
+
+
+@judge("stored-rows")
+def stored(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    groups: dict[Any, list[Any]] = {}
+    for row, label in zip(np.asarray(X).tolist(), np.asarray(y).tolist()):
+        groups.setdefault(tuple(row), []).append(label)
+    if c.evidence["task"] == "classes":
+        least: Any = sum(len(g) - max(g.count(v) for v in g) for g in groups.values())
+        good = least == c.unavoidable
+    else:
+        least = sum(sum((Fraction(v) - sum(map(Fraction, g)) / len(g)) ** 2 for v in g) for g in groups.values())
+        slack = Fraction(1, 10**9) * least + Fraction(1, 10**12)
+        good = math.isfinite(c.unavoidable) and abs(least - Fraction(c.unavoidable)) <= slack
+    return None if good and len(groups) == c.distinct else f"{least} are unavoidable"
+
+
+@judge("constant")
+def constant(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    s = weights_of(w, len(y))
+    total = sum(s)
+    if c.evidence["loss"] == "squared":
+        t, at = exact(y), Fraction(float(np.ravel(c.evidence["value"])[0]))
+        mean = sum(a * b for a, b in zip(s, t)) / total
+        return None if (at - mean) ** 2 <= Fraction(float(c.gap)) or math.isinf(c.gap) else "the mean is better"
+    shares = dict(zip(np.asarray(c.evidence["classes"]).tolist(), np.asarray(c.evidence["shares"]).tolist()))
+    counted = {k: float(sum(a for a, v in zip(s, y) if float(v) == float(k)) / total) for k in shares}
+    excess = sum(p * math.log(p / shares[k]) for k, p in counted.items() if p > 0)
+    return None if excess <= c.gap * (1 + 1e-9) + 1e-14 else f"{excess} above the shares"
+
+
+@judge("hold-out")
+def hold_out(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    wrong = sum(p != t for p, t in zip(np.asarray(c.evidence["predictions"]).tolist(), np.asarray(y).tolist()))
+    if (wrong, len(y)) != (c.mistakes, c.rows):
+        return "miscounted"
+
+    def tail(k: int, n: int, p: Fraction) -> Fraction:
+        return sum((math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)), Fraction(0))
+
+    half = (1 - Fraction(c.level)) / 2 * (1 + Fraction(1, 10**6))
+    low, high = Fraction(max(c.low, 0.0)), Fraction(min(c.high, 1.0))
+    fine = tail(wrong, len(y), low) <= half or wrong == 0, tail(len(y) - wrong, len(y), 1 - high) <= half
+    return None if fine[0] and (fine[1] or wrong == len(y)) else "the interval is too narrow"
+
+
+@judge("training-errors")
+def training_errors(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    names = sorted(set(y.tolist()))
+    coef, b = exact(np.atleast_2d(c.evidence["coef"])), exact(np.ravel(c.evidence["intercept"]))
+    wrong = 0
+    for x, label in zip(exact(X), y.tolist()):
+        scores = [sum(a * v for a, v in zip(row, x)) + o for row, o in zip(coef, b)]
+        scores = [Fraction(0), scores[0]] if len(scores) == 1 else scores
+        wrong += names[scores.index(max(scores))] != label
+    return None if wrong == c.value else f"{wrong} are wrong"
+
+
+@judge("finite-bayes")
+def finite_bayes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e = c.evidence
+    place = {name: k for k, name in enumerate(e["outcomes"])}
+    joint = exact(e["priors"])
+    for (outcome,) in np.asarray(X).tolist():
+        joint = [p * Fraction(float(row[place[outcome]])) for p, row in zip(joint, np.asarray(e["likelihoods"]))]
+    total = sum(joint)
+    error = max(abs(p / total - q) for p, q in zip(joint, exact(e["posterior"])))
+    return None if error <= Fraction(c.error) else f"off by {float(error)}"
+
+
+@judge("smoothed-counts")
+def smoothed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e, s = c.evidence, weights_of(w, len(y))
+    table, model = exact(X), e["model"]
+    alpha = np.broadcast_to(np.asarray(e["alpha"], dtype=float), (len(table[0]),)).tolist()
+    for k, name in enumerate(np.asarray(e["classes"]).tolist()):
+        mine = [(v, x) for v, x, label in zip(s, table, y.tolist()) if str(float(label)) == str(float(name))]
+        want = []
+        for j, a in enumerate(map(Fraction, alpha)):
+            if model == "multinomial":
+                want.append(a + sum(v * x[j] for v, x in mine))
+            elif model == "bernoulli":
+                cut = Fraction(float(e["binarize"]))
+                on, size = sum(v for v, x in mine if x[j] > cut), sum(v for v, _ in mine)
+                want.append((on + a) / (size + 2 * a))
+            else:
+                sizes, total = int(e["n_categories"][j]), sum(v for v, _ in mine)
+                cells = [sum(v for v, x in mine if x[j] == m) + a for m in range(sizes)]
+                want += [n / (total + a * sizes) for n in cells]
+        if model == "multinomial":
+            want = [v / sum(want) for v in want]
+        got = np.exp(np.asarray(e["feature_log_prob"], dtype=float)[k])
+        if np.max(np.abs(got / np.array(want, dtype=float) - 1.0)) > c.gradient * (1 + 1e-6) + 1e-14:
+            return f"class {name}: {np.array(want, dtype=float)} expected"
+    return None
+
+
+@judge("gaussian-counts")
+def gaussian(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e, s, rows = c.evidence, weights_of(w, len(y)), exact(X)
+    columns = list(zip(*rows))
+
+    def moments(values: Any, weights: Any) -> tuple[Fraction, Fraction]:
+        total = sum(weights)
+        mean = sum(a * b for a, b in zip(weights, values)) / total
+        return mean, sum(a * (b - mean) ** 2 for a, b in zip(weights, values)) / total
+
+    extra = Fraction(float(e["var_smoothing"])) * max(moments(col, s)[1] for col in columns)
+    for k, name in enumerate(np.asarray(e["classes"]).tolist()):
+        here = [i for i, label in enumerate(y.tolist()) if float(label) == float(name)]
+        for j, col in enumerate(columns):
+            mean, var = moments([col[i] for i in here], [s[i] for i in here])
+            theta, stated = Fraction(float(e["theta"][k][j])), Fraction(float(e["var"][k][j]))
+            if stated <= 0 or abs(var + extra - stated) > Fraction(c.variance_error) * stated:
+                return "a variance is off"
+            if (mean - theta) ** 2 > Fraction(c.mean_error) ** 2 * stated:
+                return "a mean is off"
+    return None
+
+
+@judge("perceptron")
+def perceptron(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e = c.evidence
+    names = list(e["classes"])
+    rows = [[*x, Fraction(1)] if e["fit_intercept"] else x for x in exact(X)]
+    made = 0
+    for k in range(1 if len(names) == 2 else len(names)):
+        positive = names[1 if len(names) == 2 else k]
+        signs = [1 if label == positive else -1 for label in y.tolist()]
+        separable = _separable(rows, signs)
+        if (e[f"verdict_{k}"] == "separable") != separable:
+            return f"class {positive}: separable is {separable}"
+        made += int(np.sum(e[f"times_{k}"]))
+        weights = exact(e[f"start_{k}"])
+        step = Fraction(float(e["eta0"]))
+        for i, t in zip(np.asarray(e[f"mistaken_{k}"]).tolist(), np.asarray(e[f"times_{k}"]).tolist()):
+            scale = step * signs[int(i)] * int(t) * Fraction(float(e[f"class_weights_{k}"][(signs[int(i)] + 1) // 2]))
+            weights = [a + scale * b for a, b in zip(weights, rows[int(i)])]
+        reach = 1e-9 * (1 + max(abs(float(v)) for v in weights))
+        if max(abs(float(a) - float(b)) for a, b in zip(weights, e[f"coef_{k}"])) > reach:
+            return "the steps do not lead to the weights"
+    return None if made == c.value <= c.bound else f"{made} mistakes"
+
+
+def _separable(rows: list[list[Fraction]], signs: list[int]) -> bool:
+    """Whether some u has sign·u·x > 0 for all rows, by Fourier and Motzkin's elimination (small problems)."""
+    system = [[s * v for v in x] for s, x in zip(signs, rows)]
+    for _ in range(len(rows[0])):
+        up, down, flat = ([r for r in system if (r[0] > 0) - (r[0] < 0) == sign] for sign in (1, -1, 0))
+        system = [r[1:] for r in flat]
+        for a in up:
+            for b in down:
+                system.append([x / a[0] - z / b[0] for x, z in zip(a[1:], b[1:])])
+        system = [list(t) for t in {tuple(r) for r in system}]
+    return not system  # what is left says 0 > 0
+
+
+@judge("separability")
+def separability(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    names = sorted(set(y.tolist()))
+    if len(names) > 2:
+        return None  # the two-class answers decide nothing here; see the tests of separability
+    rows = [[*x, Fraction(1)] if c.evidence["fit_intercept"] else x for x in exact(X)]
+    separable = _separable(rows, [1 if v == names[1] else -1 for v in y.tolist()])
+    return None if separable == (c.verdict == "separable") else f"separable is {separable}"
+
+
+@judge("no-margin")
+def no_margin(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    if "twins" in c.evidence:
+        i, j = (int(v) for v in c.evidence["twins"])
+        return None if list(X[i]) == list(X[j]) and y[i] != y[j] else "the rows differ"
+    if c.evidence["kernel"] != ["linear"]:
+        return None
+    names = sorted(set(y.tolist()))
+    rows = [[*x, Fraction(1)] for x in exact(X)]
+    return "separable" if _separable(rows, [1 if v == names[1] else -1 for v in y.tolist()]) and c.bound == 0 else None
+
+
+@judge("mercer")
+def mercer(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    if c.method == "construction":
+        return None if _mercer(c.evidence["kernel"]) else "not built from Mercer kernels"
+    K = np.asarray(X, dtype=float)
+    least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    if c.verdict == "not mercer":
+        return None if least <= c.least_eigenvalue + 1e-12 and least < 0 else f"least eigenvalue {least}"
+    return None if least >= c.least_eigenvalue - 1e-12 else f"least eigenvalue {least}"
+
+
+def _mercer(record: list[Any]) -> bool:
+    name, *parts = record
+    known = {"linear": lambda: True, "rbf": lambda: parts[0] >= 0, "sum": lambda: all(map(_mercer, parts))}
+    return name in known and known[name]()
+
+
+@judge("principal-components")
+def principal(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    T = np.asarray(X, dtype=float) - np.mean(X, axis=0)
+    values = np.linalg.eigvalsh(T.T @ T / (len(T) - 1))[::-1]
+    n = c.components
+    U = np.linalg.qr(np.atleast_2d(c.evidence["components"]).T)[0]
+    kept, best = float(np.sum((T @ U) ** 2)) / (len(T) - 1), float(values[:n].sum())
+    slack = 1e-12 * (1 + best)
+    return None if c.value <= kept + slack and best - kept <= c.gap + slack else f"keeps {kept} of {best}"
+
+
+@judge("tree")
+def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """No question about a numeric column gains clearly more than the one asked, in rationals."""
+    e = c.evidence
+    if any(k is not None for k in e["categories"]) or e["criterion"] not in ("gini", "squared_error"):
+        return None
+    if not np.all(np.isfinite(X)):
+        return None
+    s, rows, todo = weights_of(w, len(y)), exact(X), [(0, list(range(len(y))))]
+    target = y.tolist() if e["criterion"] == "gini" else exact(y)
+
+    def cost(part: list[int]) -> Fraction:
+        total = sum(s[i] for i in part)
+        if e["criterion"] == "gini":
+            counts = [sum(s[i] for i in part if target[i] == v) for v in {target[i] for i in part}]
+            return total - sum(n * n for n in counts) / total
+        mean = sum(s[i] * target[i] for i in part) / total
+        return sum(s[i] * (target[i] - mean) ** 2 for i in part)
+
+    while todo:
+        node, part = todo.pop()
+        j = int(e["feature"][node])
+        if int(e["left"][node]) < 0:
+            continue
+        sides = [[i for i in part if bool(X[i][j] <= e["threshold"][node]) == side] for side in (True, False)]
+        asked, best = sum(map(cost, sides)), None
+        for k in range(len(rows[0])):
+            if e.get("drawn") is not None and not e["drawn"][node][k]:
+                continue
+            for cut in sorted({rows[i][k] for i in part})[:-1]:
+                here = [[i for i in part if (rows[i][k] <= cut) == side] for side in (True, False)]
+                if min(map(len, here)) >= int(e["min_samples_leaf"]):
+                    found = sum(map(cost, here))
+                    best = found if best is None else min(best, found)
+        if best is None or asked - best > Fraction(1, 10**9) * cost(part):
+            return f"node {node}: another question gains more"
+        todo += [(int(e["left"][node]), sides[0]), (int(e["right"][node]), sides[1])]
+    return None
+
+
+@judge("kernel-perceptron")
+def kernel_perceptron(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e = c.evidence
+    if e["kernel"][0] != "rbf":
+        return None
+    K = np.exp(-e["kernel"][1] * ((X[:, None] - X[None]) ** 2).sum(axis=2)) + float(e["fit_intercept"])
+    names, counts = list(e["classes"]), np.asarray(e["mistakes"], dtype=float)
+    signs = [np.where(y == v, 1.0, -1.0) for v in (names[1:] if len(names) == 2 else names)]
+    if counts.shape != (len(signs), len(X)):
+        return "mistakes of some classes are missing"
+    margins = [s * (K @ (n * s)) for s, n in zip(signs, counts)]
+    apart = all(float(m.min()) > -1e-9 for m in margins)
+    return None if apart or not c.separated else "it does not separate"
+
+
+@judge("hard-margin")
+def hard_margin(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """No pair of support vectors' directions gives a wider margin than stated (plane data, linear kernel)."""
+    if c.evidence["kernel"] != ["linear"] or X.shape[1] != 2:
+        return None
+    a, b = X[y == 1], X[y == 0]
+    best = 0.0
+    lines = [p - q for p in a for q in b]
+    for part in (a, b):
+        lines += [np.array([-(p - q)[1], (p - q)[0]]) for p, q in combinations(part, 2)]
+    for u in lines:
+        if np.linalg.norm(u) > 0:
+            for v in (u, -u):
+                gap = ((a @ v).min() - (b @ v).max()) / np.linalg.norm(v) / 2
+                best = max(best, float(gap))
+    return None if best <= c.bound * (1 + 1e-9) and c.value <= best * (1 + 1e-9) else f"the largest margin is {best}"
+
+
+@judge("maximum-likelihood")
+def maximum_likelihood(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    x, p, family = np.asarray(X, dtype=float), c.evidence["parameters"], c.evidence["family"]
+    means = {"poisson": lambda: p["rate"], "geometric": lambda: 1 / p["probability"], "normal": lambda: p["mean"],
+             "gamma": lambda: p["shape"] * p["scale"]}  # fmt: skip
+    if family in means and abs(means[family]() - x.mean()) > 1e-8 * (1 + abs(x.mean())):
+        return "the mean is off"
+    if family == "normal" and abs(p["sd"] - x.std()) > 1e-8:
+        return "the standard deviation is off"
+    if family == "multivariate_normal" and not np.allclose(p["cov"], np.cov(x.T, bias=True), rtol=1e-7, atol=1e-9):
+        return "the covariance is off"
+    if family == "categorical":
+        counts = np.bincount(x[:, 0].astype(int)) / len(x)
+        shares = np.asarray(p["probabilities"])
+        return None if np.allclose(shares[: len(counts)], counts) and abs(shares.sum() - 1) < 1e-8 else "a share is off"
+    return None
+
+
+@judge("clustering")
+def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """Against the best of all clusterings of the rows into at most k parts."""
+    k, s = c.clusters, np.ones(len(X)) if w is None else np.asarray(w)
+    if len(X) > 10 or k > 3 or max(np.abs(X).max(initial=0.0), s.max(initial=0.0)) > 1e100 or not np.any(s):
+        return None
+    centres, labels = np.asarray(c.evidence["centres"], dtype=float), np.asarray(c.evidence["labels"]).astype(int)
+    cost = float(s @ ((X - centres[labels]) ** 2).sum(axis=1))
+    codes = np.stack(np.unravel_index(np.arange(k ** len(X)), (k,) * len(X)), axis=1)
+    best, square = np.zeros(len(codes)), (s * (X**2).sum(axis=1)).sum()
+    for part in range(k):
+        mine = (codes == part) * s
+        size = mine.sum(axis=1)
+        best += np.where(size > 0, ((mine @ X) ** 2).sum(axis=1) / np.where(size > 0, size, 1.0), 0.0)
+    least = float(square - best.max())
+    slack = 1e-9 * (abs(square) + 1e-300)
+    if cost > c.value + slack or c.bound > least + slack or cost - least > c.gap + slack:
+        return f"costs {cost}, the best costs {least}"
+    return None

@@ -1,0 +1,179 @@
+"""Forgeries that once stood, each with the sentence that refuses it now."""
+
+import json
+
+import numpy as np
+import pytest
+
+from certifit import kernels
+from certifit.certificates import Certificate, Data, issue, mercer
+from certifit.certificates.bayes import digamma
+from certifit.model_selection import cross_validate, hold_out
+from certifit.naive_bayes import MultinomialNB
+from certifit.neighbors import KNeighborsClassifier
+from certifit.svm import KernelPerceptron
+from tests.attacks.cases import REAL, TWO, X, all_cases
+from tests.attacks.siege import sealed
+
+SIDES = np.array([0, 0, 1, 1])
+INDEFINITE = ["sum", ["rbf", 1.0], ["scaled", -1.3, ["linear"]]]
+
+
+def case_of(kind, name=None):
+    return next(c for c in all_cases()[kind] if name in (None, c.name))
+
+
+def test_a_kernel_perceptron_names_the_mistakes_of_every_class():
+    rows = np.array([[0.0, 0], [1, 0], [5, 5], [6, 5], [5, 5], [6, 5]])
+    y = np.array([0, 0, 1, 2, 2, 1])  # classes 1 and 2 share points
+    one = KernelPerceptron(kernel="linear", max_iter=100).fit(rows, (y == 0).astype(int)).certificate_
+    evidence = {**one.evidence, "classes": [0, 1, 2]}
+    forged = issue("kernel-perceptron", Data.of(rows, y), evidence)
+    assert not forged.holds
+    assert "every class" in forged.failures[0]
+
+
+@pytest.mark.parametrize("kernel", [INDEFINITE, ["sigmoid", 1.0, -1.0]])
+def test_no_mistake_bound_without_an_inner_product(kernel):
+    evidence = {"kernel": kernel, "classes": [0, 1], "mistakes": np.array([[1, 0, 0, 1]]), "fit_intercept": True}
+    c = issue("kernel-perceptron", Data.of(X[:4], SIDES), evidence)
+    assert not c.holds or c.bound == np.inf
+
+
+def test_no_margin_needs_a_mercer_kernel():
+    rows = np.array([[0.0, 0.0], [0.1, 0.0], [1.0, 0.0], [1.1, 0.1]])
+    evidence = {"kernel": INDEFINITE, "classes": [0, 1], "support": np.array([0, 2]), "dual_coef": [[-1.0, 1.0]]}
+    forged = issue("no-margin", Data.of(rows, SIDES), evidence)
+    assert not forged.holds
+    assert not Certificate.from_dict(json.loads(json.dumps(forged.to_dict()))).verify(rows, SIDES).holds
+
+
+def test_given_kernel_values_are_symmetric():
+    case = case_of("hard-margin", "hard margin values")
+    gram = np.array(case.certificate.evidence["gram"])
+    gram[1, 9] += 1.0
+    assert not sealed(case.certificate, {**case.certificate.evidence, "gram": gram}).verify(case.X, case.y).holds
+
+
+@pytest.mark.parametrize("kind", sorted(all_cases()))
+def test_malformed_evidence_is_not_proved_and_says_why(kind):
+    case = all_cases()[kind][0]
+    for evidence in ({}, {"nothing": 1.0}, {**case.certificate.evidence, "more": "words"}):
+        c = issue(kind, case.data, evidence)
+        assert not c.holds
+        assert c.failures[0].startswith("the evidence is complete and well-formed: ")
+        assert not c.verify(case.X, case.y, case.sample_weight).holds
+
+
+def test_an_unknown_kind_and_a_broken_record_are_named():
+    with pytest.raises(ValueError, match="Unknown kind"):
+        issue("unheard of", Data.of(X), {})
+    record = case_of("tree").certificate.to_dict()
+    for broken in (
+        {},
+        {**record, "figures": None},
+        {**record, "claim": 3},
+        {**record, "evidence": {"left": {"array": 1}}},
+    ):
+        with pytest.raises(ValueError, match="not the record of a certificate"):
+            Certificate.from_dict(broken)
+
+
+def test_data_that_cannot_be_read_are_other_data():
+    c = case_of("least-squares").certificate
+    for odd in (None, 3.0, "rows", [[1, 2], [3]], np.zeros((2, 2, 2)), object()):
+        outcome = c.verify(odd, REAL)
+        assert not outcome.holds
+        assert not outcome.same_data
+
+
+def test_an_infinite_figure_backs_only_itself():
+    case = case_of("cross-validation")
+    sizes = np.array(case.certificate.evidence["train_sizes"])
+    sizes[0] = 5e-324
+    assert (
+        not sealed(case.certificate, {**case.certificate.evidence, "train_sizes": sizes}).verify(case.X, case.y).holds
+    )
+
+
+def test_a_mixture_of_no_rows_proves_nothing():
+    case = case_of("perceptron", "perceptron")
+    nothing = {"verdict_0": "overlapping", "rows_0": np.zeros(0, int), "against_0": np.zeros(0, int)}
+    evidence = {**case.certificate.evidence, **nothing, "multipliers_0": np.zeros(0)}
+    assert not issue("perceptron", case.data, evidence).holds
+
+
+def test_the_evidence_is_level_at_the_posterior_mean_only():
+    case = case_of("evidence-maximum")
+    e = case.certificate.evidence
+    turned = np.array(e["coef"])[::-1]  # the same length, so the equation for λ still balances
+    assert not issue("evidence-maximum", case.data, {**e, "coef": turned, "free": ["lambda"]}).holds
+    assert issue("evidence-maximum", case.data, {**e, "free": ["lambda"]}).holds
+    for hyper in ([1e-6, 1e-6, 1e308, 1e-6], [np.nan] * 4, [-1.0, 0.0, 0.0, 0.0]):
+        assert not issue("evidence-maximum", case.data, {**e, "hyper": hyper}).holds
+
+
+@pytest.mark.parametrize("k", [1e-8, 0.3, 1.0, 1.4616321449683622, 2.0, 17.5, 1e6, 1e15])
+def test_digamma_is_enclosed(k):
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(60):
+        true = mpmath.digamma(mpmath.mpf(k))
+        ball = digamma(k)
+        assert mpmath.mpf(float(ball.lower)) <= true <= mpmath.mpf(float(ball.upper))
+    assert float(ball.rad) <= 1e-13 * (1 + abs(float(ball.mid)))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("normal", {"mean": 1.55, "sd": -1.0049875621120892}),
+        ("categorical density", {"probabilities": [0.4, 0.2, 0.2]}),
+        ("poisson", {"rate": 2.2, "more": 1.0}),
+        ("gamma", {"shape": -2.3, "scale": -0.67}),
+    ],
+)
+def test_parameters_that_no_distribution_has(name, parameters):
+    case = case_of("maximum-likelihood", name)
+    evidence = {"family": case.certificate.evidence["family"], "parameters": parameters}
+    assert not issue("maximum-likelihood", case.data, evidence).holds
+
+
+def test_evaluations_state_what_they_assume():
+    folds = cross_validate(KNeighborsClassifier(1), X, TWO, cv=3).certificate()
+    assert any("without the rows it is tested on" in a for a in folds.assumes)
+    assert any("without these rows" in a for a in hold_out(KNeighborsClassifier(1), X, TWO).certificate().assumes)
+
+
+def test_class_shares_that_were_given_are_said_to_be():
+    c = MultinomialNB(class_prior=[0.9, 0.1]).fit(np.abs(X), TWO).certificate_
+    assert "class shares as given" in c.claim
+    counted = MultinomialNB().fit(np.abs(X), TWO).certificate_
+    given = sealed(counted, {**counted.evidence, "prior_rule": "given", "class_prior": np.array([0.9, 0.1])})
+    assert not given.verify(np.abs(X), TWO).holds
+
+
+def test_mercer_refuses_what_is_no_kernel():
+    assert not mercer(np.array([[1.0, 5.0], [-5.0, 1.0]])).holds
+    for record in (["rbf", float("nan")], ["rbf", "0.5"], ["rbf"], ["rbf", True], ["sum", ["rbf", 1.0]]):
+        assert not issue("mercer", Data.of(X), {"method": "construction", "kernel": record}).holds
+    assert issue("mercer", Data.of(X), {"method": "construction", "kernel": kernels.RBF(1.0).record()}).holds
+
+
+def test_only_a_minkowski_distance_has_a_power():
+    case = case_of("neighbors", "euclidean")
+    assert "p" not in case.certificate.evidence
+    assert not issue("neighbors", case.data, {**case.certificate.evidence, "p": 3.0}).holds
+
+
+def test_a_model_has_a_name_and_no_sentence():
+    case = case_of("duality", "tasks")
+    praise = {**case.certificate.evidence, "model": "Perfect, the best of all; trust it and ignore that it is"}
+    assert not issue("duality", case.data, praise).holds
+
+
+@pytest.mark.parametrize("field", ["left", "right", "asks", "feature"])
+def test_nodes_that_form_no_tree_end_the_check(field):
+    case = case_of("tree", "tree")
+    for value in (np.zeros(7, int), np.ones(7, int), np.arange(7), np.full(7, 99)):
+        forged = {**case.certificate.evidence, field: value}
+        assert not issue("tree", case.data, forged).holds
