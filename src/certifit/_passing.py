@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 MODULES = (
@@ -35,7 +35,9 @@ def public_names(module: ModuleType) -> list[str]:
     return [n for n, v in vars(module).items() if not n.startswith("_") and getattr(v, "__module__", None) == here]
 
 
-def pass_on(here: str, there: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def pass_on(
+    here: str, there: str, home: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that has its own names and all public ones of another.
 
     Parameters
@@ -44,6 +46,8 @@ def pass_on(here: str, there: str) -> tuple[Callable[[str], Any], Callable[[], l
         The module that passes names on. A name that it defines itself is its own.
     there : str
         The module whose names are passed on; imported on first use only.
+    home : mapping, default={}
+        Names that another module of ours has written, with that module: scikit-learn keeps them under this one.
 
     Examples
     --------
@@ -54,6 +58,8 @@ def pass_on(here: str, there: str) -> tuple[Callable[[str], Any], Callable[[], l
     """
 
     def find(name: str) -> Any:
+        if name in home:
+            return getattr(importlib.import_module(home[name]), name)
         if not name.startswith("_"):
             theirs = importlib.import_module(there)
             thing = getattr(theirs, name, None)

@@ -93,7 +93,17 @@ FAMILIES: tuple[Family, ...] = (
         ("_voted.Ballot",),
         stored=True,
     ),
-    Family("glm", (Model("GLM", "generalized linear model", "_linear:glm"),), ("glm",), stored=True),
+    Family(
+        "glm",
+        (
+            Model("GLM", "generalized linear model", "_linear:glm"),
+            Model("PoissonRegressor", "Poisson regression", "_linear:glm"),
+            Model("GammaRegressor", "gamma regression", "_linear:glm"),
+            Model("TweedieRegressor", "Tweedie regression", "_linear:glm"),
+        ),
+        ("glm",),
+        stored=True,
+    ),
     Family("multiclass", (Model("OneVsRest", "one against the rest", "_convert:one_vs_rest"),), stored=True),
     Family("separability", pages=("separability",)),
     Family("margins"),

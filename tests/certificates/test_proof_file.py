@@ -75,7 +75,10 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(about={}), "older version"),
         (lambda: Perceptron(class_weight={0: 1, 1: 2}).fit(X, Y).certificate_, "class weights"),
-        (lambda: DecisionTreeRegressor(criterion="absolute_error").fit(X, Y).certificate_, "the criterion 'absolute_error'"),
+        (
+            lambda: DecisionTreeRegressor(criterion="absolute_error").fit(X, Y).certificate_,
+            "the criterion 'absolute_error'",
+        ),
     ],
 )
 def test_what_cannot_be_proved_is_not_written(certificate, why, tmp_path):

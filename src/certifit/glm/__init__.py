@@ -1,6 +1,15 @@
 """Generalized linear models, built from the exponential family."""
 
 from certifit.glm._glm import GLM, NegativeBinomial, Tweedie
+from certifit.glm._regressors import GammaRegressor, PoissonRegressor, TweedieRegressor
 from certifit.losses import ExponentialFamily
 
-__all__ = ["ExponentialFamily", "GLM", "NegativeBinomial", "Tweedie"]
+__all__ = [
+    "ExponentialFamily",
+    "GLM",
+    "GammaRegressor",
+    "NegativeBinomial",
+    "PoissonRegressor",
+    "Tweedie",
+    "TweedieRegressor",
+]

@@ -176,7 +176,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         )
         y = np.asarray(y, dtype=float)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self.link_ = _link_name(self.family, self.link)
+        self.link_ = _link_name(self.family, self._asked_link())
         shift = _read_offset(offset, exposure, self.link_, len(y))
         reader = FamilyLoss(**_family_params(self.family), link=self.link_)
         _check_values(self.family, y)
@@ -196,6 +196,9 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             partial(_certificates, X, y, sample_weight, shift, objective, fitted), X, y, sample_weight, shift
         )
         return self
+
+    def _asked_link(self) -> str | None:
+        return self.link
 
     def _solve(self, task: Task, reader: FamilyLoss) -> Solution:
         loss, strength = task.objective.loss, task.objective.strength
@@ -330,7 +333,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     def _score_predictions(self, y: Any, mu: Array, sample_weight: Any = None) -> float:
         y = np.asarray(y, dtype=float)
         w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        family = FamilyLoss(**_family_params(self.family), link=_link_name(self.family, self.link)).parts[0]
+        family = FamilyLoss(**_family_params(self.family), link=_link_name(self.family, self._asked_link())).parts[0]
         with np.errstate(all="ignore"):
             own = float(w @ np.nan_to_num(family.half_deviance(y, mu)))
             null = float(w @ np.nan_to_num(family.half_deviance(y, np.full(len(y), w @ y / w.sum()))))
@@ -338,7 +341,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and all α together, for convex families."""
-        link = _link_name(self.family, self.link)
+        link = _link_name(self.family, self._asked_link())
         loss = _convex(self.family, link)
         if loss is None:
             raise CannotShare(f"the {link} link makes the {self.family} likelihood not convex")

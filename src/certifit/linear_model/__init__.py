@@ -26,4 +26,5 @@ __all__ = [
     "lasso_path",
 ]
 
-__getattr__, __dir__ = pass_on(__name__, "sklearn.linear_model")
+_ELSEWHERE = dict.fromkeys(("GammaRegressor", "PoissonRegressor", "TweedieRegressor"), "certifit.glm")
+__getattr__, __dir__ = pass_on(__name__, "sklearn.linear_model", _ELSEWHERE)

@@ -1,0 +1,193 @@
+"""Generalized linear models under scikit-learn's names: `GLM` with a fixed family and scikit-learn's parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from certifit._sklearn import Interval, StrOptions
+from certifit.glm._glm import GLM, Tweedie
+
+_SHARED: dict[str, Any] = {
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "fit_intercept": ["boolean"],
+    "solver": [StrOptions({"lbfgs", "newton-cholesky"})],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="neither")],
+    "warm_start": ["boolean"],
+    "verbose": ["verbose"],
+}
+
+
+class _LogRegressor(GLM):
+    """What Poisson and gamma regression share: scikit-learn's parameters, the log link and the l2 penalty."""
+
+    link = "log"
+    l1_ratio = 0.0
+    trace = False
+    time_budget = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = dict(_SHARED)
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+
+class PoissonRegressor(_LogRegressor):
+    r"""Poisson regression with the log link: counts y ≥ 0 with mean :math:`\mu = \exp(w\cdot x + b)`.
+
+    .. math:: \min_{w, b}\ \frac1S\sum_i s_i\,(\mu_i - y_i\log\mu_i) + \tfrac\alpha2\lVert w\rVert^2
+
+    Parameters
+    ----------
+    alpha : float ≥ 0, default=1.0
+    fit_intercept : bool, default=True
+    solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
+        Both lead to the same optimum, which is proved.
+    max_iter : int ≥ 1, default=100
+    tol : float > 0, default=1e-4
+        As in `GLM`.
+    warm_start, verbose :
+        Accepted so that scikit-learn's calls work, without effect.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_, certificate_ :
+        As in `GLM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 4.0, 9.0])
+    >>> model = PoissonRegressor(alpha=0.0).fit(X, y)
+    >>> model.coef_.round(4), model.certificate_.relative_gap < 1e-8
+    (array([0.7478]), True)
+    """
+
+    family = "poisson"
+
+
+class GammaRegressor(_LogRegressor):
+    r"""Gamma regression with the log link: amounts y > 0 with mean :math:`\mu = \exp(w\cdot x + b)`.
+
+    .. math:: \min_{w, b}\ \frac1S\sum_i s_i\,(\log\mu_i + y_i/\mu_i) + \tfrac\alpha2\lVert w\rVert^2
+
+    Parameters
+    ----------
+    alpha : float ≥ 0, default=1.0
+    fit_intercept : bool, default=True
+    solver, max_iter, tol, warm_start, verbose :
+        As in `PoissonRegressor`.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_, certificate_ :
+        As in `GLM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 4.0, 9.0])
+    >>> GammaRegressor(alpha=0.0).fit(X, y).coef_.round(3)
+    array([0.729])
+    """
+
+    family = "gamma"
+
+
+class TweedieRegressor(GLM):
+    r"""Regression with variance :math:`\mu^p`: normal (p = 0), Poisson (1), Tweedie (1 < p < 2), gamma (2), inverse
+    Gaussian (3).
+
+    .. math:: \min_{w, b}\ \frac1{2S}\sum_i s_i\,d_p(y_i, \mu_i) + \tfrac\alpha2\lVert w\rVert^2
+
+    Parameters
+    ----------
+    power : float in {0, 2, 3} or in [1, 2), default=0.0
+        p.
+    alpha : float ≥ 0, default=1.0
+    fit_intercept : bool, default=True
+    link : {"auto", "identity", "log"}, default="auto"
+        "auto" is the identity for p = 0 and the logarithm for the others.
+    solver, max_iter, tol, warm_start, verbose :
+        As in `PoissonRegressor`.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_, link_, certificate_ :
+        As in `GLM`.
+
+    Notes
+    -----
+    Not in certifit: powers below 0, between 2 and 3 and above 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 2.0, 0.0, 9.0])
+    >>> model = TweedieRegressor(power=1.5, alpha=0.1).fit(X, y)
+    >>> model.link_, model.certificate_.relative_gap < 1e-6
+    ('log', True)
+    """
+
+    l1_ratio = 0.0
+    trace = False
+    time_budget = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_SHARED,
+        "power": [Interval(Real, None, None, closed="neither")],
+        "link": [StrOptions({"auto", "identity", "log"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        power: float = 0.0,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        link: str = "auto",
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.power = power
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.link = link
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @property
+    def family(self) -> Any:
+        """The family of this power, as `GLM` takes it."""
+        named = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
+        if self.power in named:
+            return named[int(self.power)]
+        if not 1 < self.power < 2:
+            raise ValueError(f"power must be 0, 1, 2, 3 or lie between 1 and 2, not {self.power}.")
+        return Tweedie(self.power)
+
+    def _asked_link(self) -> str:
+        return ("identity" if self.power == 0 else "log") if self.link == "auto" else str(self.link)

@@ -1,0 +1,57 @@
+"""GLM under scikit-learn's names: its contract, its optimum, shared folds."""
+
+import numpy as np
+import pytest
+import sklearn.linear_model as sk
+
+import certifit.linear_model
+from certifit import glm
+from certifit.model_selection import GridSearchCV
+from tests.contract import contract
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 4))
+MEAN = np.exp(0.3 * X[:, 0] - 0.5 * X[:, 1] + 1)
+COUNTS = RNG.poisson(MEAN).astype(float)
+AMOUNTS = RNG.gamma(2.0, MEAN / 2) + 1e-3
+WEIGHTS = RNG.uniform(0.2, 2.0, 150)
+
+
+@contract([glm.PoissonRegressor(), glm.GammaRegressor(), glm.TweedieRegressor(), glm.TweedieRegressor(power=1.5)])
+def test_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("name", "y", "params"),
+    [
+        ("PoissonRegressor", COUNTS, {}),
+        ("PoissonRegressor", COUNTS, {"alpha": 0.0, "solver": "newton-cholesky"}),
+        ("GammaRegressor", AMOUNTS, {"fit_intercept": False}),
+        ("TweedieRegressor", AMOUNTS, {"power": 0}),
+        ("TweedieRegressor", COUNTS, {"power": 1.5, "alpha": 0.01}),
+        ("TweedieRegressor", AMOUNTS, {"power": 2}),
+        ("TweedieRegressor", AMOUNTS, {"power": 3}),
+        ("TweedieRegressor", AMOUNTS, {"power": 0, "link": "log"}),
+    ],
+)
+def test_the_optimum_is_scikit_learns(name, y, params):
+    ours = getattr(certifit.linear_model, name)(**params).fit(X, y, sample_weight=WEIGHTS)
+    theirs = getattr(sk, name)(**params, tol=1e-10).set_params(max_iter=5000).fit(X, y, sample_weight=WEIGHTS)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-6)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-6)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-6)
+    assert ours.certificate_.holds
+
+
+def test_folds_and_strengths_share_their_work():
+    search = GridSearchCV(glm.PoissonRegressor(), {"alpha": [0.01, 0.1, 1.0]}).fit(X, COUNTS)
+    theirs = GridSearchCV(sk.PoissonRegressor(tol=1e-8), {"alpha": [0.01, 0.1, 1.0]}).fit(X, COUNTS)
+    assert search.shared_
+    scores = [s.cv_results_["mean_test_score"] for s in (search, theirs)]
+    np.testing.assert_allclose(*scores, atol=1e-6)
+
+
+def test_unknown_powers_are_refused():
+    with pytest.raises(ValueError, match="power must be 0, 1, 2, 3"):
+        glm.TweedieRegressor(power=2.5).fit(X, AMOUNTS)
