@@ -188,7 +188,7 @@ class Objective:
     def total(self, z: Any, y: Any, weights: Array) -> Any:
         """Σ sᵢ L(zᵢ, yᵢ), of plain or error-bounded scores."""
         terms = self.loss.value(z, y)
-        return (terms * _column(weights, terms)).sum()
+        return (terms * column_of(weights, terms)).sum()
 
     def penalty(self, w: Any) -> Any:
         """Λ R(w); several outputs as rows of w."""
@@ -197,19 +197,19 @@ class Objective:
     def slope(self, z: Array, y: Array, weights: Array) -> Array:
         """β = s·∂L/∂z, the dual variable that belongs to the scores z."""
         u = self.loss.slope(z, y)
-        return u * _column(weights, u)
+        return u * column_of(weights, u)
 
     def curvature(self, z: Array, y: Array, weights: Array) -> Array:
         """s·∂²L/∂z²."""
         h = self.loss.curvature(z, y)
-        return h * _column(weights, h)
+        return h * column_of(weights, h)
 
     # -- duality ----------------------------------------------------------------------------------------------------
     def box(self, y: Array, weights: Array) -> tuple[Array, Array]:
         """Ends between which β is surely in the domain of s·L*(·/s); not for softmax, whose domain is a simplex."""
         with np.errstate(all="ignore"):
             low, high = (np.asarray(end, dtype=float) for end in self.loss.domain(y))
-            s = _column(weights, low)
+            s = column_of(weights, low)
             # Ends that depend on y are rounded (1 − y, and s times it); 0, ∞ and a constant ±1 are not.
             sure = (0.0, np.inf) if self.loss.targets == "mean" else (0.0, 1.0, np.inf)
             exact = np.isin(np.abs(low), sure), np.isin(np.abs(high), sure)
@@ -234,7 +234,7 @@ class Objective:
     def fenchel_young(self, z: Any, u: Any, y: Any, weights: Array) -> Any:
         """Σ sᵢ [L(zᵢ) + L*(uᵢ) − uᵢzᵢ] ≥ 0 over rows of positive weight."""
         terms = self.loss.fenchel_young(z, u, y)
-        return (terms * _column(weights, terms)).sum()
+        return (terms * column_of(weights, terms)).sum()
 
     def gauge(self, v: Any) -> Any:
         """How far v must be shrunk to lie in the domain of R*; at most 1 inside it."""
@@ -318,6 +318,8 @@ class Objective:
         for key, value in lists.items():
             if value is not None and (type(value) is not list or any(type(v) is bool for v in value)):
                 raise ValueError(f"{key} must be a list of names or numbers")
+        for key in ("loss", "regularizer"):
+            _check_formula(record[key])
         try:
             loss, regularizer = get_loss(dict(record["loss"])), get_regularizer(dict(record["regularizer"]))
         except (TypeError, KeyError) as error:
@@ -350,6 +352,15 @@ def _name(v: Any) -> Name:
     return str(v)
 
 
+def _check_formula(value: Any) -> None:
+    """A formula is its name and its parameters, and nothing beside them that a reader might take for one."""
+    if not isinstance(value, Mapping) or set(value) != {"name", "params"} or not isinstance(value["params"], Mapping):
+        raise ValueError("a loss or regularizer is a record of name and params")
+    for inner in value["params"].values():
+        if isinstance(inner, Mapping):
+            _check_formula(inner)
+
+
 def _check_plain(value: Any) -> None:
     """Only JSON's own types, exactly (a subclass can lie about what it equals), and only finite numbers."""
     if isinstance(value, Mapping):
@@ -366,6 +377,6 @@ def _check_plain(value: Any) -> None:
         raise ValueError("an objective holds finite numbers only")
 
 
-def _column(weights: Array, like: Any) -> Array:
+def column_of(weights: Array, like: Any) -> Array:
     """Weights of the rows in a shape that multiplies (n,) or (n, k)."""
     return weights[:, None] if len(like.shape) == 2 else weights

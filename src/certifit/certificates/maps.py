@@ -124,7 +124,10 @@ class KernelMap(FeatureMap):
         like = Ball(rationals(0.0)) if self.source.exact else None
         times = ball(factor, like=like) * objective.strength
         exact = _power_of_two(factor) and _power_of_two(objective.strength)
-        if exact and np.array_equal(b, -2.0 * factor * objective.strength * c):  # e is zero, without rounding
+        both = -2.0 * factor * objective.strength
+        if (
+            exact and np.array_equal(b, both * c) and np.array_equal(c, b / both)
+        ):  # e is zero, nothing lost to underflow
             return Ball(0.0), ""
         e = ball(c, like=like) + ball(b, like=like) / (times * 2.0)
         short = self._short(e)

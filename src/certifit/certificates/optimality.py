@@ -37,7 +37,7 @@ from certifit.certificates._schema import FINITE, MODEL, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import Columns, FeatureMap, KernelMap
 from certifit.certificates.region import region_of
-from certifit.objective import Objective, Target
+from certifit.objective import Objective, Target, column_of
 
 _AT_BOUND = 1e-9  # a multiplier this close to its cost, relatively, is counted as being at it
 
@@ -112,11 +112,14 @@ def read_objectives(data: Data, evidence: Mapping[str, Any]) -> tuple[tuple[Obje
 def sound(objective: Objective, target: Target, coef: Array, intercept: Array) -> list[Check]:
     """What makes the problem a convex one, in which the model is an admissible point."""
     weights = target.weights
+    # A penalised offset is one more coefficient.
+    signed = [coef] if objective.padding is None else [coef, intercept]
+    admissible = not objective.signed or all(bool(np.all(part >= 0.0)) for part in signed)
     return [
         Check("the labels are such as the loss is for", objective.possible(target.y)),
         Check("weights are not negative", bool(np.all(weights >= 0.0) and np.all(np.isfinite(weights)))),
         Check("no offset where none is allowed", objective.fit_intercept or not np.any(intercept)),
-        Check("no coefficient is negative where none may be", not objective.signed or bool(np.all(coef >= 0.0))),
+        Check("no coefficient is negative where none may be", admissible),
     ]
 
 
@@ -145,6 +148,10 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
     nothing = np.zeros_like(coef)
     flat = shifted(ball(np.zeros(own.shape), like=own) + objective.constants(target, model.offset))
     null = objective.total(flat, y, target.weights)
+    if objective.free and objective.loss.name == "squared":  # the offset was rounded: less what the exact one gains
+        pull = (flat - y) * column_of(target.weights, flat)
+        gain = (pull * objective.loss.curvature_bound).sum(axis=0).square()
+        null = null - gain.sum() / (ball(target.weights, like=own).sum() * (2.0 * objective.loss.curvature_bound))
     null = null + features.penalty(objective, nothing, np.zeros_like(b), own * 0.0)
     if target.outputs == 1 and len(y.shape) == 1:
         beta = beta[:, 0]

@@ -91,9 +91,9 @@ def region_of(
 ) -> Region | None:  # fmt: skip
     """The region that the gaps of all machines prove (scores without offset); None where nothing is certain."""
     m = objective.convexity * (1.0 - 4 * UNIT)
-    if objective.classes is None or objective.offset or not (m > 0.0 and all(math.isfinite(g) for g in gaps)):
+    if objective.classes is None or objective.offset or not (0.0 < m < math.inf and all(map(math.isfinite, gaps))):
         return None
-    rho = np.array([math.sqrt(2.0 * max(g, 0.0) / m) * (1.0 + 1e-12) for g in gaps])
+    rho = np.array([math.sqrt(2.0 * max(g, 0.0) / m + 5e-324) * (1.0 + 1e-12) for g in gaps])
     far, centre = distances
     reach = [float(np.max(far[t.weights > 0], initial=0.0)) if objective.free else 0.0 for t in targets]
     if objective.loss.targets == "class":
@@ -118,11 +118,13 @@ def _softmax(
         P = scipy.special.softmax(scores.mid + b, axis=1)
         sP = P * s[:, None]
         H = np.diag(sP.sum(axis=0)) - sP.T @ P
-        curved = float(np.linalg.eigvalsh(H)[1]) * 0.99 if np.all(np.isfinite(H)) else 0.0
+        # Scores that are known to ±r only move each probability by at most 2r of itself.
+        blur = 4.0 * float(np.max(np.broadcast_to(scores.rad, scores.shape)[s > 0], initial=0.0))
+        curved = float(np.linalg.eigvalsh(H)[1]) * 0.99 - blur * float(s.sum()) if np.all(np.isfinite(H)) else 0.0
         if not curved > 1e-10 * float(s.sum()):  # the rounding of H is far below this
             return None
         mass = np.bincount(target.y, s, K)
-        q = (float(np.linalg.norm(sP.sum(axis=0) - mass)) + 1e-12 * mass.sum()) / math.sqrt(curved)
+        q = (float(np.linalg.norm(sP.sum(axis=0) - mass)) + (1e-12 + blur) * mass.sum()) / math.sqrt(curved)
         u = q * math.sqrt(2.0 / curved)
         if not u < 0.5:
             return None

@@ -57,8 +57,15 @@ def compensated_product_t(A: Array, r: Array, low: Array) -> Array:
     out = np.empty(A.shape[1])
     for j in range(A.shape[1]):
         p, e = _two_product(A[:, j], r)
-        out[j] = math.fsum(p) + math.fsum(e + A[:, j] * low)
+        out[j] = _sum(p) + _sum(e + A[:, j] * low)
     return out
+
+
+def _sum(values: Array) -> float:
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):  # beyond the largest float, or infinities of both signs
+        return math.nan
 
 
 def add_to_pair(r: Array, low: Array, step: Array) -> tuple[Array, Array]:

@@ -39,7 +39,7 @@ def scale_gamma(X: Matrix, weights: Array | None = None) -> float:
         mean = float(w @ X.sum(axis=1)) / d
         variance = float(w @ np.square(X - mean).sum(axis=1)) / d
     # Equal numbers differ from their mean by its rounding: that is no variance.
-    return 1.0 / (d * variance) if variance > (_ROUNDING * mean) ** 2 else 1.0
+    return 1.0 / (d * variance) if variance**0.5 > _ROUNDING * abs(mean) else 1.0
 
 
 def choose(

@@ -87,18 +87,19 @@ def gap(w, q, r2, l1, l2, positive):
     for j in range(len(w)):
         reach = q[j] if positive else abs(q[j])
         if not reach <= worst * l1[j]:
-            worst = reach / l1[j]
+            worst = reach / l1[j] if l1[j] > 0.0 else np.inf
         cost += l1[j] * abs(w[j])
         along += q[j] * w[j]
         squares += l2[j] * w[j] * w[j]
         ridge = ridge or l2[j] > 0.0
-    c = 1.0 if worst <= 1.0 else 1.0 / worst
+    c = 1.0 if worst <= 1.0 else 1.0 / worst  # 0 where l1 was lost to underflow
     best = 0.5 * (1.0 - c) * (1.0 - c) * r2 + cost - c * along + 0.5 * squares
     if ridge and c < 1.0:
         over = 0.0
         for j in range(len(w)):
             excess = max((q[j] if positive else abs(q[j])) - l1[j], 0.0)
-            over += excess * excess / l2[j]
+            if excess > 0.0:
+                over += excess * excess / l2[j] if l2[j] > 0.0 else np.inf
         whole = cost - along + 0.5 * (squares + over)
         if whole < best:
             best, c = whole, 1.0

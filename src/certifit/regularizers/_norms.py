@@ -318,7 +318,7 @@ class NonNegative(Regularizer):
     def gauge(self, v: Any) -> Any:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
-            return np.inf if np.any(_upper(v) > 0.0) else 0.0
+            return 0.0 if np.all(_upper(v) <= 0.0) else np.inf
         return self.base.gauge(positive)
 
 

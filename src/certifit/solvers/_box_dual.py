@@ -17,6 +17,7 @@ from certifit.loops import smo as loops
 from certifit.solvers.balance import balance
 
 _PATIENCE = 20  # rounds without a smaller gap
+_LABOURS = 12  # rounds that were cut short
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class BoxDual(ABC):
         self.steps, self.max_steps = 0, np.inf
         self.exact = True  # whether the end is looked at again with a fresh gradient
         self.fresh_gap = np.inf  # when that was last done
+        self.laboured = 0  # rounds that were cut short: a fit has only so many of them
 
     @abstractmethod
     def gradient(self) -> Array:
@@ -105,7 +107,7 @@ class BoxDual(ABC):
 
     def _ended(self, at: DualState) -> bool:
         flat = at.violation <= 1e-15 * (1.0 + abs(at.offset))
-        return at.gap <= self.target or at.stalled >= _PATIENCE or flat
+        return at.gap <= self.target or at.stalled >= _PATIENCE or flat or self.laboured >= _LABOURS
 
     def advance(self, at: DualState) -> DualState:
         """One round, then a look."""

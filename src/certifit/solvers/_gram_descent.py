@@ -98,8 +98,8 @@ class Active:
             self.S = np.concatenate([self.S, np.zeros(m - len(self.S), dtype=np.int64)])
         room = min(m, max(2 * k, 1024))
         if len(self.inverse) < min(m, k + 64):
-            larger = np.zeros((room, room))
-            larger[: self.k, : self.k] = self.inverse[: self.k, : self.k]
+            larger, kept = np.zeros((room, room)), max(self.k, 0)  # −1: the inverse was given up
+            larger[:kept, :kept] = self.inverse[:kept, :kept]
             self.inverse = larger
 
 

@@ -59,7 +59,8 @@ class SmoothSum:
         columns = Coordinates.of(task.design, task.s, task.objective.fit_intercept) if columns is None else columns
         d, unit, outputs = task.design.shape[1], columns.unit, task.outputs
         prior = columns.padded((part.centre(outputs * d).reshape(outputs, d) * unit).T)
-        ridge = columns.padded(task.lam * part.l2 / unit**2)
+        with np.errstate(over="ignore"):  # a column in units so large that no penalty is felt
+            ridge = columns.padded(task.lam * part.l2 / unit**2)
         return cls(columns, task.y, task.s / task.unit, task.objective.loss, ridge, prior, task.offset)
 
     @property

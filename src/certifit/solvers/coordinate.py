@@ -309,7 +309,8 @@ class _Search:
 
     def _stuck(self, before: _Round, after: _Round) -> bool:
         """Nothing new to add and no progress: rounding allows no more."""
-        return after.step == before.step and after.gap >= 0.99 * before.gap and after.objective >= before.objective
+        level = after.objective >= before.objective * (1.0 - 1e-13)
+        return after.step == before.step and after.gap >= 0.99 * before.gap and level
 
     def _inner(self, state: GramState, strength: float, share: float, jump: bool = False, loose: bool = False) -> int:
         """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""

@@ -34,7 +34,11 @@ from certifit.solvers._solution import Solution
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
-_STEPS_PER_POINT = 20
+_STEPS_PER_POINT = 20  # in a block
+_LONG_ROUND = (
+    500_000,
+    1000,
+)  # pair steps, and for each point: more is a fight with rounding, or an all but flat Gram matrix
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
 
@@ -173,11 +177,14 @@ class _BlockDual(BoxDual):
     def _blocks(self, gram: Blocks, active: Array, F: Array, beta: Array, eps: float) -> None:
         """Blocks of the worst violators until the violation is at most eps; F and β change in place."""
         lo, hi = (self.lo, self.hi) if len(active) == len(self.y) else (self.lo[active], self.hi[active])
-        everything = np.arange(len(F))
+        everything, last = np.arange(len(F)), self.steps + max(_LONG_ROUND[0], _LONG_ROUND[1] * len(F))
         while True:
             low, high = loops.violation(F, beta, lo, hi)
             gap = high - low
             if gap <= eps or not np.isfinite(gap) or self.over():
+                return
+            if self.steps >= last:
+                self.laboured += 1
                 return
             block = everything if len(F) <= _BLOCK else _worst(F, beta, lo, hi)
             f, b = F[block], beta[block]

@@ -1,0 +1,47 @@
+"""Small fits that once ran for ever, broke, or could not be read."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from certifit.kernels import scale_gamma
+from certifit.linear_model import Lasso
+from certifit.solvers._gram_descent import Active
+from certifit.svm import SVC
+
+
+@pytest.mark.parametrize(("kernel", "centre"), [("poly", 74.0), ("linear", 1e5), ("poly", 12623.0), ("linear", 1e8)])
+def test_rows_far_from_the_origin_end(kernel, centre):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(25, 2)) + centre, np.arange(25) % 2
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        certificate = SVC(kernel=kernel, tol=1e-7).fit(X, y).certificate_
+    assert time.perf_counter() - start < 30.0
+    assert certificate.holds
+    assert certificate.verify(X, y).holds
+
+
+def test_repeated_rows_and_signs():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(12, 8))[rng.integers(0, 12, 12)] * 10.0 ** rng.uniform(-8, 8, 8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = Lasso(0.01, positive=True, tol=1e-12).fit(X, rng.normal(size=12))
+        assert model.certificate_.holds
+
+
+def test_an_inverse_that_was_given_up_is_not_copied():
+    active = Active()
+    active.reserve(0, 1)
+    active.k = -1
+    active.reserve(1, 2)
+    assert active.inverse.shape == (2, 2)
+
+
+def test_gamma_of_huge_numbers():
+    assert scale_gamma(np.full((3, 1), 1e200)) == 1.0
