@@ -730,3 +730,23 @@ def two_labels() -> Any:
     figure.colorbar(shown, ax=ax, label="score of class 1")
     ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
     return figure
+
+
+# networks
+
+
+def certified_boxes() -> Any:
+    """Rows of a checkerboard, the regions of a network, and the square around each row that keeps its label."""
+    from matplotlib.patches import Rectangle
+
+    from certifit.neural import MLPClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = MLPClassifier((8,), activation="tanh", alpha=0.1, random_state=0, max_iter=1000).fit(X, y)
+    figure, ax = _sheet(1, (5.2, 4.6))
+    plot.decision_regions(model, X, y, ax=ax)
+    for (a, b), r in zip(X, model.certified_radius(X)):
+        ax.add_patch(Rectangle((a - r, b - r), 2 * r, 2 * r, fill=False, edgecolor=plot.palette().ink, linewidth=0.6))
+    return figure

@@ -189,6 +189,12 @@ FAMILIES: tuple[Family, ...] = (
         ("semi_supervised",),
         stored=True,
     ),
+    Family(
+        "neural",
+        (Model("MLPClassifier", "neural network"), Model("MLPRegressor", "neural network")),
+        ("neural",),
+        stored=True,
+    ),
     Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),
     Family("cluster", (Model("KMeans", "k-means"),), ("clustering",), stored=True),
     Family("reinforcement", pages=("reinforcement",)),

@@ -1,0 +1,206 @@
+"""What trained networks share: parameters, solvers, the fitted attributes, scores."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._sklearn import Interval, StrOptions
+from certifit._types import Array, MatrixLike
+from certifit.certificates import Data, issue
+from certifit.certificates.network import layers_of
+from certifit.exceptions import ConvergenceWarning
+from certifit.solvers import Solution
+from certifit.solvers._status import limit_of
+from certifit.solvers.network import ACTIVATIONS, NetworkTask, Steps, forward, solve_lbfgs, solve_steps, start_layers
+
+_SMALL = 2000  # rows up to which "auto" takes all rows at once
+
+
+class Network(Certified, BaseEstimator):
+    """What both share: the layers, the solvers, the scores."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
+        "activation": [StrOptions(set(ACTIVATIONS))],
+        "solver": [StrOptions({"auto", "lbfgs", "sgd", "adam"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [StrOptions({"constant", "invscaling", "adaptive"})],
+        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
+        "power_t": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "momentum": [Interval(Real, 0, 1, closed="both")],
+        "nesterovs_momentum": ["boolean"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "beta_1": [Interval(Real, 0, 1, closed="left")],
+        "beta_2": [Interval(Real, 0, 1, closed="left")],
+        "epsilon": [Interval(Real, 0, None, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "max_fun": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (100,),
+        activation: str = "relu",
+        *,
+        solver: str = "auto",
+        alpha: float = 0.0001,
+        batch_size: Any = "auto",
+        learning_rate: str = "constant",
+        learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = None,
+        tol: float = 1e-4,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        n_iter_no_change: int = 10,
+        max_fun: int = 15000,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.learning_rate_init = learning_rate_init
+        self.power_t = power_t
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.tol = tol
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.n_iter_no_change = n_iter_no_change
+        self.max_fun = max_fun
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def _sizes(self, inputs: int, outputs: int) -> list[int]:
+        given = self.hidden_layer_sizes
+        hidden = [int(v) for v in (given if np.iterable(given) else [given])]
+        if any(v < 1 for v in hidden):
+            raise ValueError(f"hidden_layer_sizes must be > 0, got {hidden}.")
+        return [inputs, *hidden, outputs]
+
+    def _learn(self, task: NetworkTask) -> Solution:
+        """Choose the solver, start at random weights, and go."""
+        n, random = len(task.Y), check_random_state(self.random_state)
+        method = self.solver
+        if method == "auto":
+            method = "lbfgs" if n <= _SMALL and not self.early_stopping else "adam"
+        sizes = self._sizes(task.X.shape[1], task.Y.shape[1])
+        layers = start_layers(sizes, self.activation, random)
+        timing: dict[str, Any] = {"time_budget": self.time_budget, "trace": self.trace}
+        if method == "lbfgs":
+            return solve_lbfgs(task, layers, tol=self.tol, max_iter=self.max_iter, max_fun=self.max_fun, **timing)
+        score = None
+        if self.early_stopping:
+            task, score = self._held_out(task, random)
+        n = len(task.Y)
+        batch = min(200, n) if self.batch_size == "auto" else min(self.batch_size, n)
+        steps = Steps(
+            method=method,
+            batch=batch,
+            rate=self.learning_rate_init,
+            schedule=self.learning_rate,
+            power_t=self.power_t,
+            shuffle=self.shuffle,
+            momentum=self.momentum,
+            nesterov=self.nesterovs_momentum,
+            beta_1=self.beta_1,
+            beta_2=self.beta_2,
+            epsilon=self.epsilon,
+            tol=self.tol,
+            patience=self.n_iter_no_change,
+        )
+        return solve_steps(task, layers, steps, random, max_iter=self.max_iter, score=score, **timing)
+
+    def _held_out(self, task: NetworkTask, random: Any) -> tuple[NetworkTask, Any]:
+        """The task without the rows that early stopping looks at, and their score."""
+        stratify = task.Y if isinstance(self, ClassifierMixin) and task.Y.shape[1] == 1 else None
+        rows = np.arange(len(task.Y))
+        train, held = train_test_split(rows, random_state=random, test_size=self.validation_fraction, stratify=stratify)
+        val = task.part(held)
+
+        def score(layers: list[Array]) -> float:
+            found = forward(layers, self.activation, val.X)[-1]
+            if task.loss == "squared":
+                return float(r2_score(val.Y, found, sample_weight=val.weights))
+            truth, guess = (codes_of(a) for a in (val.Y - 0.5 if val.Y.shape[1] == 1 else val.Y, found))
+            return float(accuracy_score(truth, guess, sample_weight=val.weights))
+
+        return task.part(train), score
+
+    def _name(self, solution: Solution, data: tuple[Any, ...], evidence: dict[str, Any]) -> None:
+        """The fitted attributes, and the promise of a certificate."""
+        layers, depth = solution.value, len(solution.value) // 2
+        if not all(np.all(np.isfinite(p)) for p in layers):
+            raise ValueError(
+                "Solver produced non-finite parameter weights. Scale the columns of X, or lower learning_rate_init."
+            )
+        self.coefs_, self.intercepts_ = layers[:depth], layers[depth:]
+        self.n_layers_, self.n_outputs_ = depth + 1, layers[-1].shape[0]
+        self.n_iter_, self.status_ = int(solution.stats["n_iter"]), solution.status
+        self.solver_, self.trace_ = solution.stats["method"], solution.trace
+        self.loss_ = float(solution.stats["value"])
+        if self.solver_ != "lbfgs":
+            self.loss_curve_ = list(solution.stats["curve"])
+            self.best_loss_ = None if self.early_stopping else min(self.loss_curve_)
+            self.validation_scores_ = list(solution.stats["scores"]) if self.early_stopping else None
+            self.best_validation_score_ = max(self.validation_scores_) if self.validation_scores_ else None
+        if (limit := limit_of(solution.status)) is not None:
+            warnings.warn(
+                f"{type(self).__name__} stopped at {limit} after {self.n_iter_} iterations, before the stopping rule "
+                "was met. Raise max_iter, or scale the columns of X.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        evidence = {**layers_of(self.coefs_, self.intercepts_), "activation": self.activation, **evidence}
+        evidence["alpha"] = float(self.alpha)
+        self._promise_certificates(lambda: (issue("network-gradient", Data.of(*data), evidence),), *data)
+
+    def _scores(self, X: MatrixLike) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        return np.asarray(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def codes_of(scores: Array) -> Array:
+    """The class of each row of scores, by number."""
+    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)

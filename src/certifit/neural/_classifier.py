@@ -1,0 +1,229 @@
+"""A multi-layer perceptron for classes, and the distance within which its labels hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.special
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._sklearn import check_sample_weight
+from certifit._types import Array, MatrixLike, VectorLike
+from certifit.certificates import Certificate, Data, issue
+from certifit.certificates.network import layers_of
+from certifit.neural._base import Network, codes_of
+from certifit.neural._radius import certified_radii
+from certifit.solvers.network import NetworkTask, forward
+
+
+class MLPClassifier(ClassifierMixin, Network):
+    r"""A network of layers for classes, trained by its gradient; labels can be proved stable around each row.
+
+    .. math:: a_{l+1} = \varphi(a_l W_l + b_l), \qquad
+        J = \frac1n\sum_i -\log p(y_i \mid x_i) + \frac{\alpha}{2n}\sum_l\lVert W_l\rVert^2
+
+    with a logistic output for two classes and softmax for more. J is not convex: the certificate states its value and
+    the norm of its gradient, not a distance from the optimum. What can be proved about predictions is
+    `certified_radius`.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or list of int ≥ 1, default=(100,)
+        Units of each hidden layer.
+    activation : {"identity", "logistic", "tanh", "relu"}, default="relu"
+    solver : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
+        L-BFGS on all rows at once up to 2000 rows, Adam in batches beyond (and with early stopping).
+    alpha : float ≥ 0, default=0.0001
+        Weight decay; offsets are not penalised.
+    batch_size : int ≥ 1 or "auto", default="auto"
+        "auto" is 200, or all rows if there are fewer.
+    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
+        Of "sgd".
+    learning_rate_init : float > 0, default=0.001
+    power_t : float ≥ 0, default=0.5
+        Of "invscaling".
+    max_iter : int ≥ 1, default=200
+        Iterations of L-BFGS, or passes over the rows.
+    shuffle : bool, default=True
+        A new order every pass.
+    random_state : int, RandomState or None, default=None
+        The same seed gives the same network as scikit-learn, up to rounding.
+    tol : float ≥ 0, default=1e-4
+        L-BFGS stops when no partial derivative is larger (unless ``tol`` is below 1e-5 also when a step lowers J by
+        less than 2e-9 of it); others when the loss (with early stopping, the score)
+        improves by less for ``n_iter_no_change`` passes.
+    momentum : float in [0, 1], default=0.9
+        Of "sgd".
+    nesterovs_momentum : bool, default=True
+    early_stopping : bool, default=False
+        Whether to hold out rows and keep the network that does best on them.
+    validation_fraction : float in [0, 1), default=0.1
+    beta_1, beta_2 : float in [0, 1), default=0.9, 0.999
+        Of "adam".
+    epsilon : float > 0, default=1e-8
+        Of "adam".
+    n_iter_no_change : int ≥ 1, default=10
+    max_fun : int ≥ 1, default=15000
+        Evaluations of L-BFGS at most.
+    trace : bool, default=False
+        Whether to record every iteration in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which training stops.
+
+    Attributes
+    ----------
+    classes_, coefs_, intercepts_, n_layers_, n_outputs_, n_iter_, loss_, out_activation_, n_features_in_ :
+        As in scikit-learn.
+    loss_curve_, best_loss_, validation_scores_, best_validation_score_ :
+        As in scikit-learn, of "adam" and "sgd".
+    solver_, status_ : str
+    trace_ : Trace
+        ``objective`` is J (of a pass: the mean over its batches), ``validation`` the score on rows held out.
+    certificate_ : Certificate
+        Kind "network-gradient": ``value`` and ``gradient``.
+
+    Notes
+    -----
+    Not in certifit: ``verbose``, ``warm_start``, ``partial_fit``, several labels a row.
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    >>> model = MLPClassifier((4,), activation="tanh", random_state=0).fit(X, y)
+    >>> model.predict(X).tolist(), model.certificate_.gradient < 1e-3
+    ([0, 1, 1, 0], True)
+    >>> bool(np.all(model.certified_radius(X) > 0.05))
+    True
+    """
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPClassifier:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of n labels
+        sample_weight : array of n numbers ≥ 0, default=None
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        check_classification_targets(y)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        Y = np.eye(len(self.classes_))[codes] if len(self.classes_) > 2 else codes[:, None].astype(float)
+        s = np.ones(len(Y)) if weights is None else weights.astype(float)
+        solution = self._learn(NetworkTask(X, Y, s, self.activation, "log", float(self.alpha)))
+        self.out_activation_ = "softmax" if len(self.classes_) > 2 else "logistic"
+        self._name(solution, (X, y, weights), {"task": "classes"})
+        return self
+
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n, classes)
+        """
+        scores = self._scores(X)
+        if scores.shape[1] > 1:
+            return np.asarray(scipy.special.softmax(scores, axis=1))
+        p = scipy.special.expit(scores[:, 0])
+        return np.column_stack([1.0 - p, p]) if len(self.classes_) > 1 else np.ones((len(p), 1))
+
+    def predict_log_proba(self, X: MatrixLike) -> Array:
+        """Logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n, classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: MatrixLike) -> Array:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        codes = codes_of(self._scores(X))
+        return np.asarray(self.classes_[np.minimum(codes, len(self.classes_) - 1)])
+
+    def certified_radius(self, X: MatrixLike) -> Array:
+        """For each row a distance within which the label provably does not change (largest change of a coordinate).
+
+        Boxes around the rows go through the layers in arithmetic that rounds outward; the radius is the largest that
+        bisection finds provable. It is a lower bound: labels may be stable farther out.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        array of n numbers ≥ 0
+            0 where nothing is proved.
+
+        Examples
+        --------
+        >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+        >>> model = MLPClassifier((3,), random_state=0).fit(X, [0, 0, 1, 1])
+        >>> radius = model.certified_radius(X)
+        >>> model.predict(X + 0.99 * radius[:, None]).tolist(), bool(radius[0] > radius[1] > 0)
+        ([0, 0, 1, 1], True)
+        """
+        X, codes = self._rows_and_codes(X)
+        return certified_radii(list(zip(self.coefs_, self.intercepts_)), self.activation, X, codes)
+
+    def certify_radius(self, X: MatrixLike, radius: Any = None) -> Certificate:
+        """A certificate (kind "network-radius") that the labels of these rows do not change within the radius.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        radius : float ≥ 0 or array of n numbers ≥ 0, default=None
+            The distance to prove; `certified_radius` when None.
+
+        Returns
+        -------
+        Certificate
+            ``verify(X)`` checks it again.
+
+        Examples
+        --------
+        >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+        >>> model = MLPClassifier((3,), random_state=0).fit(X, [0, 0, 1, 1])
+        >>> model.certify_radius(X, 0.1).holds, model.certify_radius(X, 5.0).holds
+        (True, False)
+        """
+        rows, codes = self._rows_and_codes(X)
+        radii = self.certified_radius(X) if radius is None else np.broadcast_to(np.asarray(radius, float), len(rows))
+        evidence = {"activation": self.activation, "codes": codes, "radii": np.array(radii)}
+        return issue("network-radius", Data.of(rows), {**layers_of(self.coefs_, self.intercepts_), **evidence})
+
+    def _rows_and_codes(self, X: MatrixLike) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        X = X.toarray() if scipy.sparse.issparse(X) else X
+        return X, codes_of(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])

@@ -1,0 +1,157 @@
+"""A multi-layer perceptron for values."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from certifit._sklearn import StrOptions, check_sample_weight
+from certifit._types import Array, MatrixLike, VectorLike
+from certifit.neural._base import Network
+from certifit.solvers.network import NetworkTask
+
+
+class MLPRegressor(RegressorMixin, Network):
+    r"""A network of layers for values, trained by its gradient.
+
+    .. math:: a_{l+1} = \varphi(a_l W_l + b_l), \qquad
+        J = \frac{1}{2n}\sum_i \lVert f(x_i) - y_i\rVert^2 + \frac{\alpha}{2n}\sum_l\lVert W_l\rVert^2
+
+    The output layer has no activation. J is not convex: the certificate states its value and the norm of its gradient.
+
+    Parameters
+    ----------
+    loss : {"squared_error"}, default="squared_error"
+    hidden_layer_sizes, activation, solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter :
+        As in `MLPClassifier`.
+    shuffle, random_state, tol, momentum, nesterovs_momentum, early_stopping, validation_fraction :
+        As in `MLPClassifier`.
+    beta_1, beta_2, epsilon, n_iter_no_change, max_fun, trace, time_budget :
+        As in `MLPClassifier`.
+
+    Attributes
+    ----------
+    coefs_, intercepts_, n_layers_, n_outputs_, n_iter_, loss_, out_activation_, n_features_in_ :
+        As in scikit-learn.
+    loss_curve_, best_loss_, validation_scores_, best_validation_score_, solver_, status_, trace_, certificate_ :
+        As in `MLPClassifier`.
+
+    Notes
+    -----
+    Not in certifit: ``loss="poisson"``, ``verbose``, ``warm_start``, ``partial_fit``.
+
+    Examples
+    --------
+    >>> X = np.linspace(-2, 2, 30)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> model = MLPRegressor(hidden_layer_sizes=(5,), activation="tanh", random_state=1, max_iter=1000).fit(X, y)
+    >>> model.score(X, y) > 0.99, model.certificate_.gradient < 1e-3
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "loss": [StrOptions({"squared_error"})],
+        **Network._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        hidden_layer_sizes: Any = (100,),
+        activation: str = "relu",
+        *,
+        solver: str = "auto",
+        alpha: float = 0.0001,
+        batch_size: Any = "auto",
+        learning_rate: str = "constant",
+        learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = None,
+        tol: float = 1e-4,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        n_iter_no_change: int = 10,
+        max_fun: int = 15000,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        super().__init__(
+            hidden_layer_sizes=hidden_layer_sizes,
+            activation=activation,
+            solver=solver,
+            alpha=alpha,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            learning_rate_init=learning_rate_init,
+            power_t=power_t,
+            max_iter=max_iter,
+            shuffle=shuffle,
+            random_state=random_state,
+            tol=tol,
+            momentum=momentum,
+            nesterovs_momentum=nesterovs_momentum,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            beta_1=beta_1,
+            beta_2=beta_2,
+            epsilon=epsilon,
+            n_iter_no_change=n_iter_no_change,
+            max_fun=max_fun,
+            trace=trace,
+            time_budget=time_budget,
+        )
+        self.loss = loss
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,) or (n, outputs)
+        sample_weight : array of n numbers ≥ 0, default=None
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", accept_sparse="csr", multi_output=True, y_numeric=True
+        )
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+        s = np.ones(len(Y)) if weights is None else weights.astype(float)
+        solution = self._learn(NetworkTask(X, Y, s, self.activation, "squared", float(self.alpha)))
+        self._flat, self.out_activation_ = y.ndim == 1, "identity"
+        self._name(solution, (X, y, weights), {"task": "regression"})
+        return self
+
+    def predict(self, X: MatrixLike) -> Array:
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,) or (n, outputs)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if self._flat else scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

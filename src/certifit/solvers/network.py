@@ -1,0 +1,290 @@
+r"""Training of networks: value and gradient by back-propagation, L-BFGS, Adam, stochastic gradient descent.
+
+.. math:: J = \frac{1}{\sum_i s_i}\Big(\sum_i s_i L(f(x_i), y_i) + \frac{\alpha}{2}\sum_l \lVert W_l\rVert_F^2\Big)
+
+with L the negative log-likelihood (one logistic output, or softmax) or :math:`\tfrac12\lVert f - y\rVert^2`. Random
+numbers are drawn in scikit-learn's order: the same seed gives the same network.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.optimize
+import scipy.special
+from sklearn.utils import gen_batches, shuffle
+
+from certifit._trace import Trace, TraceRow
+from certifit._types import Array
+from certifit.solvers._driver import drive
+from certifit.solvers._solution import Solution
+
+_FLAT = 2.220446049250313e-09  # SciPy's own: a step that lowers J by less than this part of it is the last
+_TIGHT = 1e-5
+
+Layers = list[Array]
+"""All weight matrices, then all offsets."""
+
+ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+    "identity": (lambda z: z, lambda a: np.ones_like(a)),
+    "logistic": (scipy.special.expit, lambda a: a * (1.0 - a)),
+    "tanh": (np.tanh, lambda a: 1.0 - a * a),
+    "relu": (lambda z: np.maximum(z, 0.0), lambda a: (a > 0).astype(float)),
+}
+"""Each activation, and its slope as a function of its own value."""
+
+
+@dataclass(frozen=True)
+class NetworkTask:
+    """Rows, targets (one column an output), weights, activation, loss ("log" or "squared") and weight decay."""
+
+    X: Any
+    Y: Array
+    weights: Array
+    activation: str
+    loss: str
+    alpha: float
+
+    def part(self, rows: Any) -> NetworkTask:
+        """The task on some rows."""
+        return NetworkTask(self.X[rows], self.Y[rows], self.weights[rows], self.activation, self.loss, self.alpha)
+
+
+def start_layers(sizes: list[int], activation: str, random: Any) -> Layers:
+    """Uniform weights and offsets (Glorot and Bengio 2010)."""
+    coefs, intercepts = [], []
+    for fan_in, fan_out in pairwise(sizes):
+        bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / (fan_in + fan_out))
+        coefs.append(random.uniform(-bound, bound, (fan_in, fan_out)))
+        intercepts.append(random.uniform(-bound, bound, fan_out))
+    return coefs + intercepts
+
+
+def forward(layers: Layers, activation: str, X: Any) -> list[Any]:
+    """X, the values of all hidden layers, and the scores."""
+    depth = len(layers) // 2
+    values = [X]
+    for i in range(depth):
+        z = np.asarray(values[-1] @ layers[i]) + layers[depth + i]
+        values.append(ACTIVATIONS[activation][0](z) if i + 1 < depth else z)
+    return values
+
+
+def _loss(task: NetworkTask, scores: Array) -> tuple[float, Array]:
+    """The weighted sum of losses and its slope in the scores."""
+    Y, w = task.Y, task.weights
+    if task.loss == "squared":
+        away = scores - Y
+        return float(0.5 * w @ (away * away).sum(axis=1)), away
+    if scores.shape[1] == 1:
+        s = scores[:, 0]
+        return float(w @ (np.logaddexp(0.0, s) - Y[:, 0] * s)), scipy.special.expit(scores) - Y
+    top = scipy.special.logsumexp(scores, axis=1)
+    return float(w @ (top - (Y * scores).sum(axis=1))), scipy.special.softmax(scores, axis=1) - Y
+
+
+def value_and_gradient(task: NetworkTask, layers: Layers) -> tuple[float, Layers]:
+    """J and its gradient, by back-propagation.
+
+    Examples
+    --------
+    >>> task = NetworkTask(np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]), np.ones(2), "tanh", "squared", 0.0)
+    >>> value, gradient = value_and_gradient(task, [np.array([[1.0]]), np.array([0.0])])     # f(x) = x
+    >>> value, gradient[0].tolist()
+    (0.25, [[-1.0]])
+    """
+    depth = len(layers) // 2
+    values = forward(layers, task.activation, task.X)
+    loss, delta = _loss(task, values[-1])
+    total = float(task.weights.sum())
+    delta = delta * (task.weights / total)[:, None]
+    out: Layers = [np.empty(0)] * len(layers)
+    for i in range(depth - 1, -1, -1):
+        out[i] = np.asarray(values[i].T @ delta) + (task.alpha / total) * layers[i]
+        out[depth + i] = delta.sum(axis=0)
+        if i:
+            delta = (delta @ layers[i].T) * ACTIVATIONS[task.activation][1](values[i])
+    decay = sum(float(np.vdot(W, W)) for W in layers[:depth])
+    return (loss + 0.5 * task.alpha * decay) / total, out
+
+
+def pack(layers: Layers) -> Array:
+    """All parameters as one vector."""
+    return np.concatenate([part.ravel() for part in layers])
+
+
+def unpack(theta: Array, like: Layers) -> Layers:
+    """The layers of a vector."""
+    ends = np.cumsum([part.size for part in like])[:-1]
+    return [part.reshape(old.shape) for part, old in zip(np.split(theta, ends), like)]
+
+
+def solve_lbfgs(
+    task: NetworkTask,
+    layers: Layers,
+    *,
+    tol: float,
+    max_iter: int,
+    max_fun: int,
+    time_budget: float | None = None,
+    trace: bool = False,
+) -> Solution:
+    """L-BFGS on all rows at once; stops when no partial derivative exceeds ``tol``."""
+    begin, rows, values = time.perf_counter(), Trace(), [0.0]
+
+    def both(theta: Array) -> tuple[float, Array]:
+        value, gradient = value_and_gradient(task, unpack(theta, layers))
+        return value, pack(gradient)
+
+    def note(intermediate_result: Any) -> None:
+        values[0] += 1
+        now = time.perf_counter() - begin
+        if trace:
+            rows.append(TraceRow(int(values[0]), float(intermediate_result.fun), seconds=now))
+        if time_budget is not None and now >= time_budget:
+            raise StopIteration
+
+    if trace:
+        rows.append(TraceRow(0, both(pack(layers))[0], seconds=0.0))
+    flat = _FLAT if tol >= _TIGHT else 0.0  # a small tol asks for the gradient itself
+    limits = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol, "ftol": flat}
+    found = scipy.optimize.minimize(both, pack(layers), method="L-BFGS-B", jac=True, options=limits, callback=note)
+    late = time_budget is not None and time.perf_counter() - begin >= time_budget
+    status = (
+        "converged" if found.success else "time_budget" if late else "max_iter" if found.status == 1 else "precision"
+    )
+    stats = {"n_iter": max(1, int(found.nit)), "seconds": time.perf_counter() - begin, "trace": rows}
+    return Solution(unpack(found.x, layers), status, {**stats, "method": "lbfgs", "value": float(found.fun)})
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How Adam and stochastic gradient descent step and stop: scikit-learn's parameters."""
+
+    method: str
+    batch: int
+    rate: float
+    schedule: str
+    power_t: float
+    shuffle: bool
+    momentum: float
+    nesterov: bool
+    beta_1: float
+    beta_2: float
+    epsilon: float
+    tol: float
+    patience: int
+
+
+class _Mover:
+    """The update of all parameters by one gradient."""
+
+    def __init__(self, layers: Layers, steps: Steps) -> None:
+        self.steps, self.rate, self.count = steps, steps.rate, 0
+        self.first = [np.zeros_like(p) for p in layers]
+        self.second = [np.zeros_like(p) for p in layers]
+
+    def move(self, layers: Layers, gradient: Layers) -> None:
+        s = self.steps
+        self.count += 1
+        if s.method == "adam":
+            rate = s.rate * np.sqrt(1 - s.beta_2**self.count) / (1 - s.beta_1**self.count)
+            for p, g, m, v in zip(layers, gradient, self.first, self.second):
+                m *= s.beta_1
+                m += (1 - s.beta_1) * g
+                v *= s.beta_2
+                v += (1 - s.beta_2) * (g * g)
+                p -= rate * m / (np.sqrt(v) + s.epsilon)
+            return
+        for p, g, m in zip(layers, gradient, self.first):
+            m *= s.momentum
+            m -= self.rate * g
+            p += s.momentum * m - self.rate * g if s.nesterov else m
+
+    def pass_over(self, rows_seen: int) -> None:
+        if self.steps.method == "sgd" and self.steps.schedule == "invscaling":
+            self.rate = self.steps.rate / (rows_seen + 1) ** self.steps.power_t
+
+    def slower(self) -> bool:
+        """After passes without improvement: whether a smaller step is tried rather than stopping."""
+        if self.steps.method != "sgd" or self.steps.schedule != "adaptive" or self.rate <= 1e-6:
+            return False
+        self.rate /= 5.0
+        return True
+
+
+class _Pass(NamedTuple):
+    objective: float
+    gap: float
+    step: float
+    score: float
+
+
+def solve_steps(
+    task: NetworkTask,
+    layers: Layers,
+    steps: Steps,
+    random: Any,
+    *,
+    max_iter: int,
+    score: Callable[[Layers], float] | None = None,
+    time_budget: float | None = None,
+    trace: bool = False,
+) -> Solution:
+    """Adam or stochastic gradient descent in small batches; with ``score``, stops by it and keeps the best network.
+
+    The objective of a pass is the mean over its batches, each before its step.
+    """
+    n = len(task.Y)
+    layers = [p.copy() for p in layers]
+    best: list[Any] = [[p.copy() for p in layers], np.inf, 0]  # network, best figure (lower is better), idle passes
+    mover, order, seen = _Mover(layers, steps), [np.arange(n)], [0]
+
+    def advance(_: _Pass) -> _Pass:
+        if steps.shuffle:
+            order[0] = shuffle(order[0], random_state=random)
+        total = 0.0
+        for batch in gen_batches(n, steps.batch):
+            rows = order[0][batch]
+            value, gradient = value_and_gradient(task.part(rows), layers)
+            total += value * len(rows)
+            mover.move(layers, gradient)
+        seen[0] += n
+        mover.pass_over(seen[0])
+        return _Pass(total / n, np.nan, mover.rate, np.nan if score is None else score(layers))
+
+    def finished(_: _Pass, after: _Pass) -> str:
+        figure = after.objective if score is None else -after.score
+        best[2] = best[2] + 1 if figure > best[1] - steps.tol else 0
+        if figure < best[1]:
+            best[1] = figure
+            if score is not None:
+                best[0] = [p.copy() for p in layers]
+        if best[2] <= steps.patience:
+            return ""
+        if mover.slower():
+            best[2] = 0
+            return ""
+        return "no improvement"
+
+    start = _Pass(value_and_gradient(task, layers)[0], np.nan, steps.rate, np.nan)
+    curve: list[float] = []
+    scores: list[float] = []
+
+    def events(s: _Pass) -> Any:
+        return ({"validation": s.score},) if score is not None else ({},)
+
+    def noted(before: _Pass, after: _Pass) -> str:
+        curve.append(after.objective)
+        scores.append(after.score)
+        return finished(before, after)
+
+    run = drive(start, advance, noted, max_iter, time_budget, trace, events=events)
+    value = best[0] if score is not None else layers
+    more = {"method": steps.method, "curve": curve, "scores": scores, "value": curve[-1] if curve else start.objective}
+    return Solution(value, run.status, {**run.stats, **more})
