@@ -64,7 +64,8 @@ def neighbors(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
         far = sorted((distance(e, x, q), i) for i, x in enumerate(rows) if own is None or i != int(own[k]))
         if [i for _, i in far[: len(listed)]] != listed:
             return f"query {k}: {[i for _, i in far[: len(listed)]]} are nearer than {listed}"
-        if e["metric"] == "euclidean" and float(far[len(listed) - 1][0]) ** 0.5 > c.farthest * (1 + 1e-12):
+        stated = Fraction(c.farthest) ** 2 if math.isfinite(c.farthest) else None
+        if e["metric"] == "euclidean" and stated is not None and far[len(listed) - 1][0] > stated:
             return "the last is farther than stated"
     return None
 
@@ -316,7 +317,8 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
         return None
     if not np.all(np.isfinite(X)):
         return None
-    s, rows, todo = weights_of(w, len(y)), exact(X), [(0, list(range(len(y))))]
+    s, rows = weights_of(w, len(y)), exact(X)
+    todo = [(0, [i for i in range(len(y)) if s[i] > 0])]
     target = y.tolist() if e["criterion"] == "gini" else exact(y)
 
     def cost(part: list[int]) -> Fraction:
@@ -386,9 +388,10 @@ def maximum_likelihood(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     x, p, family = np.asarray(X, dtype=float), c.evidence["parameters"], c.evidence["family"]
     means = {"poisson": lambda: p["rate"], "geometric": lambda: 1 / p["probability"], "normal": lambda: p["mean"],
              "gamma": lambda: p["shape"] * p["scale"]}  # fmt: skip
-    if family in means and abs(means[family]() - x.mean()) > 1e-8 * (1 + abs(x.mean())):
+    size = float(np.abs(x).max())
+    if family in means and abs(means[family]() / size - (x / size).mean()) > 1e-8:
         return "the mean is off"
-    if family == "normal" and abs(p["sd"] - x.std()) > 1e-8:
+    if family == "normal" and abs(p["sd"] / size - (x / size).std()) > 1e-8:
         return "the standard deviation is off"
     if family == "multivariate_normal" and not np.allclose(p["cov"], np.cov(x.T, bias=True), rtol=1e-7, atol=1e-9):
         return "the covariance is off"

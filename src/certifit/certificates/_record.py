@@ -451,7 +451,11 @@ def _prove(kind: Kind, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
     if kind.needs:
         check_form(evidence, kind.needs, kind.may)
     with np.errstate(all="ignore"):
-        return kind.prove(data, evidence, rigor)
+        proof = kind.prove(data, evidence, rigor)
+    unknown = [k for k, f in proof.figures.items() if isinstance(f.stated, float) and math.isnan(f.stated)]
+    if unknown:  # an overflow on the way: nothing is known of it, so nothing is claimed
+        return replace(proof, checks=(*proof.checks, Check("every figure is a number", False, unknown[0])))
+    return proof
 
 
 def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> Certificate:
