@@ -100,6 +100,7 @@ def test_what_closed_forms_do_not_give_is_fitted_alone(model, grid):
     assert not Search(model, grid).fit(X, y).shared_
 
 
+@pytest.mark.filterwarnings("ignore")  # before it refuses, scikit-learn's search tells of each fold
 def test_sparse_rows_and_bad_values_take_the_ordinary_road():
     X, y = _data()
     assert not Search(Ridge(), {"alpha": [1.0]}).fit(scipy.sparse.csr_matrix(X), y).shared_
