@@ -168,7 +168,7 @@ def fit(
 
 
 @app.command
-def predict(model: Path, data: str, /, *, out: Path | None = None) -> int:
+def predict(model: Path, data: str, /, *, out: Path | None = None, interval: float | None = None) -> int:
     """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
 
     A category that was not there at the fit counts as none of the known ones, an empty cell as missing, and both
@@ -182,10 +182,12 @@ def predict(model: Path, data: str, /, *, out: Path | None = None) -> int:
         The table.
     out
         The CSV to write; standard output when not given.
+    interval
+        Add columns that hold the true answer with this probability, such as 0.9: low and high, or a set of labels.
     """
     from certifit.cli import _commands
 
-    return _commands.predict(model, data, out)
+    return _commands.predict(model, data, out, interval)
 
 
 @app.command

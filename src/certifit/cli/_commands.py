@@ -132,11 +132,15 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def predict(path: Path, data: str, out: Path | None) -> int:
+def predict(path: Path, data: str, out: Path | None, interval: float | None = None) -> int:
     """certifit predict."""
     import numpy as np
 
     from certifit.files import write_atomic
+    from certifit.study import prediction_sets
+
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise UsageError("--interval must lie between 0 and 1, such as 0.9.")
 
     model = _model(path)
     reading = model.read(read(data)[0])
@@ -149,6 +153,8 @@ def predict(path: Path, data: str, out: Path | None) -> int:
     if hasattr(model.pipeline, "predict_proba"):
         probabilities = np.asarray(model.pipeline.predict_proba(reading.X))
         columns += [(f"probability {c}", probabilities[:, k]) for k, c in enumerate(model.classes_)]
+    if interval is not None:
+        columns += prediction_sets(model, reading.X, interval)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([name for name, _ in columns])

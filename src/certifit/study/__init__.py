@@ -5,6 +5,7 @@ the same folds, says which differences are significant, refits the chosen one on
 it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
+from certifit.study._conformal import prediction_sets
 from certifit.study._encoder import TableEncoder
 from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
@@ -25,6 +26,7 @@ __all__ = [
     "examine",
     "explain",
     "fit",
+    "prediction_sets",
     "raw_features",
     "run",
 ]

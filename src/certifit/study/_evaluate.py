@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from certifit import metrics
 from certifit._types import Array
 from certifit.files import Table, TableError, TableModel
 from certifit.study._encoder import TableEncoder
 from certifit.study._facts import Facts
 from certifit.study._judge import answers_of, measure_for, score
 from certifit.study._winner import class_figures
+
+_DRAWS = 500  # bootstrap samples behind an interval
 
 
 def evaluate(model: TableModel, data: Any) -> list[str]:
@@ -48,7 +51,9 @@ def evaluate(model: TableModel, data: Any) -> list[str]:
     figures = class_figures(y, said, labels)
     lines.append(f"accuracy {_share(figures['accuracy'])}")
     if len(np.unique(y)) == 2 and known.all() and said.scores is not None:
-        lines.append(f"AUC {score(measure_for('classification', y), y, said):.3f}")
+        limits = metrics.roc(y, said.scores).interval(0.95)
+        value = score(measure_for("classification", y), y, said)
+        lines.append(f"AUC {value:.3f} ({limits.low:.3f} to {limits.high:.3f})")
     for row in figures["classes"]:
         lines.append(f"{row['label']}: recall {_share(row['recall'])}, precision {_share(row['precision'])}")
     return lines
@@ -61,19 +66,29 @@ def _share(v: dict[str, Any]) -> str:
 
 
 def _values(y: Array, said: Array) -> list[str]:
+    """R², mean absolute and root mean squared error, with percentile bootstrap intervals over the rows."""
     import scipy.stats
 
     error = np.abs(y - said)
     half = (
         float(scipy.stats.t.ppf(0.975, max(len(y) - 1, 1)) * error.std(ddof=1) / np.sqrt(len(y))) if len(y) > 1 else 0.0
     )
-    total = float(np.sum((y - y.mean()) ** 2))
-    r2 = 1.0 - float(np.sum((y - said) ** 2)) / total if total > 0 else float("nan")
+    r2, rmse = _r2(y, error), float(np.sqrt(np.mean(error**2)))
+    rng = np.random.default_rng(0)
+    draws = [rng.integers(0, len(y), len(y)) for _ in range(_DRAWS)]
+    with np.errstate(invalid="ignore"):
+        r2s = np.nanquantile([_r2(y[d], error[d]) for d in draws] + [r2], [0.025, 0.975])
+    rmses = np.quantile([np.sqrt(np.mean(error[d] ** 2)) for d in draws], [0.025, 0.975])
     return [
-        f"R² {r2:.3f}",
+        f"R² {r2:.3f} ({r2s[0]:.3f} to {r2s[1]:.3f})",
         f"mean absolute error {error.mean():.6g} ({error.mean() - half:.6g} to {error.mean() + half:.6g})",
-        f"root mean squared error {np.sqrt(np.mean(error**2)):.6g}",
+        f"root mean squared error {rmse:.6g} ({rmses[0]:.6g} to {rmses[1]:.6g})",
     ]
+
+
+def _r2(y: Array, error: Array) -> float:
+    total = float(np.sum((y - y.mean()) ** 2))
+    return 1.0 - float(np.sum(error**2)) / total if total > 0 else float("nan")
 
 
 def raw_features(facts: Facts) -> Array:

@@ -18,6 +18,7 @@ from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
 from certifit.files import Table, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
 from certifit.study import _describe, _outlook, _runner, _verdict, _winner
+from certifit.study._conformal import strangeness
 from certifit.study._facts import Facts, examine
 from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
 
@@ -228,7 +229,8 @@ def run(
     for line in _outlook.proof_lines(record):
         hear.say("proof", line)
     training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y
-    study = Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts)), training)
+    model = TableModel(pipeline, facts.schema, _about(record, verdict, facts, plan.work))
+    study = Study(record, model, training)
     if out is not None:
         hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
     return study
@@ -295,8 +297,10 @@ def _chosen(verdict: _verdict.Verdict, words: str, parameters: Mapping[str, Any]
     }
 
 
-def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts) -> dict[str, Any]:
+def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts, work: Work) -> dict[str, Any]:
     """What the model file says about its model."""
+    said = _winner.held_out_answers(verdict.winner, work)
+    labels = facts.target.labels() if facts.task == "classification" else None
     standing = verdict.of(verdict.winner.name)
     interval = [standing.low, standing.high]
     return {
@@ -307,6 +311,7 @@ def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts) -
         "data_digest": facts.table.digest,
         "parameters": record["verdict"]["parameters"],
         "made": record["made"],
+        "strangeness": strangeness(facts.y, said, labels, work.seed),
     }
 
 
