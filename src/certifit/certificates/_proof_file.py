@@ -135,7 +135,10 @@ def _certificate(record: Mapping[str, Any]) -> Certificate:
     data, library = dict(record["data"]), record["library"]
     evidence = {k: decoded(v) for k, v in record["evidence"].items()}
     for name, (dtype, shape) in library["arrays"].items():
-        kind = object if dtype == "object" else np.dtype(dtype)
+        kind = np.dtype(object) if dtype == "object" else np.dtype(dtype)
+        found = np.array(evidence[name], dtype=object if dtype == "object" else None)
+        if found.size and found.dtype.kind != kind.kind.replace("u", "i"):
+            raise ValueError(f"{name} holds other things than {kind}")
         evidence[name] = np.array(evidence[name], dtype=kind).reshape([int(k) for k in shape])
     return Certificate(
         kind=record["kind"],

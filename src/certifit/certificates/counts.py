@@ -70,6 +70,8 @@ def _prior_check(evidence: Evidence, total: Ball) -> tuple[float, Check]:
     stated = np.asarray(evidence["class_prior"], dtype=float)
     if stated.shape != total.shape or not np.all(np.isfinite(stated)):
         raise ValueError("one finite share per class is needed")
+    if evidence["prior_rule"] not in ("data", "given", "uniform"):
+        raise ValueError(f"unknown rule for the class shares: {evidence['prior_rule']!r}")
     if evidence["prior_rule"] == "given":
         return 0.0, Check("the class shares are not negative", bool(np.all(stated >= 0)), "given by the user")
     if evidence["prior_rule"] == "uniform":

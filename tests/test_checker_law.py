@@ -1,0 +1,129 @@
+"""The library's quick `verify` and the exact checker about the same proof files, true and forged, of every kind.
+
+Where the library accepts, the checker accepts: the two differ only in that exact arithmetic proves more. Where a figure
+is made stronger than the truth, both refuse. Neither ever ends in anything but an answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+
+import numpy as np
+import pytest
+
+from certifit import checker
+from certifit.certificates import Data
+from certifit.certificates._proof_file import _certificate, encoded
+from certifit.certificates._record import _KINDS
+from tests.proof_cases import CASES
+
+NUMBERS = (0.0, -1.0, 1.0, 0.5, 1e-300, 1e300, math.inf, -math.inf, math.nan, 7)
+WORDS = ("perfect", "", "inf", "mean", "sum", "l1", "squared")
+UPPER = ("gap", "excess", "relative_gap", "mean_error", "variance_error", "shortfall", "pruning_shortfall", "sum_error")
+LOWER = ("bound", "margin")
+
+
+def leaves(tree, path=()):
+    """Every number and word in a record, by its path."""
+    if isinstance(tree, (dict, list)):
+        for key, inner in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path, tree
+
+
+def put(record, path, value):
+    forged = copy.deepcopy(record)
+    place = forged
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return forged
+
+
+def by_checker(record, table):
+    try:
+        checker.check(record, table, say=lambda text: None)
+    except checker.Refused:
+        return False
+    except Exception:  # main() says NOT PROVED: not well-formed
+        return False
+    return True
+
+
+def by_library(record, data):
+    """Whether the library proves the same figures from the same evidence."""
+    try:
+        certificate = _certificate(record)
+        with np.errstate(all="ignore"):
+            proof = _KINDS[certificate.kind].prove(data, certificate.evidence, certificate.rigor)
+    except (ArithmeticError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return False
+    stated = {k: certificate.figures[k] for k in record["figures"]}
+    if any(v == math.inf and getattr(proof.figures.get(k), "proved", v) != v for k, v in stated.items()):
+        return False  # true and empty: a file that says so is refused
+    return proof.holds and all(k in proof.figures and proof.figures[k].supports(v) for k, v in stated.items())
+
+
+def mutated(rng, record):
+    """One field of the evidence, or one figure, changed; and what it was changed to."""
+    found = [(p, v) for part in ("evidence", "figures") for p, v in leaves(record[part], (part,))]
+    path, old = rng.choice(found)
+    if isinstance(old, str) and not old.startswith(("0x", "-0x", "inf", "-inf", "nan")):
+        value = rng.choice(WORDS)
+    elif isinstance(old, bool) or old is None:
+        value = rng.choice([True, False, None, 3])
+    else:
+        number = float.fromhex(old) if isinstance(old, str) else float(old)
+        nearby = (-number, number * 1.001, number * 2.0, number + 1.0, np.nextafter(number, math.inf).item())
+        value = rng.choice([*nearby, *NUMBERS])
+        if isinstance(old, int) and math.isfinite(value):
+            value = int(value)
+    return put(record, path, encoded(value)), path, value
+
+
+def agree(name, seed, forgeries, folder):
+    """What the library accepts, the checker proves: the true file, and one changed in one place, many times."""
+    case, rng = CASES[name](np.random.default_rng(seed)), random.Random(seed)
+    record, table = case.proof(folder)
+    rows = Data.of(*case.data)
+    assert by_library(record, rows)
+    assert by_checker(record, table)
+    for _ in range(forgeries):
+        forged, path, value = mutated(rng, record)
+        assert by_checker(forged, table) or not by_library(forged, rows), (path, value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_the_library_accepts_the_checker_proves(name, tmp_path):
+    agree(name, 0, 12, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_what_the_library_accepts_the_checker_proves_many_times(name, tmp_path):
+    for seed in range(1, 30):
+        agree(name, seed, 60, tmp_path)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_figures_that_say_more_than_the_truth_are_refused_by_both(name, tmp_path):
+    for seed in range(1):
+        case = CASES[name](np.random.default_rng(seed))
+        record, table = case.proof(tmp_path)
+        rows = Data.of(*case.data)
+        for figure, text in record["figures"].items():
+            if isinstance(text, str) and text.startswith(("0x", "-0x")):
+                true = float.fromhex(text)
+                above = record["kind"] in ("hard-margin", "perceptron", "principal-components") and figure == "bound"
+                better = -abs(true) - 1.0 if figure in UPPER or above else 2.0 * abs(true) + 1.0
+                forged = put(record, ("figures", figure), better.hex())
+                if figure in (*UPPER, *LOWER, "value"):
+                    assert not by_checker(forged, table), (seed, figure)
+                    assert not by_library(forged, rows), (seed, figure)
+            elif isinstance(text, int) and not isinstance(text, bool):
+                forged = put(record, ("figures", figure), text + 1)
+                assert not by_checker(forged, table), (seed, figure)
+                assert not by_library(forged, rows), (seed, figure)
