@@ -33,6 +33,7 @@ from certifit.linear_model import (
 from certifit.model_selection import cross_validate, hold_out
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
+from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
 from certifit.separability import separability
@@ -144,6 +145,7 @@ def _questions() -> Iterator[Case]:
     yield Case("tasks", certify(theirs.MultiTaskElasticNet(0.2, tol=1e-10).fit(X, PAIR), X, PAIR), X, PAIR)
     yield from _separability()
     yield from _plans()
+    yield from _networks()
     yield Case("built", mercer(kernels.RBF(0.5) + kernels.Linear(), X), X)
     yield Case("factor", mercer(X @ X.T + np.eye(10)), X @ X.T + np.eye(10))
     refuted = X @ X.T - np.eye(10)
@@ -182,6 +184,15 @@ def _plans() -> Iterator[Case]:
         rows, rewards = process.table()
         plan = value_iteration(process) if name == "policy" else finite_horizon(process, 3)
         yield Case(name, plan.certificate, rows.toarray(), rewards)
+
+
+def _networks() -> Iterator[Case]:
+    model = MLPClassifier((3,), random_state=0).fit(X, APART)
+    yield Case("network", model.certificate_, X, APART)
+    yield Case("radius", model.certify_radius(X, 1e-3), X)
+    table = np.array([[a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
+    xor = PerceptronNetwork.from_function(lambda a, b: a != b, 2)
+    yield Case("xor", xor.certify(lambda a, b: a != b), table, np.array([0.0, 1.0, 1.0, 0.0]))
 
 
 def _densities() -> Iterator[Case]:

@@ -20,6 +20,7 @@ from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, register, upper
+from certifit.certificates._schema import FINITE, NUMBER, NUMBERS, TEXT, WHOLE, word
 
 Layers = list[tuple[Array, Array]]
 _SLACK = 32 * UNIT  # more than tanh and 1/(1 + exp(−t)) err by
@@ -169,6 +170,14 @@ class Flat(Kind):
 
     name: ClassVar[str] = "network-gradient"
     theorem: ClassVar[str] = "Fermat: at a minimum the gradient is zero (necessary, not sufficient)"
+    needs: ClassVar = {
+        "layers": WHOLE,
+        "intercept_*": FINITE,
+        "coef_*": FINITE,
+        "activation": TEXT,
+        "task": word("regression", "classes"),
+        "alpha": NUMBER,
+    }
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         X: Any = data.X if scipy.sparse.issparse(data.X) else np.asarray(data.X, dtype=float)
@@ -207,6 +216,14 @@ class Radius(Kind):
 
     name: ClassVar[str] = "network-radius"
     theorem: ClassVar[str] = "Interval arithmetic: the image of a box lies in the box of the images (Moore 1966)"
+    needs: ClassVar = {
+        "layers": WHOLE,
+        "intercept_*": FINITE,
+        "coef_*": FINITE,
+        "activation": TEXT,
+        "codes": WHOLE,
+        "radii": NUMBERS,
+    }
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         X = data.X.toarray() if scipy.sparse.issparse(data.X) else np.asarray(data.X, dtype=float)
@@ -247,6 +264,7 @@ class TruthTable(Kind):
 
     name: ClassVar[str] = "truth-table"
     theorem: ClassVar[str] = "Every row of the truth table, recomputed"
+    needs: ClassVar = {"layers": WHOLE, "intercept_*": FINITE, "weights_*": FINITE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         X = np.asarray(data.X, dtype=float)
