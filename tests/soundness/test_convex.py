@@ -20,8 +20,6 @@ from certifit.linear_model import (
     LinearModel,
     LinearRegression,
     LogisticRegression,
-    MultiTaskElasticNet,
-    MultiTaskLasso,
     Ridge,
 )
 from certifit.svm import SVC, LinearSVC
@@ -29,7 +27,7 @@ from tests.soundness.reference import Problem, number
 from tests.soundness.tables import labels, table, weights
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-LONG = 20.0  # seconds; a fit of ten rows takes milliseconds
+LONG = 60.0  # seconds on a busy machine; a fit of eight rows takes milliseconds, the hardest of them some seconds
 
 
 def _real(rng, n):
@@ -80,11 +78,6 @@ FAMILIES = {
     "binomial": _glm("binomial", "logit"),
     "absolute": _regression(lambda r: LinearModel("absolute", "l2", lam=_strength(r), tol=_loose(r))),
     "exponential": _classes(lambda r: LinearModel("exponential", "l2", lam=_strength(r), tol=_loose(r))),
-    "squared hinge, l1": _classes(lambda r: LinearModel("squared_hinge", "l1", lam=_strength(r), tol=_loose(r))),
-}
-JOINT = {
-    "MultiTaskLasso": lambda r: MultiTaskLasso(_strength(r), tol=_loose(r)),
-    "MultiTaskElasticNet": lambda r: MultiTaskElasticNet(_strength(r), tol=_loose(r)),
 }
 
 
@@ -106,10 +99,7 @@ def examine(name, seed):
     X = table(rng)
     n = X.shape[0]
     s = weights(rng, n)
-    if name in JOINT:
-        model, y, s = JOINT[name](rng), rng.normal(size=(n, 2)), None
-    else:
-        model, y = FAMILIES[name](rng, X)
+    model, y = FAMILIES[name](rng, X)
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
@@ -149,14 +139,14 @@ def same_labels(model, X, problem, point, fell, seed):
     assert not np.any(sure & clear & (mine != there)), seed
 
 
-@pytest.mark.parametrize("name", [*FAMILIES, *JOINT])
+@pytest.mark.parametrize("name", FAMILIES)
 def test_stated_gaps_cover_the_true_ones(name):
     proved = sum(examine(name, seed) for seed in range(50))
     assert proved >= 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*FAMILIES, *JOINT])
+@pytest.mark.parametrize("name", FAMILIES)
 def test_stated_gaps_cover_the_true_ones_two_thousand_times(name):
     assert sum(examine(name, seed) for seed in range(50, 2050)) >= 400
 

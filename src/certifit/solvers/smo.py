@@ -34,7 +34,7 @@ from certifit.solvers._solution import Solution
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
-_STEPS_PER_POINT = 20  # in a block
+_STEPS_PER_POINT, _FEWEST = 20, 10_000  # in a block: few points take many steps before a look at them is worth it
 _LONG_ROUND = (
     500_000,
     1000,
@@ -190,7 +190,7 @@ class _BlockDual(BoxDual):
             f, b = F[block], beta[block]
             old = b.copy()
             K = gram.block(block, block)
-            most = int(min(_STEPS_PER_POINT * len(block), max(1, self.max_steps - self.steps)))
+            most = int(min(max(_STEPS_PER_POINT * len(block), _FEWEST), max(1, self.max_steps - self.steps)))
             problem = (K, f, b, lo[block], hi[block], max(_INNER * gap, 0.5 * eps), most)
             self.steps += self._pair_steps(problem, active[block])
             changed = np.flatnonzero(b != old)
