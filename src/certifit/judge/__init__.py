@@ -1,6 +1,9 @@
-"""`certify`: judge a fitted model, ours or anybody's, by its own objective; `certify_clusters`: a clustering."""
+"""`certify`: judge a fitted model, ours or anybody's, by its own objective; and what no estimator made: coefficients,
+dual variables, components, clusterings.
+"""
 
+from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.judge._certify import certify
 from certifit.judge._clusters import certify_clusters
 
-__all__ = ["certify", "certify_clusters"]
+__all__ = ["certify", "certify_clusters", "certify_coefficients", "certify_components", "certify_dual"]
