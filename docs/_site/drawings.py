@@ -650,6 +650,28 @@ def clustering() -> Any:
     return figure
 
 
+def densities() -> Any:
+    """A kernel estimate between its bounds at a rough tolerance, a histogram, and the bandwidth by leaving one out."""
+    from certifit.density import Histogram, KernelDensity, choose_bandwidth
+
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(-1.5, 0.5, 120), rng.normal(1.0, 0.8, 180)])[:, None]
+    grid = np.linspace(-4, 4, 400)[:, None]
+    figure, panels = _sheet(2, (9.6, 3.6))
+    choice = choose_bandwidth(x)
+    heights = np.exp(Histogram(bins=25).fit(x).score_samples(grid))
+    panels[0].fill_between(grid[:, 0], heights, step="mid", color=plot.palette().faint, alpha=0.4, label="histogram")
+    low, high = KernelDensity(bandwidth=choice.best, rtol=0.3, leaf_size=8).fit(x).bounds(grid)
+    panels[0].fill_between(grid[:, 0], low, high, color="C1", alpha=0.5, label="bounds at a rough tolerance")
+    panels[0].plot(grid[:, 0], np.exp(KernelDensity(bandwidth=choice.best).fit(x).score_samples(grid)), label="f")
+    panels[0].set(xlabel="x", ylabel="density")
+    panels[0].legend()
+    panels[1].plot(choice.bandwidths, choice.log_likelihood, "o-")
+    panels[1].axvline(choice.best, color=plot.palette().ink, linestyle=":")
+    panels[1].set(xscale="log", xlabel="bandwidth", ylabel="log likelihood, one left out")
+    return figure
+
+
 def decisions() -> Any:
     """The book's world of 4 × 3 squares, and bounds closing in on the value of one square."""
     from certifit.reinforcement import grid_world, value_iteration

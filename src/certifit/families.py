@@ -197,6 +197,12 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("decomposition", (_step("PCA", "on principal components", "_steps:components"),), ("pca",), stored=True),
     Family("cluster", (Model("KMeans", "k-means"),), ("clustering",), stored=True),
+    Family(
+        "density",
+        (Model("KernelDensity", "kernel density"), Model("Histogram", "histogram")),
+        ("density",),
+        stored=True,
+    ),
     Family("reinforcement", pages=("reinforcement",)),
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),

@@ -1,0 +1,255 @@
+"""Loops of kernel density: a k-d tree, and sums between bounds at one point after another.
+
+A node of weight S whose rows lie at distances in [a, b] adds between S·K(b/h) and S·K(a/h). The widest is opened until
+the bounds are as near as was asked. Distances and values of K are taken outward by more than their rounding. To reach
+densities far below the smallest float, exponential kernels are divided by K at the nearest row (``shift``).
+
+Codes: kernels gaussian 0, tophat 1, epanechnikov 2, exponential 3, linear 4, cosine 5; distances euclidean 0,
+manhattan 1, chebyshev 2. Nodes are numbered as in a heap: the children of k are 2k + 1 and 2k + 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def build(X, weights, order, n_levels):
+    """Boxes (nodes, d), weights and row ranges of a balanced tree; ``order`` is sorted in place."""
+    nodes = 2**n_levels - 1
+    n, d = X.shape
+    low, high = np.empty((nodes, d)), np.empty((nodes, d))
+    total, start, stop = np.zeros(nodes), np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+    stop[0] = n
+    for k in range(nodes):
+        a, b = start[k], stop[k]
+        for j in range(d):
+            low[k, j], high[k, j] = np.inf, -np.inf
+        for i in range(a, b):
+            row = order[i]
+            total[k] += weights[row]
+            for j in range(d):
+                low[k, j] = min(low[k, j], X[row, j])
+                high[k, j] = max(high[k, j], X[row, j])
+        if 2 * k + 2 < nodes:
+            widest, wide = 0, -1.0
+            for j in range(d):
+                if high[k, j] - low[k, j] > wide:
+                    widest, wide = j, high[k, j] - low[k, j]
+            order[a:b] = order[a:b][np.argsort(X[order[a:b], widest])]
+            middle = (a + b) // 2
+            start[2 * k + 1], stop[2 * k + 1] = a, middle
+            start[2 * k + 2], stop[2 * k + 2] = middle, b
+    return low, high, total, start, stop
+
+
+@njit(cache=True, nogil=True)
+def _add(metric, sofar, gap):
+    if metric == 0:
+        return sofar + gap * gap
+    if metric == 1:
+        return sofar + gap
+    return max(sofar, gap)
+
+
+@njit(cache=True, nogil=True)
+def _reach(metric, x, low, high, k):
+    """Smallest and largest distance of x to the box of node k."""
+    near, far = 0.0, 0.0
+    for j in range(x.shape[0]):
+        below, above = low[k, j] - x[j], x[j] - high[k, j]
+        near = _add(metric, near, max(below, above, 0.0))
+        far = _add(metric, far, max(abs(low[k, j] - x[j]), abs(high[k, j] - x[j])))
+    if metric == 0:
+        return np.sqrt(near), np.sqrt(far)
+    return near, far
+
+
+@njit(cache=True, nogil=True)
+def _value(kernel, u, shift):
+    """K(u), of exponential kernels divided by e^shift."""
+    if kernel == 0:
+        return np.exp(-0.5 * u * u - shift)
+    if kernel == 3:
+        return np.exp(-u - shift)
+    if u >= 1.0:
+        return 0.0
+    if kernel == 1:
+        return 1.0
+    if kernel == 2:
+        return 1.0 - u * u
+    if kernel == 4:
+        return 1.0 - u
+    return np.cos(0.5 * np.pi * u)
+
+
+@njit(cache=True, nogil=True)
+def _between(kernel, near, far, h, shift, d):
+    """Bounds of K over distances in [near, far], outward by more than rounding."""
+    slack = (d + 16.0) * 2.3e-16
+    u, v = near / h * (1.0 - slack), far / h * (1.0 + slack)
+    most, least = _value(kernel, u, shift), _value(kernel, v, shift)
+    if kernel == 0 or kernel == 3:
+        # The exponent is a difference of two rounded numbers: its error is some units of the larger one.
+        size = 1.0 + abs(shift) + (v * v if kernel == 0 else v)
+        grow = 1e-15 * size
+        if grow > 0.5:
+            return 0.0, np.inf if most > 0.0 else 1e-300
+        return max(least * (1.0 - grow) - 1e-300, 0.0), most * (1.0 + 2.0 * grow) + 1e-300
+    if most == 0.0 and u >= 1.0:
+        return 0.0, 0.0
+    return max(least * (1.0 - 1e-15) - 1e-15, 0.0), min(most * (1.0 + 1e-15) + 1e-15, 1.0)
+
+
+@njit(cache=True, nogil=True)
+def _push(width, node, low, high, size, w, k, a, b):
+    i = size
+    while i > 0 and width[(i - 1) // 2] < w:
+        p = (i - 1) // 2
+        width[i], node[i], low[i], high[i] = width[p], node[p], low[p], high[p]
+        i = p
+    width[i], node[i], low[i], high[i] = w, k, a, b
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _pop(width, node, low, high, size):
+    """Take the widest away: the last one sinks from the top."""
+    size -= 1
+    w, k, a, b = width[size], node[size], low[size], high[size]
+    i = 0
+    while True:
+        c = 2 * i + 1
+        if c >= size:
+            break
+        if c + 1 < size and width[c + 1] > width[c]:
+            c += 1
+        if width[c] <= w:
+            break
+        width[i], node[i], low[i], high[i] = width[c], node[c], low[c], high[c]
+        i = c
+    if size > 0:
+        width[i], node[i], low[i], high[i] = w, k, a, b
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _nearest(X, order, start, stop, low, high, x, metric, stack):
+    """Distance to the nearest row."""
+    best, size, nodes = np.inf, 1, start.shape[0]
+    stack[0] = 0
+    while size > 0:
+        size -= 1
+        k = stack[size]
+        if stop[k] <= start[k] or _reach(metric, x, low, high, k)[0] >= best:
+            continue
+        if 2 * k + 2 < nodes:
+            one, two = 2 * k + 1, 2 * k + 2
+            if _reach(metric, x, low, high, one)[0] < _reach(metric, x, low, high, two)[0]:
+                one, two = two, one
+            stack[size], stack[size + 1] = one, two
+            size += 2
+            continue
+        for i in range(start[k], stop[k]):
+            total = 0.0
+            for j in range(x.shape[0]):
+                total = _add(metric, total, abs(X[order[i], j] - x[j]))
+            best = min(best, np.sqrt(total) if metric == 0 else total)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _leaf(X, weights, order, a, b, x, kernel, metric, h, shift):
+    """Bounds of the sum over rows a..b."""
+    least, most = 0.0, 0.0
+    for i in range(a, b):
+        row, total = order[i], 0.0
+        for j in range(x.shape[0]):
+            total = _add(metric, total, abs(X[row, j] - x[j]))
+        distance = np.sqrt(total) if metric == 0 else total
+        if kernel == 0 or kernel == 3:
+            # One exponential serves both ends: moving u by its slack moves the exponent by at most twice that times u².
+            u = distance / h
+            size = 1.0 + abs(shift) + (u * u if kernel == 0 else u)
+            grow = (1e-15 + (x.shape[0] + 16.0) * 5e-16) * size
+            if grow < 0.1:
+                value = weights[row] * _value(kernel, u, shift)
+                least += max(value * (1.0 - grow) - weights[row] * 1e-300, 0.0)
+                most += value * (1.0 + 2.0 * grow) + weights[row] * 1e-300
+                continue
+        p, q = _between(kernel, distance, distance, h, shift, x.shape[0])
+        least += weights[row] * p
+        most += weights[row] * q
+    return least, most
+
+
+@njit(cache=True, nogil=True)
+def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out):
+    """Rows (shift, lower, upper) of ``out`` for points first..last: sums of K divided by e^shift.
+
+    ``atol`` is in units of the sum of K. Stops where upper − lower ≤ rtol·lower + atol.
+    """
+    low, high, total, start, stop = tree
+    nodes, n = start.shape[0], X.shape[0]
+    width, node = np.empty(nodes + 1), np.empty(nodes + 1, dtype=np.int64)
+    least, most, stack = np.empty(nodes + 1), np.empty(nodes + 1), np.empty(nodes + 1, dtype=np.int64)
+    for q in range(first, last):
+        x = points[q]
+        shift = 0.0
+        if kernel == 0 or kernel == 3:
+            u = _nearest(X, order, start, stop, low, high, x, metric, stack) / h
+            shift = -0.5 * u * u if kernel == 0 else -u
+        near, far = _reach(metric, x, low, high, 0)
+        a, b = _between(kernel, near, far, h, shift, x.shape[0])
+        allowed = atol * np.exp(-shift) if atol > 0.0 else 0.0
+        done_low, done_high = 0.0, 0.0
+        size = _push(width, node, least, most, 0, total[0] * (b - a), 0, total[0] * a, total[0] * b)
+        open_low, open_high = total[0] * a, total[0] * b
+        while size > 0 and width[0] > 0.0:
+            if done_high + open_high - done_low - open_low <= rtol * (done_low + open_low) + allowed:
+                # Running sums have lost digits: add up what is open again before believing them.
+                open_low, open_high = least[:size].sum(), most[:size].sum()
+                if done_high + open_high - done_low - open_low <= rtol * (done_low + open_low) + allowed:
+                    break
+            k, a, b = node[0], least[0], most[0]
+            size = _pop(width, node, least, most, size)
+            open_low, open_high = open_low - a, open_high - b
+            if 2 * k + 2 >= nodes:
+                a, b = _leaf(X, weights, order, start[k], stop[k], x, kernel, metric, h, shift)
+                done_low, done_high = done_low + a, done_high + b
+                continue
+            for c in (2 * k + 1, 2 * k + 2):
+                if stop[c] > start[c]:
+                    near, far = _reach(metric, x, low, high, c)
+                    a, b = _between(kernel, near, far, h, shift, x.shape[0])
+                    a, b = total[c] * a, total[c] * b
+                    size = _push(width, node, least, most, size, b - a, c, a, b)
+                    open_low, open_high = open_low + a, open_high + b
+        slack = 4.0 * n * 1.2e-16
+        out[q, 0] = shift
+        out[q, 1] = (done_low + least[:size].sum()) * (1.0 - slack)
+        out[q, 2] = (done_high + most[:size].sum()) * (1.0 + slack)
+
+
+@njit(cache=True, nogil=True)
+def leave_one_out(X, weights, first, last, kernel, metric, bandwidths, out):
+    """Σ_{j≠i} sⱼ K(‖xᵢ − xⱼ‖/h) for rows first..last and every bandwidth, each distance computed once."""
+    for i in range(first, last):
+        for j in range(X.shape[0]):
+            if j != i:
+                total = 0.0
+                for c in range(X.shape[1]):
+                    total = _add(metric, total, abs(X[i, c] - X[j, c]))
+                distance = np.sqrt(total) if metric == 0 else total
+                for m in range(bandwidths.shape[0]):
+                    out[i, m] += weights[j] * _value(kernel, distance / bandwidths[m], 0.0)
+
+
+def warm() -> None:
+    """Compile for float64."""
+    X, w = np.arange(8.0).reshape(4, 2), np.ones(4)
+    order = np.arange(4)
+    tree = build(X, w, order, 1)
+    query(X, w, order, tree, X, 0, 4, 0, 0, 1.0, 0.0, 0.0, np.empty((4, 3)))
+    leave_one_out(X, w, 0, 4, 0, 0, np.ones(1), np.zeros((4, 1)))
