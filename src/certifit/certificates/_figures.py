@@ -1,0 +1,79 @@
+"""Proved numbers: what a certificate states, and what a re-check must find."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+Sense = Literal["upper", "lower", "about", "roughly", "equal"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A proved number: what to state, and what a re-check must find.
+
+    ``upper``: the truth is at most this; ``lower``: at least this; ``about``: a float result that a re-check
+    reproduces to 1e-9; ``roughly``: an estimate that it reproduces to 10 %; ``equal``: a count or a word.
+    """
+
+    stated: Any
+    proved: Any
+    sense: Sense
+
+    def supports(self, stated: Any) -> bool:
+        """Whether this (freshly proved) figure backs a stated one."""
+        if self.sense == "equal":
+            return bool(stated == self.proved)
+        if not isinstance(stated, (int, float)) or isinstance(stated, bool) or math.isnan(stated):
+            return False
+        if self.sense == "upper":
+            return bool(self.proved <= stated)
+        if self.sense == "lower":
+            return bool(self.proved >= stated)
+        slack = 1e-9 if self.sense == "about" else 0.1
+        if not (math.isfinite(stated) and math.isfinite(self.proved)):
+            return bool(stated == self.proved)
+        return bool(abs(stated - self.proved) <= slack * abs(self.proved) + 1e-300)
+
+
+def upper(value: Any) -> Figure:
+    """An upper bound from a ball; stated one radius wider, so that another machine's rounding proves it too."""
+    mid, rad = _ends(value)
+    return Figure(_widen(mid + 2 * rad), _widen(mid + rad), "upper")
+
+
+def lower(value: Any) -> Figure:
+    """A lower bound from a ball (see `upper`)."""
+    mid, rad = _ends(value)
+    return Figure(0.0 - _widen(2 * rad - mid), 0.0 - _widen(rad - mid), "lower")  # 0 − x: zero has no sign
+
+
+def about(value: Any) -> Figure:
+    """A float that a re-check reproduces."""
+    mid, _ = _ends(value)
+    return Figure(mid, mid, "about")
+
+
+def roughly(value: Any) -> Figure:
+    """An estimate (of a condition number, say) that a re-check reproduces to 10 %."""
+    return replace(about(value), sense="roughly")
+
+
+def equal(value: Any) -> Figure:
+    """A count or a word that a re-check finds again."""
+    return Figure(value, value, "equal")
+
+
+def _ends(value: Any) -> tuple[float, float]:
+    from certifit.certificates._ball import Ball, to_float
+
+    if isinstance(value, Ball):
+        return float(to_float(value.mid)), float(np.nextafter(to_float(value.rad), np.inf))
+    return float(to_float(value)), 0.0
+
+
+def _widen(x: float) -> float:
+    return float(np.nextafter(x * (1.0 + 4e-16) if x > 0 else x * (1.0 - 4e-16), np.inf)) if x else 0.0
