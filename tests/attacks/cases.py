@@ -20,6 +20,7 @@ from certifit.bayes import BayesianLinearRegression, HypothesisSpace, fit_densit
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
+from certifit.density import Histogram, KernelDensity
 from certifit.exceptions import NotSeparableError
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
@@ -204,6 +205,8 @@ def _densities() -> Iterator[Case]:
     yield Case("categorical density", fit_density(whole[:, 0] - 1, "categorical").certificate_, whole - 1)
     both = fit_density(X, "multivariate_normal")
     yield Case("multivariate", both.certificate_, X)
+    yield Case("kernel density", KernelDensity(bandwidth=0.7).fit(X).certificate_for(X[:2] + 0.25), X)
+    yield Case("histogram", Histogram(bins=3).fit(X).certificate_, X)
 
 
 def _evaluations() -> Iterator[Case]:

@@ -137,7 +137,7 @@ def test_a_metric_of_ones_own():
     [
         ({"metric": "hamming"}, "metric"),
         ({"n_neighbors": 0}, "n_neighbors"),
-        ({"algorithm": "ball_tree"}, "algorithm"),
+        ({"algorithm": "ball"}, "algorithm"),
         ({"metric_params": {"q": 1}}, "metric_params"),
         ({"metric": "cosine", "algorithm": "kd_tree"}, "kd_tree"),
         ({"metric": lambda a, b: 0.0, "feature_weights": [1.0] * 4}, "inside it"),

@@ -16,7 +16,8 @@ import numpy as np
 
 from certifit._types import Array
 
-_MODEL = re.compile(r"[\w.+-]+( [\w.+-]+){0,2}")  # "sklearn LogisticRegression"
+# "sklearn LogisticRegression(lbfgs)": a library, a class and its solver, not a sentence.
+_MODEL = re.compile(r"[\w.+-]+( [\w.+-]+){0,2}(\([\w-]+\))?( by its own objective, which penalises the offset)?")
 _NUMBERED = re.compile(r"(.+_)\d+")
 
 
@@ -71,7 +72,7 @@ FLAG = Form("true or false", lambda v: isinstance(v, bool))
 FLAGS = Form("truth values", _is_flags)
 LABELS = Form("names of classes or answers", _is_labels)
 TEXT = Form("a word", lambda v: isinstance(v, str))
-MODEL = Form("the name of a model", lambda v: isinstance(v, str) and len(v) <= 80 and bool(_MODEL.fullmatch(v)))
+MODEL = Form("the name of a model", lambda v: isinstance(v, str) and len(v) <= 120 and bool(_MODEL.fullmatch(v)))
 RECORD = Form("a record", lambda v: isinstance(v, (list, Mapping)))
 LISTS = Form("lists", lambda v: isinstance(v, list))
 INTEGERS = Form("numbers, or integers as hexadecimal words",

@@ -55,7 +55,9 @@ class PerceptronRun(Kind):
         classes, labels = evidence["classes"], np.asarray(data.y)
         X = padded(data.X, bool(evidence["fit_intercept"]))
         count = 1 if len(classes) == 2 else len(classes)
-        if len(set(classes)) != len(classes) or len(classes) < 2 or set(labels.tolist()) != set(classes):
+        seen = set(labels.tolist())  # of two classes one may have no rows yet (partial_fit)
+        known = seen == set(classes) or (len(classes) == 2 and seen < set(classes))
+        if len(set(classes)) != len(classes) or len(classes) < 2 or not known:
             raise ValueError("the evidence is about other classes")
         if not np.all(np.isfinite(X)):
             raise ValueError("the data are not finite")

@@ -17,7 +17,7 @@ from certifit.loops import smo as loops
 from certifit.solvers.balance import balance
 
 _PATIENCE = 20  # rounds without a smaller gap
-_LABOURS = 6  # rounds that were cut short
+_LABOURS = 60  # rounds that were cut short
 
 
 @dataclass(frozen=True)

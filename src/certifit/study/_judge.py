@@ -40,7 +40,7 @@ def explained_deviance(y: Array, predicted: Array) -> float:
     --------
     >>> y = np.array([0.0, 2.0, 4.0])
     >>> [round(explained_deviance(y, m), 2) for m in (y, np.full(3, 2.0), y + 1.0)]
-    [1.0, 0.0, 0.73]
+    [1.0, 0.0, 0.53]
     """
     y, mean = np.asarray(y, dtype=float), float(np.mean(y))
     if mean == 0.0:
