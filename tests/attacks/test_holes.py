@@ -177,3 +177,18 @@ def test_nodes_that_form_no_tree_end_the_check(field):
     for value in (np.zeros(7, int), np.ones(7, int), np.arange(7), np.full(7, 99)):
         forged = {**case.certificate.evidence, field: value}
         assert not issue("tree", case.data, forged).holds
+
+
+def test_blocks_of_fewer_rows_than_clusters_do_not_count_a_price_per_cluster():
+    labels = np.arange(10) % 2
+    centres = np.array([X[labels == k].mean(axis=0) for k in (0, 1)])
+    price = np.full(10, 100.0)  # a block of one row cannot be two clusters
+    evidence = {"labels": labels, "centres": centres, "method": "blocks", "block": np.arange(10), "t": price,
+                "y": -price, "shift": np.full(10, 1e-9), "multipliers": np.zeros(10)}  # fmt: skip
+    c = issue("clustering", Data.of(X), evidence)
+    assert not c.holds or (c.bound <= c.value and c.excess == np.inf)
+
+
+def test_two_classes_have_one_line_of_weights():
+    evidence = {"coef": [[1.0, 0.3], [1.0, 0.3]], "intercept": [0.1, 0.1]}
+    assert not issue("training-errors", Data.of(X, TWO), evidence).holds

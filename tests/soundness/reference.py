@@ -9,7 +9,7 @@ import numpy as np
 
 from certifit.objective import Objective
 
-mp.mp.dps = 50
+mp.mp.dps = 100
 _MANY = mp.mpf(10) ** -40  # of what a step changes, below which it is not worth taking
 
 

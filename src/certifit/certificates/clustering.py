@@ -5,9 +5,10 @@ bounded: giving every row to its nearest centre, moving every centre to the mean
 its cluster (weight W) to another (leaving gains sW/(W−s)·d², joining costs sW/(W+s)·d², d to the means).
 
 *Lower bounds.* Let Dᵢⱼ = ‖xᵢ − xⱼ‖², q = √s, D̃ᵢⱼ = qᵢqⱼDᵢⱼ and Z = Σ_c q_c q_cᵀ/‖q_c‖². Then Φ = ½⟨D̃, Z⟩ with Z ⪰ 0,
-Z ≥ 0, Zq = q and tr Z ≤ k. So for every y, t and N = Nᵀ ≥ 0: if S = ½D̃ − N − ½(yqᵀ + qyᵀ) − tI ⪰ −εI, every clustering
-into at most k parts costs at least yᵀq + k(t − ε) (for fewer than k parts because some clustering into k costs no
-more). Cholesky with rounding proves the condition. Three ways to give y, t, N:
+Z ≥ 0, Zq = q and tr Z the number of parts that have weight. So for every y, t and N = Nᵀ ≥ 0: if
+S = ½D̃ − N − ½(yqᵀ + qyᵀ) − tI ⪰ −εI, every clustering into at most k parts costs at least yᵀq + m(t − ε), with m the
+smaller of k and the number of rows with weight (for fewer than m parts because some clustering into m costs no more;
+more there cannot be). Cholesky with rounding proves the condition. Three ways to give y, t, N:
 
 - "closed form": from the clustering itself, such that S q_c = 0 for every cluster (`closed_form`); evidence t only;
 - "blocks": the rows in disjoint blocks, each with its own y, t, N; the bounds add up, because the best centres for
@@ -195,7 +196,8 @@ def dual_bound(X: Array, weights: Array, k: int, y: Array, t: float, N: Array, s
     ran, extra = semidefinite(S + Ball(shift * np.eye(len(X))))
     if not ran:
         return 0.0
-    bound = (Ball(y) * q).sum() + (Ball(t) - shift - extra) * float(k)
+    parts = min(k, int(np.count_nonzero(weights)))
+    bound = (Ball(y) * q).sum() + (Ball(t) - shift - extra) * float(parts)
     found = float(bound.lower)
     return max(found * (1.0 - 1e-12), 0.0) if np.isfinite(found) else 0.0
 
@@ -306,7 +308,11 @@ class Clustering(Kind):
             "move_gain": upper(_loose(moved)),
             "bound_method": equal(str(method)),
         }
-        return Proof(figures, (Check("the cost of the clustering is a finite number", finite),))
+        checks = (
+            Check("the cost of the clustering is a finite number", finite),
+            Check("the bound is not above the cost", bool(bound <= float(value.upper) * (1.0 + 1e-9)), f"{bound:.6g}"),
+        )
+        return Proof(figures, checks)
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         k, value = figures["clusters"], figures["value"]

@@ -160,6 +160,8 @@ class TrainingErrors(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, index = np.unique(np.asarray(data.y), return_inverse=True)
         W = np.column_stack([evidence["coef"], evidence["intercept"]])
+        if len(W) != (1 if len(classes) == 2 else len(classes)):
+            raise ValueError("one line of weights for two classes, and one a class for more")
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
         case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
         if W.shape != (len(classes), case.X.shape[1]) or not np.all(np.isfinite(case.X)):
