@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_copybutton",
     "_site.mathml",
     "_site.pages",
     "_site.pictures",
@@ -36,6 +37,9 @@ autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # what is copied can be run as it is
+copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = "certifit"

@@ -4,6 +4,7 @@ import inspect
 import pkgutil
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import certifit
@@ -46,3 +47,19 @@ def test_an_absent_package_is_named_with_its_extra():
     need("numpy", "core")
     with pytest.raises(exceptions.MissingExtraError, match=r"pip install 'certifit\[moon\]'"):
         need("certifit_of_the_moon", "moon")
+
+
+def test_old_spellings_of_options_work_with_a_warning():
+    from certifit.linear_model import Ridge
+    from certifit.model_selection import Search
+    from certifit.tree import DecisionTreeRegressor
+
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)
+    grid = {"alpha": [0.1, 1.0, 10.0]}
+    with pytest.warns(FutureWarning, match="rule='one-se' is now spelled 'one_se'"):
+        old = Search(Ridge(), grid, rule="one-se").fit(X, y)
+    assert old.best_params_ == Search(Ridge(), grid, rule="one_se").fit(X, y).best_params_
+    with pytest.warns(FutureWarning, match="'reduced_error'"):
+        tree = DecisionTreeRegressor(pruning="reduced-error", random_state=0).fit(X, y)
+    new = DecisionTreeRegressor(pruning="reduced_error", random_state=0).fit(X, y)
+    assert np.array_equal(tree.predict(X), new.predict(X))

@@ -216,7 +216,7 @@ def lasso_path() -> Any:
     X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
     y = data.target - data.target.mean()
     alphas, path, _ = linear_model.lasso_path(X, y, alphas=80, eps=1e-3)
-    search = Search(linear_model.Lasso(), {"alpha": alphas}, cv=10, rule="one-se").fit(X, y)
+    search = Search(linear_model.Lasso(), {"alpha": alphas}, cv=10, rule="one_se").fit(X, y)
     return plot.regularization_path(alphas, path, names=data.feature_names, chosen=search.best_params_["alpha"])
 
 
@@ -617,7 +617,7 @@ def choosing() -> Any:
     panels[0, 0].set_title("validation curve of a tree")
     plot.curve(learning_curve(Ridge(0.1), X, y, train_sizes=[40, 80, 150, 250, 350]), ax=panels[0, 1])
     panels[0, 1].set_title("learning curve of ridge")
-    plot.search(Search(Ridge(), {"alpha": np.logspace(-3, 1, 25)}, cv=10, rule="one-se").fit(X, y), ax=panels[1, 0])
+    plot.search(Search(Ridge(), {"alpha": np.logspace(-3, 1, 25)}, cv=10, rule="one_se").fit(X, y), ax=panels[1, 0])
     models = {
         "line": LinearRegression(),
         "ridge": Ridge(0.1),
@@ -771,4 +771,46 @@ def certified_boxes() -> Any:
     plot.decision_regions(model, X, y, ax=ax)
     for (a, b), r in zip(X, model.certified_radius(X)):
         ax.add_patch(Rectangle((a - r, b - r), 2 * r, 2 * r, fill=False, edgecolor=plot.palette().ink, linewidth=0.6))
+    return figure
+
+
+def which_model() -> Any:
+    """A chart from the kind of target to a first model."""
+    figure, ax = _sheet(1, (9.6, 5.2))
+    ink, faint = plot.palette().ink, plot.palette().faint
+    ax.set(xlim=(0, 12), ylim=(0, 7.2))
+    ax.axis("off")
+
+    def box(x: float, y: float, words: str, colour: str, bold: bool = False) -> None:
+        ax.text(
+            x, y, words, ha="center", va="center", fontsize=9, color=ink, weight="bold" if bold else "normal",
+            bbox={"boxstyle": "round,pad=0.45", "facecolor": "none", "edgecolor": colour},
+        )  # fmt: skip
+
+    def first_then(x: float, model: str, others: Any) -> None:
+        box(x, 4.9, model, "C1", bold=True)
+        for k, (when, other) in enumerate(others):
+            ax.text(x, 4.15 - 1.35 * k, when, fontsize=8, color=ink, ha="center", style="italic")
+            box(x, 3.6 - 1.35 * k, other, "C2")
+
+    def arrow(start: tuple[float, float], end: tuple[float, float], words: str = "") -> None:
+        ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": faint, "shrinkA": 14, "shrinkB": 16})
+        if words:
+            ax.text((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, words, fontsize=8, color=ink, ha="center",
+                    bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1})  # fmt: skip
+
+    top, tree = (6.0, 6.7), ("thresholds, categories", "decision tree")
+    chart = {
+        1.5: ("a number", "Ridge", (("few columns matter", "Lasso"), ("nonlinear, few rows", "KernelRidge"), tree)),
+        4.5: ("a class", "LogisticRegression",
+              (("nonlinear, few rows", "SVC"), tree, ("text, very many rows", "naive Bayes"))),
+        7.5: ("a count or\nan amount", 'GLM("poisson")', (("positive amounts", 'GLM("gamma")'), tree)),
+        10.5: ("there is none", "KMeans",
+               (("how common is a row?", "KernelDensity"), ("too many columns", "PCA"),
+                ("a few rows have labels", "LabelSpreading"))),
+    }  # fmt: skip
+    box(*top, "What is the target?", "C0", bold=True)
+    for x, (kind, model, others) in chart.items():
+        arrow(top, (x, 4.9), kind)
+        first_then(x, model, others)
     return figure

@@ -204,7 +204,7 @@ def show_search() -> Any:
     from certifit.model_selection import Search
 
     X, y = load_diabetes(return_X_y=True)
-    return plot.search(Search(Ridge(), {"alpha": np.logspace(-3, 1, 30)}, cv=10, rule="one-se").fit(X, y))
+    return plot.search(Search(Ridge(), {"alpha": np.logspace(-3, 1, 30)}, cv=10, rule="one_se").fit(X, y))
 
 
 def show_learning_curve() -> Any:

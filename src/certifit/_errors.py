@@ -1,8 +1,10 @@
-"""The exceptions as the library itself imports them, and the kind refusal when an optional package is absent."""
+"""The exceptions as the library itself imports them, the refusal when an optional package is absent, old spellings."""
 
 from __future__ import annotations
 
 import importlib.util
+import warnings
+from typing import TypeVar
 
 from certifit.exceptions import (
     CertifitError,
@@ -29,10 +31,36 @@ __all__ = [
     "ThinMarginError",
     "UnknownModelError",
     "need",
+    "respelled",
 ]
+
+
+Option = TypeVar("Option")
 
 
 def need(module: str, extra: str) -> None:
     """Raise a kind error when an optional module is absent."""
     if importlib.util.find_spec(module) is None:
         raise MissingExtraError(f"This needs {module}: install it with  pip install 'certifit[{extra}]'.")
+
+
+def respelled(parameter: str, value: Option) -> Option:
+    """The value of an option; hyphens of an old spelling become underscores, with a warning.
+
+    Parameters
+    ----------
+    parameter : str
+        Its name, for the warning.
+    value : object
+        What the user gave; anything but text with a hyphen is returned as it is.
+
+    Examples
+    --------
+    >>> respelled("rule", "one_se")
+    'one_se'
+    """
+    if not isinstance(value, str) or "-" not in value:
+        return value
+    new = value.replace("-", "_")
+    warnings.warn(f"{parameter}={value!r} is now spelled {new!r}.", FutureWarning, stacklevel=3)
+    return type(value)(new)

@@ -39,7 +39,7 @@ def table(seed=0, n=120):
         {"max_features": 2, "random_state": 0},
         {"ccp_alpha": 0.01},
         {"pruning": "cv", "cv": 4},
-        {"pruning": "reduced-error", "random_state": 1},
+        {"pruning": "reduced_error", "random_state": 1},
     ],
 )
 @pytest.mark.parametrize("criterion", ["gini", "log_loss", "squared_error", "absolute_error"])

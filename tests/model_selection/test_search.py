@@ -174,7 +174,7 @@ def test_weights_count_in_fit_and_score():
 def test_the_one_standard_error_rule():
     X, y = _regression(60, 8)
     grid = {"alpha": np.logspace(-2, 4, 30)}
-    best, plain = (Search(Ridge(), grid, rule=rule).fit(X, y) for rule in ("best", "one-se"))
+    best, plain = (Search(Ridge(), grid, rule=rule).fit(X, y) for rule in ("best", "one_se"))
     assert plain.best_params_["alpha"] > best.best_params_["alpha"]
     scores = np.column_stack([best.cv_results_[f"split{k}_test_score"] for k in range(5)])
     error = scores[best.best_index_].std(ddof=1) / np.sqrt(5)
@@ -182,7 +182,7 @@ def test_the_one_standard_error_rule():
     assert plain.best_index_ == np.flatnonzero(good)[-1]
     assert "one-standard-error rule" in repr(plain)
     with pytest.raises(ValueError, match="which values of 'solver' are simpler"):
-        Search(Ridge(), {"solver": ["svd", "cholesky"]}, rule="one-se").fit(X, y)
+        Search(Ridge(), {"solver": ["svd", "cholesky"]}, rule="one_se").fit(X, y)
 
 
 def test_same_choices_for_any_number_of_workers():
@@ -245,8 +245,8 @@ def test_groups_refit_callables_and_states():
 
 def test_grid_search_inside_search_and_back():
     X, y = _regression()
-    nested = GridSearchCV(Search(Ridge(), {"alpha": [0.1, 10.0]}), {"rule": ["best", "one-se"]}, cv=3).fit(X, y)
-    assert nested.best_params_["rule"] in ("best", "one-se")
+    nested = GridSearchCV(Search(Ridge(), {"alpha": [0.1, 10.0]}), {"rule": ["best", "one_se"]}, cv=3).fit(X, y)
+    assert nested.best_params_["rule"] in ("best", "one_se")
 
 
 @contract([Search(Ridge(), {"alpha": [0.1, 1.0]}, cv=3), Search(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3)])

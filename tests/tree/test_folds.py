@@ -59,5 +59,5 @@ def test_frames_with_categories():
 def test_what_is_grown_one_by_one():
     X, y, _ = _data()
     assert not Search(DecisionTreeRegressor(), {"max_depth": [2, 3]}).fit(X, y).shared_
-    pruned = DecisionTreeRegressor(pruning="reduced-error", random_state=0)
+    pruned = DecisionTreeRegressor(pruning="reduced_error", random_state=0)
     assert not Search(pruned, {"min_samples_leaf": [1, 5]}).fit(X, y).shared_

@@ -101,7 +101,7 @@ def test_cv_pruning_generalises_better_than_a_pure_tree():
 
 def test_reduced_error_never_errs_more_on_its_validation_rows():
     X, y = load_diabetes(return_X_y=True)
-    model = DecisionTreeRegressor(pruning="reduced-error", random_state=3).fit(X, y)
+    model = DecisionTreeRegressor(pruning="reduced_error", random_state=3).fit(X, y)
     held = model.certificate_.evidence["validation"]
     assert len(held) == np.ceil(0.25 * len(y))
     full = DecisionTreeRegressor().fit(np.delete(X, held, axis=0), np.delete(y, held))
@@ -113,4 +113,4 @@ def test_reduced_error_never_errs_more_on_its_validation_rows():
 
 def test_reduced_error_needs_two_rows():
     with pytest.raises(ValueError, match="n_samples=1"):
-        DecisionTreeClassifier(pruning="reduced-error").fit([[1.0]], [0])
+        DecisionTreeClassifier(pruning="reduced_error").fit([[1.0]], [0])

@@ -1,4 +1,4 @@
-"""Kernel ridge regression, by a factorisation or by the notes' kernel LMS."""
+"""Kernel ridge regression, by a factorisation or by the kernel LMS rule."""
 
 from certifit._passing import pass_on
 from certifit.kernel_ridge._kernel_ridge import KernelRidge

@@ -1,6 +1,6 @@
 """Mercer kernels: k(x, z) as an inner product of features, their algebra, and blocks of their Gram matrices.
 
-``Linear``, ``Polynomial``, ``RBF`` (by γ) and ``Gaussian`` (by the notes' σ), ``Sigmoid`` (not Mercer),
+``Linear``, ``Polynomial``, ``RBF`` (by γ) and ``Gaussian`` (by σ), ``Sigmoid`` (not Mercer),
 ``FeatureMap``, ``Function`` and ``Precomputed``; ``k1 + k2``, ``k1 * k2``, ``2.0 * k`` and ``k.normalized()``.
 Each kernel has ``proof``: why it is Mercer, or None. ``mercer(K_or_kernel, X)`` proves or refutes it on points.
 """

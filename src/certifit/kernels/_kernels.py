@@ -1,4 +1,4 @@
-"""The kernels of the notes, and two doors for the user's own: a feature map and a function."""
+"""The usual kernels, and two ways to add one's own: a feature map and a function."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class Lasso(_L1Regressor):
     r"""Lasso: minimise :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha\lVert w\rVert_1`.
 
     S is the sum of the weights (n without weights), so weight k is the same as k copies. The offset is not penalised.
-    In the notes' J the loss is twice as large: λ = 2α.
+    With the loss (z − y)² in place of its half, λ = 2α.
 
     Parameters
     ----------

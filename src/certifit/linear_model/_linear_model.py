@@ -50,7 +50,7 @@ def _loss(spec: Any) -> EvaluationLoss:
 class LinearModel(Certified, RegressorMixin, BaseEstimator):
     r"""A linear model by its objective: :math:`J(w,b)=\frac1S\sum_i s_i L(w\cdot x_i+b,\,y_i) + \lambda R(w)`.
 
-    S is the sum of the weights. The offset b is never penalised. This is the notes' grammar in one class; `Ridge`,
+    S is the sum of the weights. The offset b is never penalised. Any loss with any penalty, in one class; `Ridge`,
     `Lasso` and others are sentences of it with scikit-learn's names.
 
     Parameters

@@ -47,7 +47,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     r"""Logistic regression, with softmax for more than two classes.
 
     Minimises :math:`\sum_i s_i\,\log(1 + e^{-y_i(w\cdot x_i + b)}) + \frac1C R(w)` with
-    :math:`R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w - w_0\rVert^2`: the notes' J with
+    :math:`R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w - w_0\rVert^2`: mean loss plus λR with
     :math:`\lambda = 1/(C\sum_i s_i)`. Columns are scaled inside, so data need no scaling, and the fit ends when the gap
     is small, not after some number of iterations.
 

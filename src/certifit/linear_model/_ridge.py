@@ -37,7 +37,7 @@ _WIDE = 1.5  # columns a row beyond which digits of single coefficients are not 
 class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression: minimise :math:`\sum_i s_i\,(y_i - w\cdot x_i - b)^2 + \alpha\lVert w - w_0\rVert^2`.
 
-    This is the notes' J with :math:`\lambda = \alpha / \sum_i s_i`. The offset is not penalised.
+    This is the mean loss plus λ‖w‖² with :math:`\lambda = \alpha / \sum_i s_i`. The offset is not penalised.
 
     Parameters
     ----------

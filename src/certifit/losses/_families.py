@@ -314,7 +314,7 @@ def tweedie(power: float) -> Dispersed:
     )
 
 
-# The notes' families as they stand there: natural parameter, log-partition function, b(y).
+# Families in their textbook form: natural parameter, log-partition function, b(y).
 ExponentialFamily(
     "gaussian",
     lambda e: 0.5 * np.square(e),

@@ -18,7 +18,7 @@ from certifit.model_selection._shared_search import Results, SharedSearch
 
 _OWN = {
     "scoring": [*GridSearchCV._parameter_constraints["scoring"], set],
-    "rule": [StrOptions({"best", "one-se"})],
+    "rule": [StrOptions({"best", "one_se", "one-se"}, deprecated={"one-se"})],
     "simpler": [dict, None],
     "share": ["boolean"],
     "progress": ["boolean", callable, None],
@@ -29,7 +29,7 @@ class Search(SharedSearch, GridSearchCV):
     r"""Choose parameters by cross-validation, sharing the work of folds and grid points where possible.
 
     The score of grid point g is its mean over the folds, :math:`\bar s_g = \frac1K \sum_k s_{gk}`. Rule
-    "best" takes the largest; rule "one-se" takes the simplest point with
+    "best" takes the largest; rule "one_se" takes the simplest point with
 
     .. math:: \bar s_g ≥ \bar s_{best} - \mathrm{se}_{best}.
 
@@ -47,12 +47,12 @@ class Search(SharedSearch, GridSearchCV):
         An integer means folds in row order, stratified for classifiers; None means 5.
     scoring : str, callable, list or dict of these, default=None
         scikit-learn's names; None is the estimator's own ``score``. Greater is better.
-    rule : {"best", "one-se"}, default="best"
+    rule : {"best", "one_se"}, default="best"
     refit : bool, str or callable, default=True
         Fit the chosen point on all rows. With several scores: the name of the one that chooses. A callable
         gets ``cv_results_`` and returns the index to take.
     simpler : dict, default=None
-        For "one-se": which values of a parameter are simpler, ``{"alpha": "larger"}``. Usual names are known.
+        For "one_se": which values of a parameter are simpler, ``{"alpha": "larger"}``. Usual names are known.
     n_jobs : int, default=None
         Worker processes of the ordinary road; the choice does not depend on it.
     error_score : "raise" or float, default=nan
@@ -89,7 +89,7 @@ class Search(SharedSearch, GridSearchCV):
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 8)); y = X @ np.r_[3.0, np.zeros(7)] + rng.normal(size=60)
-    >>> search = Search(Ridge(), {"alpha": [0.1, 1.0, 10.0, 100.0]}, rule="one-se").fit(X, y)
+    >>> search = Search(Ridge(), {"alpha": [0.1, 1.0, 10.0, 100.0]}, rule="one_se").fit(X, y)
     >>> search.best_params_, round(search.best_score_, 3)
     ({'alpha': 10.0}, 0.773)
     >>> print(search.sharing_)

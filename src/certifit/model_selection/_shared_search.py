@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from certifit._errors import respelled
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Folds, Grid, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate
@@ -169,7 +170,7 @@ class SharedSearch(_BaseSearch):
 
     # -- the choice ---------------------------------------------------------------------------------
     def _select_best_index(self, refit: Any, refit_metric: str, results: Results) -> int:
-        if callable(refit) or self.rule == "best":
+        if callable(refit) or respelled("rule", self.rule) == "best":
             return int(super()._select_best_index(refit, refit_metric, results))
         order = complexity(results["params"], self.simpler)
         return one_standard_error(self._fold_scores(results, refit_metric), order)
@@ -220,7 +221,7 @@ class SharedSearch(_BaseSearch):
         if not hasattr(self, "best_index_"):
             return super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
         chosen = ", ".join(f"{k} {_short(v)}" for k, v in self.best_params_.items())
-        rule = "one-standard-error rule" if self.rule == "one-se" else "best mean"
+        rule = "one-standard-error rule" if self.rule != "best" else "best mean"
         score = ""
         if hasattr(self, "best_score_"):
             score = f"; score {self.best_score_:.4g} ± {float(standard_error(self._best_scores)):.2g}"

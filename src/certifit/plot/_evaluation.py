@@ -221,7 +221,7 @@ def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
         label="chosen",
     )
     _scale(ax, places, numbers, x)
-    rule = "one-standard-error rule" if record.rule == "one-se" else "best mean"
+    rule = "one-standard-error rule" if record.rule != "best" else "best mean"
     ax.set(xlabel=name, ylabel="score", title=f"{name} = {record.best_params_[name]:.4g} ({rule})" if numbers else name)
     ax.legend()
     return ax

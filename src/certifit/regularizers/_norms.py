@@ -54,7 +54,7 @@ class SquaredL2(Regularizer):
     Parameters
     ----------
     factor : float > 0, default=1.0
-        c; 1 as in the notes, ½ in many textbooks.
+        c; 1 or ½ in most textbooks.
     prior : sequence of float, default=None
         w₀; zero when not given.
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._errors import respelled
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
 from certifit._types import Array, Grid
 from certifit.certificates import Data
@@ -74,7 +75,7 @@ class DecisionTree(Certified, BaseEstimator):
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "pruning": [StrOptions({"cv", "reduced-error"}), None],
+        "pruning": [StrOptions({"cv", "reduced_error", "reduced-error"}, deprecated={"reduced-error"}), None],
         "cv": ["cv_object"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
@@ -183,7 +184,7 @@ class DecisionTree(Certified, BaseEstimator):
         """The grown tree, which nodes keep their question, how α was chosen, and the rows held back."""
         X, target, d = table.X, table.target, table.X.shape[1]
         rows, held = np.arange(target.n), None
-        if self.pruning == "reduced-error":
+        if respelled("pruning", self.pruning) == "reduced_error":
             rows, held = self._hold_back(target, seed)
         if target.weight is not None:
             rows = rows[target.weight[rows] > 0]
@@ -211,7 +212,7 @@ class DecisionTree(Certified, BaseEstimator):
         """Rows to grow from and rows to validate on."""
         share = self.validation_fraction
         if target.n < 2:
-            raise ValueError("pruning='reduced-error' holds rows back: it needs more than n_samples=1.")
+            raise ValueError("pruning='reduced_error' holds rows back: it needs more than n_samples=1.")
         rows = np.arange(target.n)
         if target.codes is not None and np.bincount(target.codes).min() >= 2:
             split = StratifiedShuffleSplit(1, test_size=share, random_state=seed)

@@ -50,13 +50,13 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         Weight of each class.
     ccp_alpha : float ≥ 0, default=0.0
         Penalty per leaf in cost-complexity pruning.
-    pruning : {None, "cv", "reduced-error"}, default=None
+    pruning : {None, "cv", "reduced_error"}, default=None
         "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
-        ``pruning_choice_``); "reduced-error" prunes on a share of rows held back.
+        ``pruning_choice_``); "reduced_error" prunes on a share of rows held back.
     cv : int ≥ 2, splitter or iterable, default=10
         Folds for ``pruning="cv"``.
     validation_fraction : float in (0, 1), default=0.25
-        Share of rows held back for ``pruning="reduced-error"``.
+        Share of rows held back for ``pruning="reduced_error"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns to be asked about by groups of categories: those that a data frame says are (text,
         categories), or a mask, column numbers or names.
@@ -241,7 +241,7 @@ pruning_choice_, columns_ :
     Notes
     -----
     The grouping of categories is the best of all for the squared error (cuts in the order of their means);
-    for the absolute error the same order is used as a heuristic. ``pruning="reduced-error"`` compares
+    for the absolute error the same order is used as a heuristic. ``pruning="reduced_error"`` compares
     squared errors.
 
     Not in certifit: criterion "poisson", ``splitter="random"``, ``monotonic_cst``, several outputs. Sparse X is read
