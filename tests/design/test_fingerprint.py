@@ -112,8 +112,15 @@ def test_sparse(layout):
 
 
 def test_two_places_never_share_all_lanes():
-    for line in (1, 2, 3, 13, 31, 32, 100, 2000, 2048, 5000, 100_000):
-        lanes = _fingerprint._lanes(line)
-        assert all(np.gcd(k, line) == 1 for k in lanes)
-        assert lanes[0] * line >= _fingerprint._BLOCK or len(lanes) == 2
-        assert line <= lanes[0] or np.lcm(*lanes) >= _fingerprint._BLOCK
+    """Within a line, and between lines of a block: see the law at the top of the module."""
+    longest = max(_fingerprint._PRIMES)
+    for line in (1, 2, 3, 13, 31, 32, 100, 2000, 2053, 5000, 16_410, 16_411, 2053 * 4099, 100_000):
+        lanes, depth = _fingerprint._lanes(line), min(_fingerprint._DEPTH, line)
+        assert all(line % k for k in lanes)
+        if len(lanes) == 1:
+            assert line < lanes[0]
+            assert depth <= lanes[0]
+            assert len({(line * r) % lanes[0] for r in range(-(-lanes[0] * depth // line))}) >= lanes[0] * depth // line
+        else:
+            assert line >= longest
+            assert np.lcm(*lanes) >= max(lanes) * depth

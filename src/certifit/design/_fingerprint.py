@@ -1,23 +1,23 @@
 """Fingerprints of data: one number that tells whether an array was changed since.
 
-An array is read as words w of 64 bits in the order in which they lie in memory, a block of 2¹⁶ at a time. A block is
+An array is read as words w of 64 bits in the order in which they lie in memory, a block of k·m at a time. A block is
 folded into k lanes, sₗ = w[l] + w[l + k] + w[l + 2k] + ..., and its fingerprint is Σ mix(sₗ) cₗ with fixed odd numbers
-c, all modulo 2⁶⁴; blocks are joined in their order. So
+c, all modulo 2⁶⁴; those of all blocks, in their order, are hashed with BLAKE2. So
 
 - a change of one word always changes a lane, and with it the fingerprint, but for an accident of 1 in 2⁴⁰ or less;
 - moving words from place to place does too, unless both places lie in the same lane of the same block. The number of
-  lanes k is prime to the length of a line (a row, or a column in Fortran order) and so large that two lines of a block
-  never fall on the same lanes; where lines are longer than k, a second folding with k' prime to k tells their places.
+  lanes k is a prime greater than the length of a line (a row, or a column in Fortran order), and a block has at most k
+  lines, so that no two words of a line and no two lines of a block fall on the same lanes; where lines are too long for
+  that, a second folding with another prime tells their places.
 
-This is no defence against somebody who looks for a collision: certificates carry a SHA-256 for that. It costs a part of
-one pass over memory, where SHA-256 would cost more than a fit.
+This is no defence against somebody who looks for a collision: certificates carry a SHA-256 for that. It costs about one
+pass over memory, in few and long calls of NumPy, where SHA-256 would cost more than a fit.
 """
 
 from __future__ import annotations
 
 import hashlib
 from functools import cache
-from math import gcd
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,9 @@ import scipy.sparse
 from certifit._types import Array
 from certifit.parallel import ranges, side_by_side
 
-_BLOCK = 1 << 16  # words: half a megabyte stays in the second-level cache
-_DEPTH = 32  # words of one lane: the more, the less is left to multiply
-_PART = 16  # blocks that one thread takes at a time
+_PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in the first-level cache
+_DEPTH = 64  # words of one lane: the more, the less is left to multiply
+_PART = 1 << 18  # words that one thread takes at a time: two megabytes, read twice, the second time from a cache
 
 
 @cache
@@ -37,46 +37,35 @@ def _odd(n: int) -> Array:
     return np.random.default_rng(0x5EED).integers(0, 2**64, size=n, dtype=np.uint64) | np.uint64(1)
 
 
-def _weigh(sums: Array) -> np.uint64:
-    """Σ mix(s) c: high bits are mixed into low ones, for the low bits of round floats are all zero."""
-    return np.add.reduce((sums ^ (sums >> np.uint64(31))) * _odd(_BLOCK)[: len(sums)])
+def _weigh(sums: Array) -> Array:
+    """Σ mix(s) c of every row: high bits are mixed into low ones, for the low bits of round floats are all zero."""
+    mixed = sums >> np.uint64(31)
+    mixed ^= sums
+    mixed *= _odd(_PRIMES[-1])[: sums.shape[-1]]
+    return np.add.reduce(mixed, axis=-1)
 
 
 def _lanes(line: int) -> list[int]:
-    """How many lanes to fold a block into, for lines of so many words."""
-    k = -(-_BLOCK // max(1, min(_DEPTH, line)))
-    while gcd(k, line) > 1:
-        k += 1
-    if line <= k:
-        return [k]
-    other = k + 1
-    while gcd(other, k) > 1 or gcd(other, line) > 1:
-        other += 1
-    return [k, other]
+    """How many lanes to fold a block into, for lines of so many words: one prime, or two where lines are long."""
+    above = [k for k in _PRIMES if k > line]
+    return above[:1] or [k for k in _PRIMES if line % k][:2]
 
 
-def _fold(words: Array, lanes: list[int]) -> np.uint64:
-    """The fingerprint of one block."""
-    total = np.uint64(len(words))
-    for k in lanes:
-        whole = len(words) // k * k
-        if whole <= k:
-            total = _join(total, _weigh(words))
-        else:
-            sums = np.add.reduce(words[:whole].reshape(-1, k), axis=0)
-            total = _join(_join(total, _weigh(sums)), _weigh(words[whole:]))
-    return total
+def _fold(words: Array, k: int, depth: int) -> Array:
+    """The fingerprints of consecutive blocks of k·depth words, and of what is left over."""
+    blocks = len(words) // (k * depth)
+    whole = blocks * k * depth
+    rows = (len(words) - whole) // k
+    rest = whole + rows * k
+    folded = [_weigh(np.add.reduce(words[:whole].reshape(blocks, depth, k), axis=1))] if blocks else []
+    if rows:
+        folded.append(_weigh(np.add.reduce(words[whole:rest].reshape(1, rows, k), axis=1)))
+    return np.concatenate([*folded, _weigh(words[None, rest:])])
 
 
-def _join(first: np.uint64, second: np.uint64) -> np.uint64:
-    """One number from two, in this order (splitmix64)."""
-    z = (int(first) * 0x9E3779B97F4A7C15 + int(second) + 0xD1B54A32D192ED03) & (2**64 - 1)
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
-    return np.uint64(z ^ z >> 31)
-
-
-def _bytes(b: bytes) -> np.uint64:
-    return np.uint64(int.from_bytes(hashlib.blake2b(b, digest_size=8).digest(), "little"))
+def _number(*parts: bytes) -> int:
+    """One number from bytes, in this order."""
+    return int.from_bytes(hashlib.blake2b(b"".join(parts), digest_size=8).digest(), "little")
 
 
 def _as_words(A: Array) -> tuple[Array, int, int]:
@@ -89,33 +78,28 @@ def _as_words(A: Array) -> tuple[Array, int, int]:
     return flat, 8 // flat.itemsize, max(1, line)
 
 
-def _array(A: Array) -> tuple[np.uint64, bool]:
-    """Fingerprint of a dense array, and whether its sum is a finite float."""
-    shape = _bytes(repr((A.shape, A.dtype.str)).encode())
+def _array(A: Array, finite: bool) -> tuple[int, bool]:
+    """Fingerprint of a dense array, and (if asked) whether its sum is a finite float."""
+    shape = repr((A.shape, A.dtype.str)).encode()
     if A.dtype == object:
-        return _join(shape, _bytes("\0".join(map(repr, A.ravel())).encode())), False
+        return _number(shape, "\0".join(map(repr, A.ravel())).encode()), False
     flat, per_word, line = _as_words(A)
-    size, lanes, floats = _BLOCK * per_word, _lanes(line), flat.dtype.kind == "f"
+    lanes, depth = _lanes(line), min(_DEPTH, line)
+    floats = finite and flat.dtype.kind == "f"
     whole = len(flat) // per_word * per_word
     words = flat[:whole].view(np.uint64)
+    step = max(1, _PART // (lanes[0] * depth)) * lanes[0] * depth
 
-    def part(edges: tuple[int, int]) -> tuple[list[np.uint64], float]:
-        prints, total = [], 0.0
-        for b in range(*edges):
-            if floats:
-                total += float(np.add.reduce(flat[b * size : (b + 1) * size]))
-            prints.append(_fold(words[b * _BLOCK : (b + 1) * _BLOCK], lanes))
-        return prints, total
+    def part(edges: tuple[int, int]) -> tuple[bytes, float]:
+        first, last = edges[0] * step, edges[1] * step
+        total = float(np.add.reduce(flat[first * per_word : last * per_word])) if floats else 0.0
+        return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), total
 
-    blocks = -(-len(words) // _BLOCK)
-    parts = ranges(blocks, -(-blocks // _PART))
+    parts = -(-len(words) // step)
     with np.errstate(all="ignore"):
-        found = side_by_side(part, parts) if len(parts) > 1 else [part(parts[0])]
+        found = side_by_side(part, ranges(parts, parts)) if parts > 1 else [part((0, 1))]
         total = sum(t for _, t in found) + (float(flat[whole:].sum()) if floats else 0.0)
-    answer = _join(shape, _bytes(flat[whole:].tobytes()))
-    for prints, _ in found:
-        for p in prints:
-            answer = _join(answer, p)
+    answer = _number(shape, flat[whole:].tobytes(), *(prints for prints, _ in found))
     return answer, bool(floats and np.isfinite(total))
 
 
@@ -131,8 +115,8 @@ def look(X: Array) -> tuple[int, bool]:
     >>> look(np.array([1.0, np.nan]))[1], look(np.array([1.0, 2.0]))[1]
     (False, True)
     """
-    found, finite = _array(X)
-    return int(_join(np.uint64(1), found)), finite
+    found, finite = _array(X, finite=True)
+    return _number(found.to_bytes(8, "little")), finite
 
 
 def fingerprint(part: object) -> int:
@@ -150,11 +134,7 @@ def fingerprint(part: object) -> int:
     >>> fingerprint(X) == before
     False
     """
-    arrays = _arrays(part)
-    answer = np.uint64(len(arrays))
-    for A in arrays:
-        answer = _join(answer, _array(A)[0])
-    return int(answer)
+    return _number(*(_array(A, finite=False)[0].to_bytes(8, "little") for A in _arrays(part)))
 
 
 def _arrays(part: Any) -> list[Array]:

@@ -60,7 +60,7 @@ def _first_rows(X, code, weight, mean):
                 break
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def class_moments(X, code, weight, total, mean, scatter):
     """Fill ``total``, ``mean`` and ``scatter`` (zeros on entry) from rows X with class ``code``.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix
 from certifit.loops import moments
+from certifit.parallel import ranges, side_by_side
 
 _NO_WEIGHT = np.zeros(0)
+_SMALL = 1 << 20  # cells below which threads do not pay
+_STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,18 @@ class ClassMoments:
     @classmethod
     def of(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
         """Statistics of rows X whose classes are ``codes``."""
-        d = X.shape[1]
-        out = cls(np.zeros(K), np.zeros((K, d)), np.zeros((K, d)))
         X = X if X.flags.c_contiguous else np.ascontiguousarray(X)
-        moments.class_moments(X, codes, _NO_WEIGHT if weight is None else weight, out.total, out.mean, out.scatter)
-        return out
+        weight = _NO_WEIGHT if weight is None else weight
+
+        def stripe(edges: tuple[int, int]) -> ClassMoments:
+            rows = slice(*edges)
+            out = cls(np.zeros(K), np.zeros((K, X.shape[1])), np.zeros((K, X.shape[1])))
+            moments.class_moments(X[rows], codes[rows], weight[rows], out.total, out.mean, out.scatter)
+            return out
+
+        stripes = ranges(len(X), _STRIPES if X.size > _SMALL and len(X) > _STRIPES * 8 * K else 1)
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by the caller
+            return reduce(operator.add, side_by_side(stripe, stripes) if len(stripes) > 1 else [stripe(stripes[0])])
 
     @classmethod
     def of_cells(cls, X: Array, codes: Array, K: int, weight: Array | None = None) -> ClassMoments:
