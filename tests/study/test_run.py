@@ -166,13 +166,14 @@ def test_the_rare_class_is_positive_and_accuracy_stands_beside_the_commonest_cla
 def test_a_refit_without_time_takes_the_choice_of_most_folds():
     from certifit.study import _runner, _winner
     from certifit.study._facts import examine
+    from certifit.study._design import Roles
     from certifit.study._judge import R2
     from certifit.study._plan import choose_candidates, plan_work
 
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
     facts = examine({"x": x, "y": x + rng.normal(size=60)}, "y")
-    work = plan_work(facts, R2, 3, 0)
+    work = plan_work(facts, Roles(R2), 3, 0)
     ridge = _runner.Result(choose_candidates(facts, ["ridge"])[0][1])
     ridge.pieces = {k: _runner.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
     pipeline, chosen, how = _winner.refit(ridge, work, 1.0)

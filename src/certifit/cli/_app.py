@@ -57,6 +57,12 @@ def study(
     categories: _Names = None,
     workers: int | None = None,
     yardstick: bool = True,
+    groups: str | None = None,
+    time: str | None = None,
+    weights: str | None = None,
+    test: str | None = None,
+    positive: str | None = None,
+    metric: str | None = None,
 ) -> int:
     """Compare every model that applies to a table, choose one, prove it, write the report.
 
@@ -88,6 +94,19 @@ def study(
         Processes; as many as there are processors when not given.
     yardstick
         Run scikit-learn's gradient boosting and random forest in the same folds, for comparison only.
+    groups
+        A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
+    time
+        A column of dates or numbers: rows are predicted from earlier rows only. It is no feature.
+    weights
+        A column of numbers: how much a row counts, in fits and scores. It is no feature.
+    test
+        A table with the answers on which the chosen model is judged once, at the end.
+    positive
+        The class to find, of two; the rarer one when not given.
+    metric
+        What decides: auc, accuracy, balanced-accuracy, average-precision, f1, log-loss or brier for classes; r2,
+        absolute-error or deviance for numbers.
     """
     from certifit.cli import _commands
     from certifit.parallel import cores
@@ -108,6 +127,12 @@ def study(
         categories=_list(categories) or [],
         workers=count,
         yardstick=yardstick,
+        groups=groups,
+        time=time,
+        weights=weights,
+        test=test,
+        positive=positive,
+        metric=metric,
     )
 
 

@@ -88,7 +88,11 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     _writable(out)
     with Screen() as screen:
         table, chosen = _with_target(data, target)
-        run(table, chosen, out=out, listener=screen, **options)
+        for role in ("groups", "time", "weights"):
+            if options[role] is not None and options[role] not in table.columns:
+                raise UsageError(f"There is no column {options[role]!r} in {data} for --{role}.")
+        test = None if options["test"] is None else read(options.pop("test"))[0]
+        run(table, chosen, out=out, listener=screen, **(options | {"test": test}))
     return 0
 
 
@@ -193,25 +197,28 @@ def certify(path: Path, data: str, target: str | None) -> int:
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
     table, own = read(data)
+    weights = None
     if is_ours(path):
         model = load(path)
         if not isinstance(model, TableModel):
             raise CertifitError(f"{path} was saved without a table: use certifit.certify in Python.")
         y, present = model.schema.labels(table)
         X, y, estimator = model.features(model.read(table).X[present]), y[present], model.estimator
+        given = model.schema.row_weights(table)
+        weights = None if given is None else given[present]
     else:
         chosen = target or own
         if chosen is None:
             raise UsageError("Which column does the model predict? Add --target COLUMN.")
         X, y, estimator = _foreign(load_foreign(path), table, chosen)
     try:
-        certificate = certifit.certify(estimator, X, y)
+        certificate = certifit.certify(estimator, X, y, weights)
     except CertifitError:
         found = certificates_of(estimator) if is_ours(path) else ()
         if not found:
             raise
         certificate = found[0]  # no objective to judge by (a tree, say): the model's own claim, checked again
-        outcome = certificate.verify(X, y)
+        outcome = certificate.verify(X, y, weights)
         if not outcome.holds:
             _say(f"DOES NOT HOLD: {outcome.reason}")
             return 1
@@ -294,7 +301,9 @@ def prove(path: Path, data: str | None, out: Path) -> int:
     table, _ = read(data)
     y, present = model.schema.labels(table)
     beside = Path(f"{out}.csv")
-    write_table(beside, model.features(model.read(table).X[present]), y[present])
+    weights = model.schema.row_weights(table)
+    rows = None if weights is None else weights[present]
+    write_table(beside, model.features(model.read(table).X[present]), y[present], rows)
     _say(f"wrote {beside}; check them with: certifit check {out} {beside}")
     return 0
 

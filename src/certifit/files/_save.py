@@ -279,6 +279,8 @@ def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -
         labels, present = model.schema.labels(table)
         rows = model.read(table).X[present]
         X, y, estimator = model.features(rows), labels[present] if y is None else y, model.estimator
+        weights = model.schema.row_weights(table)
+        sample_weight = weights[present] if sample_weight is None and weights is not None else sample_weight
     else:
         estimator = _last(model)
         X = model[:-1].transform(X) if hasattr(model, "steps") else X

@@ -155,6 +155,8 @@ class Schema:
     columns : tuple of Column
     target : Target or None
     dropped : tuple of (name, reason)
+    weights : str
+        The column that weights the rows of the fit; empty when all count alike.
 
     Examples
     --------
@@ -166,6 +168,7 @@ class Schema:
     columns: tuple[Column, ...]
     target: Target | None = None
     dropped: tuple[tuple[str, str], ...] = ()
+    weights: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -200,6 +203,14 @@ class Schema:
             raise TableError(f"The table has no column {self.target.name!r} (the target).")
         return self.target.read(table.column(self.target.name))
 
+    def row_weights(self, table: Table) -> Array | None:
+        """Weights of a table's rows, where the model was fitted with some."""
+        if not self.weights:
+            return None
+        if self.weights not in table.columns:
+            raise TableError(f"The table has no column {self.weights!r}, which weights the rows of this model.")
+        return _cells.numbers(table.column(self.weights))[0]
+
     def to_dict(self) -> dict[str, Any]:
         """A record that JSON can hold."""
         return asdict(self)
@@ -211,4 +222,5 @@ class Schema:
         target = record.get("target")
         if target is not None:
             target = Target(**{**target, "classes": tuple(target["classes"])})
-        return cls(columns, target, tuple((str(a), str(b)) for a, b in record.get("dropped", ())))
+        dropped = tuple((str(a), str(b)) for a, b in record.get("dropped", ()))
+        return cls(columns, target, dropped, str(record.get("weights", "")))

@@ -166,6 +166,9 @@ def command(record: Mapping[str, Any]) -> str:
     for option in ("models", "drop", "keep", "categories"):
         if s[option]:
             words += [f"--{option}", ",".join(s[option])]
+    for option in ("groups", "time", "weights", "test", "positive", "metric"):
+        if s.get(option):
+            words += [f"--{option}", s[option]]
     return " ".join(shlex.quote(w) for w in words)
 
 

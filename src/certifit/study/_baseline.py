@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._sklearn import check_sample_weight
 from certifit._types import Array
 from certifit.certificates import Data
 
@@ -28,14 +29,16 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
     array([[0.333, 0.667]])
     """
 
-    def fit(self, X: Any, y: Any) -> ConstantClassifier:
-        """Count the classes."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantClassifier:
+        """Count the classes (weighted, if weights are given)."""
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
-        self.classes_, counts = np.unique(y, return_counts=True)
-        self.shares_ = counts / len(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        w = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        counts = np.bincount(codes, w)
+        self.shares_ = counts / counts.sum()
         evidence = {"loss": "log", "classes": self.classes_, "shares": self.shares_}
-        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),), X, y)
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y, w), evidence),), X, y)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -68,12 +71,13 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
     array([3.])
     """
 
-    def fit(self, X: Any, y: Any) -> ConstantRegressor:
-        """Take the mean."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantRegressor:
+        """Take the mean (weighted, if weights are given)."""
         X, y = validate_data(self, X, y, y_numeric=True)
-        self.value_ = float(np.mean(y, dtype=float))
+        w = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        self.value_ = float(np.mean(y, dtype=float) if w is None else np.average(y, weights=w))
         evidence = {"loss": "squared", "value": np.array([self.value_])}
-        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y), evidence),), X, y)
+        self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y, w), evidence),), X, y)
         return self
 
     def predict(self, X: Any) -> Array:

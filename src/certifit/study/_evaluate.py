@@ -11,7 +11,7 @@ from certifit._types import Array
 from certifit.files import Table, TableError, TableModel
 from certifit.study._encoder import TableEncoder
 from certifit.study._facts import Facts
-from certifit.study._judge import answers_of, measure_for, score
+from certifit.study._judge import answers_of
 from certifit.study._winner import class_figures
 
 _DRAWS = 500  # bootstrap samples behind an interval
@@ -51,9 +51,9 @@ def evaluate(model: TableModel, data: Any) -> list[str]:
     figures = class_figures(y, said, labels)
     lines.append(f"accuracy {_share(figures['accuracy'])}")
     if len(np.unique(y)) == 2 and known.all() and said.scores is not None:
-        limits = metrics.roc(y, said.scores).interval(0.95)
-        value = score(measure_for("classification", y), y, said)
-        lines.append(f"AUC {value:.3f} ({limits.low:.3f} to {limits.high:.3f})")
+        curve = metrics.roc(y, said.scores)
+        limits = curve.interval(0.95)
+        lines.append(f"AUC {float(curve.auc):.3f} ({limits.low:.3f} to {limits.high:.3f})")
     for row in figures["classes"]:
         lines.append(f"{row['label']}: recall {_share(row['recall'])}, precision {_share(row['precision'])}")
     return lines

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,7 @@ def examine(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     categories: Sequence[str] = (),
+    roles: Mapping[str, str] = MappingProxyType({}),
 ) -> Facts:
     """Look at a table and its target and say what they are.
 
@@ -101,6 +103,8 @@ def examine(
     drop, keep, categories : sequences of str
         Columns to leave out; to use although they look like identifiers or give the answer away; to take as
         categories although they hold numbers.
+    roles : mapping, default={}
+        Columns that are no features, with the reason.
 
     Returns
     -------
@@ -113,7 +117,9 @@ def examine(
     ('classification', (30, 1))
     """
     table = Table.of(data)
-    _check_names(table, target, drop, keep, categories)
+    _check_names(table, target, drop, keep, categories, tuple(roles))
+    if target in roles:
+        raise TableError(f"The column {target!r} is the target: it cannot have another role.")
     notes = list(table.notes)
     aim = _target(table, target, task, notes)
     y, labelled = aim.read(table.column(target))
@@ -122,7 +128,11 @@ def examine(
         notes.append(f"{lost} row{'s' * (lost > 1)} without a target {'are' if lost > 1 else 'is'} dropped")
         table, y = table.take(np.flatnonzero(labelled)), y[labelled]
     _refuse_hopeless(y, aim)
-    found = [_look(table, name, drop, keep, categories) for name in table.columns if name != target]
+    found = [
+        Found(name, None, roles[name]) if name in roles else _look(table, name, drop, keep, categories)
+        for name in table.columns
+        if name != target
+    ]
     for f in found:
         notes.extend(f.notes)
     columns = tuple(f.column for f in found if f.column is not None)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from certifit.files import TableError, TableModel
+from certifit.study._design import Design
 from certifit.study._facts import examine
-from certifit.study._judge import measure_for
 from certifit.study._plan import choose_candidates, plan_work
 from certifit.study._runner import Result, make_pipeline
 from certifit.study._winner import refit
@@ -55,7 +55,7 @@ def fit(
     candidate = next((c for c in chosen if c.name == model), None)
     if candidate is None:
         raise TableError(f"{model} does not apply here: {dict(skipped)[model]}.")
-    work = plan_work(facts, measure_for(facts.task, facts.y), None, seed)
+    work = plan_work(facts, Design().read(facts), None, seed)
     if parameters:
         pipeline = _with_parameters(make_pipeline(candidate, work), parameters, model)
         with warnings.catch_warnings():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from certifit.families import words_for
 
@@ -125,6 +126,10 @@ class Candidate:
         """The grid in a pipeline's words, cut to what so many rows and features allow."""
         grid = {k if "__" in k else f"model__{k}": tuple(v) for k, v in self.grid.items()}
         return self.adapt(grid, rows, features) if self.adapt else grid
+
+    def takes_weights(self) -> bool:
+        """Whether its last step can weight the rows."""
+        return has_fit_parameter(_find(self.path[-1]), "sample_weight")
 
     def effort(self, rows: int, features: int) -> float:
         """How much work it is, roughly, as a multiple of one pass over the table.

@@ -10,15 +10,17 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from certifit._types import Array
 from certifit.files import Schema, TableError
+from certifit.study._design import Design, Roles, designed_folds
 from certifit.study._facts import Facts
-from certifit.study._judge import Measure, measure_for
+from certifit.study._judge import Measure
 from certifit.study._models import Candidate, candidates
 
 _COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
@@ -26,6 +28,7 @@ _REFIT = 0.15  # of it goes to fitting the chosen model again
 _PATIENCE = 3.0  # times the budget by the clock, on a busy machine, before work is ended
 
 Fold = tuple[Array, Array]
+PLAIN = Design()
 Skipped = tuple[str, str]  # a model and why it does not run
 
 
@@ -75,6 +78,20 @@ class Work:
     inner: int
     seed: int
     task: str = "classification"
+    groups: Array | None = None
+    time: Array | None = None
+    weights: Array | None = None
+    positive: Any = None
+
+    @property
+    def classes(self) -> Array | None:
+        """The classes in order; None for numbers."""
+        assert self.schema.target is not None
+        return self.schema.target.labels() if self.task == "classification" else None
+
+    def weights_of(self, rows: Array) -> Array | None:
+        """Weights of some rows; None when all count alike."""
+        return None if self.weights is None else self.weights[rows]
 
 
 @dataclass(frozen=True)
@@ -115,19 +132,40 @@ class StudyPlan:
 
 
 def plan_study(
-    facts: Facts, models: Sequence[str] | None, folds: int | None, seed: int, yardsticks: bool = False
+    facts: Facts,
+    models: Sequence[str] | None,
+    folds: int | None,
+    seed: int,
+    yardsticks: bool = False,
+    design: Design = PLAIN,
 ) -> StudyPlan:
     """The plan for a table: all models that suit it (or those asked for), on folds of their own number or as asked.
 
     Yardsticks come last, and only where all models are compared.
     """
     chosen, skipped = choose_candidates(facts, models, yardsticks and models is None)
-    work = plan_work(facts, measure_for(facts.task, facts.y), folds, seed)
+    work = plan_work(facts, design.read(facts), folds, seed)
+    if work.weights is not None:
+        skipped += [(c.name, "takes no weights") for c in chosen if not c.takes_weights()]
+        chosen = [c for c in chosen if c.takes_weights()]
     return StudyPlan(tuple(chosen), work, tuple(skipped))
 
 
-def plan_work(facts: Facts, measure: Measure, folds: int | None, seed: int) -> Work:
+def plan_work(facts: Facts, roles: Roles, folds: int | None, seed: int) -> Work:
     """Folds and everything else that all candidates share."""
+    classes = facts.task == "classification"
+    if roles.groups is not None or roles.time is not None:
+        if folds is not None and folds < 2:
+            raise TableError(f"A comparison needs at least 2 folds, got {folds}.")
+        split, inner = designed_folds(roles, facts.y, classes, folds, seed)
+    else:
+        split, inner = _plain_folds(facts, folds, seed)
+    work = Work(facts.X, facts.y, facts.schema, roles.measure, split, inner, seed, facts.task)
+    return replace(work, groups=roles.groups, time=roles.time, weights=roles.weights, positive=roles.positive)
+
+
+def _plain_folds(facts: Facts, folds: int | None, seed: int) -> tuple[tuple[Fold, ...], int]:
+    """Shuffled folds that keep equal rows together, and the number of inner ones."""
     n = len(facts.y)
     asked = folds
     if folds is None:
@@ -153,8 +191,7 @@ def plan_work(facts: Facts, measure: Measure, folds: int | None, seed: int) -> W
         if 2 * folds > len(own):
             raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
         inner = few
-    split = outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed)
-    return Work(facts.X, facts.y, facts.schema, measure, split, inner, seed, facts.task)
+    return outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed), inner
 
 
 def choose_candidates(

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,9 +16,11 @@ import numpy as np
 import certifit
 from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
-from certifit.files import Table, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
+from certifit.files import Table, TableError, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
 from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._conformal import strangeness
+from certifit.study._design import Design
+from certifit.study._evaluate import evaluate
 from certifit.study._facts import Facts, examine
 from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
 
@@ -67,7 +69,7 @@ class Study:
         Everything, as JSON holds it; `certifit.report.render` makes the page from it.
     model : TableModel
         The chosen model, fitted on all rows.
-    training : (X, y) or None
+    training : (X, y, weights) or None
         The rows as the chosen model saw them: what its certificates speak about.
 
     Examples
@@ -82,7 +84,7 @@ class Study:
 
     record: dict[str, Any]
     model: TableModel
-    training: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
+    training: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:
@@ -158,6 +160,12 @@ def run(
     categories: Sequence[str] = (),
     workers: int = 1,
     yardstick: bool = True,
+    groups: str | None = None,
+    time: str | None = None,
+    weights: str | None = None,
+    test: Any = None,
+    positive: str | None = None,
+    metric: str | None = None,
     listener: Listener | None = None,
 ) -> Study:
     """Compare every model that applies to a table, choose one, refit it, prove it.
@@ -186,6 +194,19 @@ def run(
     yardstick : bool, default=True
         Whether scikit-learn's gradient boosting and random forest run in the same folds, for comparison only (where
         all models are compared).
+    groups : str, default=None
+        A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
+    time : str, default=None
+        A column of dates or numbers: each fold is predicted by models of earlier rows only. It is no feature.
+    weights : str, default=None
+        A column of numbers ≥ 0: how much a row counts in fits and scores. It is no feature.
+    test : path, data frame or mapping of columns, default=None
+        A table with the answers on which the chosen model is judged once, after everything else.
+    positive : str, default=None
+        The class to find, of two; the rarer one when None.
+    metric : str, default=None
+        The score that decides: "auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss" or "brier"
+        for classes, "r2", "absolute-error" or "deviance" for numbers (losses as the share that is explained).
     listener : Listener, default=None
         Told about progress.
 
@@ -204,21 +225,25 @@ def run(
     """
     hear, began, budget = listener or Silent(), datetime.now(UTC), Budget(time_budget)
     hear.say("reading", f"{data if isinstance(data, (str, os.PathLike)) else 'the table'}")
-    facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories))
+    design = Design(groups, time, weights, positive, metric)
+    facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories), design.roles())
+    facts = replace(facts, schema=replace(facts.schema, weights=weights or ""))
+    trial = None if test is None else _test_table(test, facts)
     hear.say("reading", _describe.summary(facts))
     for remark in _describe.remarks(facts):
         hear.say("noticed", remark)
-    plan = plan_study(facts, models, folds, seed, yardstick)
+    plan = plan_study(facts, models, folds, seed, yardstick, design)
     found = _compare(plan, budget, workers, hear)
     verdict, measure = found.verdict, plan.work.measure
     pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
+    roles = asdict(design) | {"test": None if trial is None else trial.source or "a table"}
     record: dict[str, Any] = {
         "certifit": certifit.__version__,
         "made": began.isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "data": _describe.describe(facts),
-        "settings": _settings(plan, facts, time_budget, asked),
+        "settings": _settings(plan, facts, time_budget, asked) | roles,
         "measure": {"name": measure.name, "words": measure.words},
         "comparison": found.record(),
         "verdict": _chosen(verdict, found.words, parameters, how),
@@ -228,12 +253,24 @@ def run(
     record["seconds"] = round(budget.spent(), 2)
     for line in _outlook.proof_lines(record):
         hear.say("proof", line)
-    training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y
+    training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y, plan.work.weights
     model = TableModel(pipeline, facts.schema, _about(record, verdict, facts, plan.work))
+    if trial is not None:
+        record["test"] = {"source": trial.source, "rows": trial.rows, "lines": evaluate(model, trial)}
+        hear.say("test", "; ".join(record["test"]["lines"]))
     study = Study(record, model, training)
     if out is not None:
         hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
     return study
+
+
+def _test_table(test: Any, facts: Facts) -> Table:
+    """The table to be judged on at the end; refused now if it lacks columns or answers."""
+    table = Table.of(test)
+    facts.schema.read(table)
+    if not facts.schema.labels(table)[1].any():
+        raise TableError("No row of the test table has a target.")
+    return table
 
 
 @dataclass(frozen=True)
@@ -299,8 +336,7 @@ def _chosen(verdict: _verdict.Verdict, words: str, parameters: Mapping[str, Any]
 
 def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts, work: Work) -> dict[str, Any]:
     """What the model file says about its model."""
-    said = _winner.held_out_answers(verdict.winner, work)
-    labels = facts.target.labels() if facts.task == "classification" else None
+    held = _winner.held_out_answers(verdict.winner, work)
     standing = verdict.of(verdict.winner.name)
     interval = [standing.low, standing.high]
     return {
@@ -311,7 +347,7 @@ def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts, w
         "data_digest": facts.table.digest,
         "parameters": record["verdict"]["parameters"],
         "made": record["made"],
-        "strangeness": strangeness(facts.y, said, labels, work.seed),
+        "strangeness": strangeness(held.y, held.said, work.classes, work.seed),
     }
 
 
@@ -321,12 +357,13 @@ def _per_fold(result: _runner.Result) -> dict[str, list[Any]]:
 
 
 def _look_into(verdict: _verdict.Verdict, pipeline: Any, work: Work, facts: Facts, end: float) -> dict[str, Any]:
-    said = _winner.held_out_answers(verdict.winner, work)
+    held = _winner.held_out_answers(verdict.winner, work)
     out: dict[str, Any] = {}
     if facts.task == "classification":
-        out["classes"] = _winner.class_figures(facts.y, said, facts.target.labels(), verdict.winner.name != "baseline")
+        curves = verdict.winner.name != "baseline"
+        out["classes"] = _winner.class_figures(held.y, held.said, facts.target.labels(), curves, work.positive)
     else:
-        out["values"] = _winner.value_figures(facts.y, said, work.seed)
+        out["values"] = _winner.value_figures(held.y, held.said, work.seed)
     out["proofs"] = _winner.proofs(pipeline, work, end)
     look = verdict.winner.name != "baseline"
     out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}

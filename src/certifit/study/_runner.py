@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from certifit._types import Array
 from certifit.model_selection import Search
 from certifit.parallel import processes
+from certifit.study._design import group_folds, time_folds
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._models import Candidate
@@ -84,7 +85,7 @@ def make_pipeline(candidate: Candidate, work: Work) -> Pipeline:
     return Pipeline([("table", encoder), *candidate.steps(work.seed, kinds)])
 
 
-def choose_and_fit(candidate: Candidate, work: Work, X: Array, y: Array) -> tuple[Pipeline, dict[str, Any]]:
+def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipeline, dict[str, Any]]:
     """The candidate's pipeline fitted to these rows, and the parameters that an inner cross-validation chose.
 
     The rows are encoded once, not once per inner fold: medians, scales and levels look at no target, and the inner
@@ -93,22 +94,41 @@ def choose_and_fit(candidate: Candidate, work: Work, X: Array, y: Array) -> tupl
     steps = make_pipeline(candidate, work).steps
     first = next(k for k, (_, step) in enumerate(steps) if k > 0 and not candidate.is_fixed(step))
     head, tail = Pipeline(steps[:first]), steps[first:]
-    Z = head.fit_transform(X)
+    y, weights = work.y[rows], work.weights_of(rows)
+    Z = head.fit_transform(work.X[rows])
     grid = candidate.parameters(len(y), len(work.schema.columns))
     if not grid:
-        return Pipeline([*head.steps, *_fitted(tail, Z, y).steps]), {}
-    kind = KFold if work.task != "classification" else StratifiedKFold
-    cv = kind(work.inner, shuffle=True, random_state=work.seed + 1)
+        return Pipeline([*head.steps, *fit_weighted(Pipeline(tail), Z, y, weights).steps]), {}
     alone = len(tail) == 1
     model = tail[0][1] if alone else Pipeline(tail)
     space = {k.removeprefix("model__") if alone else k: list(v) for k, v in grid.items()}
-    search = Search(model, space, cv=cv, scoring=work.measure.scoring).fit(Z, y)
+    search = Search(model, space, cv=inner_folds(work, rows), scoring=work.measure.scoring)
+    search.fit(Z, y, sample_weight=weights)
     best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
     return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in search.best_params_.items()}
 
 
-def _fitted(steps: list[tuple[str, Any]], Z: Array, y: Array) -> Pipeline:
-    return Pipeline(steps).fit(Z, y)
+def inner_folds(work: Work, rows: Array) -> Any:
+    """How the training rows are split to choose parameters: by the same design as the study's own folds."""
+    y, classes, seed = work.y[rows], work.task == "classification", work.seed + 1
+    if work.groups is None and work.time is None:
+        return (StratifiedKFold if classes else KFold)(work.inner, shuffle=True, random_state=seed)
+    if work.groups is not None:
+        count = min(work.inner, len(np.unique(work.groups[rows])))
+        split = group_folds(y, work.groups[rows], classes, count, seed)
+    else:
+        assert work.time is not None
+        split = time_folds(y, work.time[rows], classes, min(work.inner, max(len(rows) // 10, 2)))
+    if not split:
+        raise ValueError("too few rows or groups for an inner split in which every class can be learned and judged")
+    return list(split)
+
+
+def fit_weighted(pipeline: Pipeline, X: Array, y: Array, weights: Array | None) -> Pipeline:
+    """Fit the steps; weights, if any, go to the last one."""
+    if weights is None:
+        return pipeline.fit(X, y)
+    return pipeline.fit(X, y, **{f"{pipeline.steps[-1][0]}__sample_weight": weights})
 
 
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
@@ -118,9 +138,9 @@ def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
-            model, chosen = choose_and_fit(candidate, work, work.X[train], work.y[train])
+            model, chosen = choose_and_fit(candidate, work, train)
             said = answers_of(model, work.X[test])
-            value = score(work.measure, work.y[test], said)
+            value = score(work.measure, work.y[test], said, work.classes, work.weights_of(test))
         except Exception as error:  # one candidate's failure must not end the study; it is reported
             text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             return Piece(None, float("nan"), {}, time.process_time() - start, error=text)
@@ -163,7 +183,7 @@ def warm(plan: StudyPlan) -> None:
         return
     _, code = np.unique(work.y, return_inverse=True) if work.task == "classification" else (None, np.zeros(len(work.y)))
     rows = np.concatenate([np.flatnonzero(code == c)[:12] for c in np.unique(code)])
-    few = replace(work, folds=((rows, rows),), inner=2)
+    few = replace(work, folds=((rows, rows),), inner=2, groups=None, time=None)
     for candidate in plan.candidates:
         run_piece(candidate, 0, few)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from certifit._types import Array
 from certifit.files import certificates_of
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
-from certifit.study._runner import Result, choose_and_fit, make_pipeline
+from certifit.study._runner import Result, choose_and_fit, fit_weighted, make_pipeline
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve
@@ -37,9 +38,10 @@ def refit(result: Result, work: Work, allowance: float = float("inf")) -> tuple[
         if grid and seconds and float(np.median(seconds)) * _MORE > allowance:
             chosen = _most_chosen(result)
             settings = {name: chosen[name.split("__")[-1]] for name in grid}
-            pipeline = make_pipeline(result.candidate, work).set_params(**settings).fit(work.X, work.y)
+            pipeline = make_pipeline(result.candidate, work).set_params(**settings)
+            fit_weighted(pipeline, work.X, work.y, work.weights)
             return pipeline, chosen, "the choice of most folds: time budget exhausted"
-        pipeline, chosen = choose_and_fit(result.candidate, work, work.X, work.y)
+        pipeline, chosen = choose_and_fit(result.candidate, work, np.arange(len(work.y)))
     return pipeline, chosen, "cross-validation on all rows" if grid else "nothing to choose"
 
 
@@ -52,8 +54,18 @@ def _most_chosen(result: Result) -> dict[str, Any]:
     return max(choices, key=choices.count)
 
 
-def held_out_answers(result: Result, work: Work) -> Answers:
-    """What the candidate said about every row when it had not seen it.
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that were held out (all of them, unless a design in time keeps the first ones for training), and answers."""
+
+    rows: Array
+    y: Array
+    said: Answers
+    weights: Array | None = None
+
+
+def held_out_answers(result: Result, work: Work) -> HeldOut:
+    """What the candidate said about every held-out row when it had not seen it.
 
     Scores of different folds come from different models on different scales: they are given as ranks in their fold.
     """
@@ -73,8 +85,10 @@ def held_out_answers(result: Result, work: Work) -> Answers:
 
     labels = gather([s.labels for s in said])
     assert labels is not None
+    rows = np.unique(np.concatenate([test for _, test in work.folds]))
     ranks = [None if s.scores is None else rankdata(s.scores) / (len(s.scores) + 1.0) for s in said]
-    return Answers(labels, gather(ranks), gather([s.probabilities for s in said]))
+    answers = Answers(labels, gather(ranks), gather([s.probabilities for s in said])).take(rows)
+    return HeldOut(rows, work.y[rows], answers, work.weights_of(rows))
 
 
 # -- figures of held-out answers --------------------------------------------------------------------
@@ -160,6 +174,8 @@ def learning_curve(result: Result, work: Work, deadline: float) -> list[dict[str
     Every fold takes part with the parameters that it chose itself, so that the curve ends at the score of the
     comparison; sizes for which some fold has too few rows, or no time is left, are left out.
     """
+    if work.time is not None:  # training sets of different folds have different sizes
+        return []
     rng = np.random.default_rng(work.seed)
     orders = [rng.permutation(train) for train, _ in work.folds]
     points = []
@@ -194,13 +210,16 @@ def _enough(work: Work, rows: Array) -> bool:
     return len(np.unique(work.y[rows])) == len(np.unique(work.y)) and len(rows) >= 5
 
 
+def _scored(model: Any, work: Work, rows: Array) -> float:
+    return score(work.measure, work.y[rows], answers_of(model, work.X[rows]), work.classes, work.weights_of(rows))
+
+
 def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, float]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(work.X[rows], work.y[rows])
-            inside = score(work.measure, work.y[rows], answers_of(model, work.X[rows]))
-            return inside, score(work.measure, work.y[test], answers_of(model, work.X[test]))
+            fit_weighted(model, work.X[rows], work.y[rows], work.weights_of(rows))
+            return _scored(model, work, rows), _scored(model, work, test)
     except ValueError:  # too few rows for this model (k-NN with more neighbours than rows)
         return float("nan"), float("nan")
 
@@ -272,7 +291,8 @@ def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
     rng = np.random.default_rng(work.seed)
     rows = rng.permutation(len(work.y))[:2_000]
     X, y = work.X[rows], work.y[rows]
-    whole = score(work.measure, y, answers_of(pipeline, X))
+    weights = work.weights_of(rows)
+    whole = score(work.measure, y, answers_of(pipeline, X), work.classes, weights)
     lost = []
     for j in range(X.shape[1]):
         drops = []
@@ -281,7 +301,7 @@ def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
                 return {}
             Z = X.copy()
             Z[:, j] = rng.permutation(Z[:, j])
-            drops.append(whole - score(work.measure, y, answers_of(pipeline, Z)))
+            drops.append(whole - score(work.measure, y, answers_of(pipeline, Z), work.classes, weights))
         lost.append(float(np.mean(drops)))
     return {"columns": list(work.schema.names), "importance": lost}
 
