@@ -178,3 +178,83 @@ def test_the_checker_imports_nothing_of_ours():
                 modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
                 for module in modules:
                     assert module.split(".")[0] in sys.stdlib_module_names, (name, module)
+
+
+TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hold it to account, and why not a file of its own
+    "_certified.py": ["test_changed_data.py", "test_half_fitted.py"],
+    "_errors.py": ["test_exceptions.py"],
+    "_passing.py": ["dropin/test_names.py"],
+    "_registry.py": ["test_registries.py"],
+    "_sklearn.py": ["dropin/test_tools.py"],
+    "_types.py": ["dropin/test_signatures.py"],  # names of types: mypy is their test
+    "families.py": ["files/test_families.py", "test_adding.py"],
+    "inference.py": ["linear_model/test_least_squares.py"],
+    # A family's parts are tried through the estimator that users see.
+    "bayes/": ["bayes/test_linear.py", "bayes/test_optimal.py"],
+    "cluster/": ["cluster/test_kmeans.py"],
+    "decomposition/": ["decomposition/test_pca.py"],
+    "density/": ["density/test_density.py"],
+    "kernels/": ["kernels/test_kernels.py"],
+    "linear_model/": ["linear_model/test_least_squares.py", "linear_model/test_linear_model.py"],
+    "multiclass/": ["dropin/test_tools.py", "files/test_families.py"],
+    "naive_bayes/": ["naive_bayes/test_contract.py", "naive_bayes/test_counts.py", "naive_bayes/test_mixed.py"],
+    "neighbors/": ["neighbors/test_knn.py", "neighbors/test_search.py", "neighbors/test_exact.py"],
+    "neural/": ["neural/test_mlp.py", "neural/test_contract.py"],
+    "preprocessing/": ["preprocessing/test_contract.py"],
+    "reinforcement/": ["reinforcement/test_planning.py"],
+    "semi_supervised/": ["semi_supervised/test_labels.py"],
+    "svm/": ["svm/test_svc.py", "svm/test_other_machines.py", "svm/test_contract.py"],
+    "tree/": ["tree/test_export.py", "tree/test_folds.py"],
+    # One law over every member of a registry.
+    "losses/": ["laws/test_losses.py"],
+    "regularizers/": ["laws/test_regularizers.py"],
+    # Proofs: parts of the language of certificates, and kinds that the attacks and their family's tests try.
+    "certificates/": ["certificates/test_record.py", "attacks/test_siege.py", "soundness/test_convex.py"],
+    "design/": ["design/test_design.py", "design/test_products.py"],
+    "loops/": ["loops/test_svm_loops.py", "loops/test_neighbors.py", "loops/test_tree_growing.py"],
+    "solvers/": ["solvers/test_task.py", "solvers/test_driver.py", "soundness/test_hard_fits.py"],
+    "metrics/": ["metrics/test_values.py", "metrics/test_coverage.py"],
+    "model_selection/": ["model_selection/test_judgements.py", "model_selection/test_sharing.py"],
+    "judge/": ["judge/test_certify.py"],
+    "files/": ["files/test_save.py", "files/test_onnx.py"],
+    "plot/": ["plot/test_models.py"],
+    "report/": ["report/test_page.py"],
+    "study/": ["study/test_run.py", "study/test_runner.py", "study/test_every_model.py"],
+    "cli/": ["cli/test_cli.py"],
+    "examples/": ["examples/test_catalogue.py"],  # runs every example and checks what it says
+}
+# Modules with mathematics of their own, each with a plain reference.
+OWN_FILE = """
+certificates/bayes certificates/constant certificates/counts certificates/definiteness certificates/evaluation
+certificates/least_squares certificates/maps certificates/neighbors certificates/optimality certificates/perceptron
+certificates/region certificates/separation certificates/spectrum certificates/tree certificates/_ball
+certificates/_integers certificates/_proof_file certificates/_record
+tree/_classes tree/_columns tree/_export tree/_folds tree/_growing tree/_information tree/_pruning tree/_structure
+tree/_target neighbors/_exact neighbors/_folds neighbors/_knn neighbors/_metrics neighbors/_reduce neighbors/_search
+neighbors/_votes naive_bayes/_base naive_bayes/_mixed naive_bayes/_statistics decomposition/_dimension
+decomposition/_pca decomposition/_spectrum glm/_folds glm/_glm glm/_regressors linear_model/_folds linear_model/_lasso
+linear_model/_logistic linear_model/_perceptron solvers/balance solvers/coordinate solvers/dual solvers/existence
+solvers/gradient_descent solvers/hulls solvers/interior_point solvers/kernel_ridge solvers/lasso_folds
+solvers/least_squares solvers/linear_svc solvers/multitask solvers/newton solvers/pegasos solvers/perceptron
+solvers/proximal solvers/proximal_newton solvers/ridge_folds solvers/smo solvers/smooth solvers/smooth_folds
+"""
+
+
+def test_the_tests_mirror_the_source():
+    """Each module has tests/<folder>/test_<module>.py, or stands in the table above with those that try it."""
+    tests, used = Path(__file__).parent, set()
+    own = {m.removesuffix(".py") for m in FILES if _test_of(tests, m).exists()}
+    assert not set(OWN_FILE.split()) - own, "a module lost its test file"
+    for name in FILES:
+        if Path(name).name not in ("__init__.py", "__main__.py") and name.removesuffix(".py") not in own:
+            entry = name if name in TESTED_ELSEWHERE else name.split("/")[0] + "/"
+            assert entry in TESTED_ELSEWHERE, f"{name} has no test file"
+            used.add(entry)
+    assert used == set(TESTED_ELSEWHERE), "an entry that is no longer needed has to go"
+    for files in TESTED_ELSEWHERE.values():
+        assert all((tests / f).exists() for f in files), files
+
+
+def _test_of(tests, module):
+    path = Path(module)
+    return tests / path.parent / f"test_{path.stem.lstrip('_')}.py"

@@ -1,0 +1,100 @@
+"""Mistakes of a perceptron against Novikoff's bound, and the count of errors: replayed in plain NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certifit.certificates import Data, issue
+
+RNG = np.random.default_rng(11)
+
+
+def run(X, y, eta=1.0, epochs=200):
+    """Rosenblatt's rule from zero on (x, 1): weights, and how often each row was wrong."""
+    Z, w, wrong = np.column_stack([X, np.ones(len(X))]), np.zeros(X.shape[1] + 1), np.zeros(len(X), dtype=int)
+    for _ in range(epochs):
+        before = wrong.sum()
+        for i, s in enumerate(2 * y - 1):
+            if s * (Z[i] @ w) <= 0:
+                w = w + eta * s * Z[i]
+                wrong[i] += 1
+        if wrong.sum() == before:
+            return w, wrong
+    return w, wrong
+
+
+def evidence(w, wrong, separator, eta=1.0):
+    rows = np.flatnonzero(wrong)
+    return {
+        "fit_intercept": True, "eta0": eta, "classes": [0, 1], "verdict_0": "separable", "weights_0": separator,
+        "mistaken_0": rows, "times_0": wrong[rows], "class_weights_0": np.ones(2), "start_0": np.zeros(len(w)),
+        "coef_0": w,
+    }  # fmt: skip
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 3.0))
+def test_mistakes_never_exceed_novikoffs_bound(seed, eta):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-8, 9, (12, 2)).astype(float)
+    separator = np.array([1.0, -1.0, 0.5])
+    Z = np.column_stack([X, np.ones(12)])
+    y = (Z @ separator > 0).astype(int)
+    if len(set(y)) == 2:
+        w, wrong = run(X, y, eta)
+        found = issue("perceptron", Data.of(X, y), evidence(w, wrong, separator, eta))
+        assert found.holds
+        margin = np.abs(Z @ separator).min() / np.linalg.norm(separator)
+        assert found.bound == pytest.approx((Z**2).sum(axis=1).max() / margin**2, rel=1e-9)
+        assert found.value == wrong.sum() <= found.bound
+
+
+@pytest.fixture
+def proved():
+    X = RNG.normal(size=(20, 2)) + np.repeat([[0.0], [6.0]], 10, axis=0)
+    y = np.repeat([0, 1], 10)
+    w, wrong = run(X, y)
+    return X, y, evidence(w, wrong, w)
+
+
+def test_the_steps_must_lead_to_the_weights(proved):
+    X, y, ok = proved
+    assert issue("perceptron", Data.of(X, y), ok).holds
+    forged = [
+        ok | {"coef_0": ok["coef_0"] * 1.001},
+        ok | {"times_0": ok["times_0"] + 1},
+        ok | {"start_0": np.array([0.0, 0.0, 1.0])},
+        ok | {"weights_0": -ok["weights_0"]},
+        ok | {"eta0": 2.0},
+        ok | {"class_weights_0": np.array([1.0, 2.0])},
+    ]
+    assert not any(issue("perceptron", Data.of(X, y), e).holds for e in forged)
+    assert not issue("perceptron", Data.of(X, y[::-1].copy()), ok).holds
+
+
+def test_it_never_stops_where_hulls_meet():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 1, 0])
+    w, wrong = run(X, y, epochs=3)
+    common = {k: v for k, v in evidence(w, wrong, w).items() if k not in ("weights_0", "verdict_0")}
+    mixture = {
+        "verdict_0": "overlapping",
+        "rows_0": [0, 3, 1, 2],
+        "against_0": [1, 1, 0, 0],
+        "multipliers_0": np.ones(4),
+    }
+    found = issue("perceptron", Data.of(X, y), common | mixture)
+    assert found.holds
+    assert "never stop" in found.claim
+    assert not issue("perceptron", Data.of(X, y), common | mixture | {"rows_0": [0, 1, 1, 2]}).holds
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_training_errors_are_those_of_the_labels(seed, K):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, (15, 2)).astype(float), np.arange(15) % K
+    W = rng.integers(-2, 3, (K if K > 2 else 1, 3)).astype(float)
+    found = issue("training-errors", Data.of(X, y), {"coef": W[:, :2], "intercept": W[:, 2]})
+    scores = X @ W[:, :2].T + W[:, 2]
+    labels = scores.argmax(axis=1) if K > 2 else (scores[:, 0] > 0).astype(int)
+    assert found.holds
+    assert found.value == int(np.sum(labels != y))
