@@ -11,13 +11,13 @@ Every trace begins with the same five columns and goes on with those of its algo
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
 
+from certifit import _notebook
 from certifit._errors import MissingExtraError
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
@@ -194,11 +194,9 @@ class Trace(Sequence[TraceRow]):
 
     def _repr_html_(self) -> str:
         if not len(self):
-            return f"<p>{html.escape(str(self))}</p>"
+            return _notebook.card(str(self))
         head, *body = self._cells()
-        top = "".join(f"<th>{html.escape(word)}</th>" for word in head)
-        rest = "".join(f"<tr>{''.join(f'<td>{html.escape(word)}</td>' for word in row)}</tr>" for row in body)
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{rest}</tbody></table>"
+        return _notebook.table(head, body)
 
 
 def joined(traces: Iterable[Iterable[TraceRow]], name: str, labels: Iterable[Any] | None = None) -> Trace:

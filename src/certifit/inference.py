@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.stats
 
+from certifit import _notebook
 from certifit._types import Array
 
 __all__ = ["Summary"]
@@ -86,6 +87,19 @@ class Summary:
         ):
             lines.append(f"{n:<{width}} {b:>13.6g} {se:>13.6g} {t:>9.3f} {p:>9.2g} {low:>13.6g} {high:>13.6g}")
         return "\n".join([*lines, self._foot()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        head = ["", "estimate", "std. error", self.statistic, "p", "95 % interval"]
+        rows = [
+            (n, f"{b:.6g}", f"{se:.6g}", f"{t:.3f}", f"{p:.2g}", f"{low:.6g} to {high:.6g}")
+            for n, b, se, t, p, (low, high) in zip(
+                self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval()
+            )
+        ]
+        return _notebook.card(f"{self.title}\n{self._foot()}", [_notebook.table(head, rows)])
 
     def _foot(self) -> str:
         shown = {k: v for k, v in self.figures.items() if v is not None}

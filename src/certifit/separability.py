@@ -126,6 +126,9 @@ class Separability:
     def __str__(self) -> str:
         return str(self.certificate)
 
+    def _repr_html_(self) -> str:
+        return self.certificate._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Separability: {self.verdict}, {'proved' if self.holds else 'not proved'}>"
 

@@ -165,8 +165,8 @@ def test_the_rare_class_is_positive_and_accuracy_stands_beside_the_commonest_cla
 
 def test_a_refit_without_time_takes_the_choice_of_most_folds():
     from certifit.study import _runner, _winner
-    from certifit.study._facts import examine
     from certifit.study._design import Roles
+    from certifit.study._facts import examine
     from certifit.study._judge import R2
     from certifit.study._plan import choose_candidates, plan_work
 

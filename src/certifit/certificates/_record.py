@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from certifit import _notebook
 from certifit._atomic import write_atomic
 from certifit._types import Array
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
@@ -164,6 +165,11 @@ class Verification:
         head = "holds" if self.holds else self.reason
         return "\n".join([head, *(f"  {c}" for c in self.checks)])
 
+    def _repr_html_(self) -> str:
+        rows = [("✓" if c.holds else "✗", c.name, c.figure) for c in self.checks]
+        said = "Every figure was recomputed from data and evidence." if self.holds else self.reason
+        return _notebook.card(said, [_notebook.table([], rows)], self.holds)
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -236,6 +242,18 @@ class Certificate:
         if not self.holds:
             lines.insert(0, f"NOT PROVED ({'; '.join(self.failures)}):")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Certificate{'' if self.holds else ', NOT PROVED'}: {self.claim}>"
+
+    def _repr_html_(self) -> str:
+        figures = [(k.replace("_", " "), _notebook.short(v)) for k, v in self.figures.items()]
+        evidence = [(k.replace("_", " "), _notebook.short(v)) for k, v in self.evidence.items()]
+        parts = [_notebook.table([], figures)]
+        rests = [("theorem", self.theorem), *(("assumes", word) for word in self.assumes)]
+        rests += [("failed", word) for word in self.failures]
+        parts.append(_notebook.fold("what it rests on, and the evidence", _notebook.table([], [*rests, *evidence])))
+        return _notebook.card(self.claim, parts, self.holds)
 
     def verify(
         self,

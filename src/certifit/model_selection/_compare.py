@@ -13,6 +13,7 @@ import scipy.special
 from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
+from certifit import _notebook
 from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
@@ -130,6 +131,16 @@ class Comparison:
             for name in self.ranking
         ]
         return "\n".join([*lines, self.sentence])
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.results)} models: {self.best} has the best mean score>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, f"{float(self.results[name].mean()):.4g}", str(self.results[name].interval(self.level)))
+            for name in self.ranking
+        ]
+        return _notebook.card(self.sentence, [_notebook.table(["model", "mean score", "interval"], rows)])
 
 
 def compare(

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from certifit import _notebook
 from certifit._errors import respelled
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Folds, Grid, MatrixLike, VectorLike, Weights
@@ -226,6 +227,13 @@ class SharedSearch(_BaseSearch):
         if hasattr(self, "best_score_"):
             score = f"; score {self.best_score_:.4g} ± {float(standard_error(self._best_scores)):.2g}"
         return f"chosen {chosen} ({rule}){score}; {self.seconds_:.2g} s"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """scikit-learn's diagram, below the sentence that says what was chosen."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle and hasattr(self, "best_index_"):
+            bundle["text/html"] = _notebook.card(repr(self)) + bundle["text/html"]
+        return bundle
 
     # -- the chosen model ---------------------------------------------------------------------------
     def _best(self, what: str) -> Any:

@@ -1,0 +1,83 @@
+"""Results as a notebook shows them: a claim with its mark, figures in a table, details to fold out.
+
+Colours are those of the page around, so that light and dark notebooks both look right; nothing is fetched, no script runs.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+_BOX = "border-left:3px solid {};padding:.3em .9em;margin:.3em 0;max-width:60em"
+_GREEN, _RED, _BLUE = "#2e9e5b", "#d1493f", "#4a7fc1"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of words.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Headings; empty for none.
+    rows : iterable of sequences of str
+
+    Examples
+    --------
+    >>> table(["x"], [["<1"]])
+    '<table><thead><tr><th>x</th></tr></thead><tbody><tr><td>&lt;1</td></tr></tbody></table>'
+    """
+    top = "".join(f"<th>{html.escape(word)}</th>" for word in head)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(word)}</td>' for word in row)}</tr>" for row in rows)
+    return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+
+
+def card(claim: str, parts: Iterable[str] = (), proved: bool | None = None) -> str:
+    """A sentence with a mark before it and pieces of HTML below.
+
+    Parameters
+    ----------
+    claim : str
+    parts : iterable of str
+        HTML.
+    proved : bool or None
+        A check mark, a cross, or no mark.
+
+    Examples
+    --------
+    >>> "✓" in card("It holds.", proved=True), "✗" in card("It does not.", proved=False)
+    (True, True)
+    """
+    colour = _BLUE if proved is None else _GREEN if proved else _RED
+    mark = "" if proved is None else f'<b style="color:{colour}">{"✓ proved" if proved else "✗ not proved"}</b> '
+    lines = html.escape(claim).replace("\n", "<br>")
+    return f'<div style="{_BOX.format(colour)}"><div>{mark}{lines}</div>{"".join(parts)}</div>'
+
+
+def fold(title: str, inside: str) -> str:
+    """HTML that stays closed until its title is clicked.
+
+    Examples
+    --------
+    >>> fold("evidence", "<p>1</p>")
+    '<details><summary>evidence</summary><p>1</p></details>'
+    """
+    return f"<details><summary>{html.escape(title)}</summary>{inside}</details>"
+
+
+def short(value: object) -> str:
+    """A figure or a piece of evidence in a few words: numbers by six digits, arrays by their shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> short(1 / 3), short(np.zeros((3, 2))), short([1.0] * 9)
+    ('0.333333', 'array of 3 × 2 numbers', '9 entries')
+    """
+    shape = getattr(value, "shape", None)
+    if shape:
+        return f"array of {' × '.join(map(str, shape))} numbers"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple, dict)) and len(value) > 4:
+        return f"{len(value)} entries"
+    return str(value)
