@@ -1,6 +1,6 @@
 """Results as a notebook shows them: a claim with its mark, figures in a table, details to fold out.
 
-Colours are those of the page around, so that light and dark notebooks both look right; nothing is fetched, no script runs.
+Colours are those of the page around, so that light and dark notebooks both look right; nothing is fetched or run.
 """
 
 from __future__ import annotations
