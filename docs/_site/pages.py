@@ -138,7 +138,7 @@ def _fill(app: Any, name: str, source: list[str]) -> None:
 
 
 def reference() -> None:
-    """One page per family: a table of its names, then each of them in full."""
+    """One page per family, with a table of its names and its functions, and one per class."""
     import certifit
 
     families = list(certifit._FAMILIES)
@@ -192,8 +192,15 @@ def _family(module: ModuleType) -> str:
     things = {n: getattr(module, n) for n in public}
     described = [n for n in public if not inspect.ismodule(things[n])]
     lines += [".. autosummary::", "", *(f"   {n}" for n in described), ""]
+    family = name.removeprefix("certifit.")
+    alone = [n for n in described if inspect.isclass(things[n])]  # a class has a page of its own
     for n in described:
-        lines += _entry(n, things[n], f"{name}.{n}")
+        if n in alone:
+            page = [n, "=" * len(n), "", f".. currentmodule:: {name}", "", *_entry(n, things[n], f"{name}.{n}")]
+            _write(REFERENCE / f"{family}.{n}.rst", "\n".join(page))
+        else:
+            lines += _entry(n, things[n], f"{name}.{n}")
+    lines += [".. toctree::", "   :hidden:", "", *(f"   {family}.{n}" for n in alone), ""] if alone else []
     for n in public:
         if inspect.ismodule(things[n]):
             lines += _part(things[n])
