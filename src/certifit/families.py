@@ -216,7 +216,7 @@ FAMILIES: tuple[Family, ...] = (
             Model("ConstantRegressor", "baseline", "_bayes:constant_value"),
             _step("TableEncoder", "on the features of a table", "_steps:columns_of_table"),
         ),
-        ("study",),
+        ("study", "study_options"),
         ("_baseline.ConstantClassifier", "_baseline.ConstantRegressor", "_encoder.TableEncoder"),
     ),
     Family("files", pages=("export",)),
