@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Budget:
 
     seconds: float | None = None
     start: float = field(default_factory=time.monotonic)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC), compare=False)
 
     def _share(self, share: float) -> float:
         return share * self.seconds if self.seconds else float("inf")

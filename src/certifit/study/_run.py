@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -223,7 +222,7 @@ def run(
     >>> round(study.record["comparison"]["standings"][0]["mean"], 2)
     0.72
     """
-    hear, began, budget = listener or Silent(), datetime.now(UTC), Budget(time_budget)
+    hear, budget = listener or Silent(), Budget(time_budget)
     hear.say("reading", f"{data if isinstance(data, (str, os.PathLike)) else 'the table'}")
     design = Design(groups, time, weights, positive, metric)
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories), design.roles())
@@ -234,16 +233,29 @@ def run(
         hear.say("noticed", remark)
     plan = plan_study(facts, models, folds, seed, yardstick, design)
     found = _compare(plan, budget, workers, hear)
-    verdict, measure = found.verdict, plan.work.measure
-    pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     roles = asdict(design) | {"test": None if trial is None else trial.source or "a table"}
+    study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles)
+    for line in _outlook.proof_lines(study.record):
+        hear.say("proof", line)
+    if trial is not None:
+        study.record["test"] = {"source": trial.source, "rows": trial.rows, "lines": evaluate(study.model, trial)}
+        hear.say("test", "; ".join(study.record["test"]["lines"]))
+    if out is not None:
+        hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
+    return study
+
+
+def _conclude(plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Mapping[str, Any]) -> Study:
+    """Fit the chosen model to all rows, look into it, prove it."""
+    verdict, measure = found.verdict, plan.work.measure
+    pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
     record: dict[str, Any] = {
         "certifit": certifit.__version__,
-        "made": began.isoformat(timespec="seconds"),
+        "made": budget.began.isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "data": _describe.describe(facts),
-        "settings": _settings(plan, facts, time_budget, asked) | roles,
+        "settings": dict(settings),
         "measure": {"name": measure.name, "words": measure.words},
         "comparison": found.record(),
         "verdict": _chosen(verdict, found.words, parameters, how),
@@ -251,17 +263,8 @@ def run(
     record |= _look_into(verdict, pipeline, plan.work, facts, budget.stop)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
     record["seconds"] = round(budget.spent(), 2)
-    for line in _outlook.proof_lines(record):
-        hear.say("proof", line)
     training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y, plan.work.weights
-    model = TableModel(pipeline, facts.schema, _about(record, verdict, facts, plan.work))
-    if trial is not None:
-        record["test"] = {"source": trial.source, "rows": trial.rows, "lines": evaluate(model, trial)}
-        hear.say("test", "; ".join(record["test"]["lines"]))
-    study = Study(record, model, training)
-    if out is not None:
-        hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
-    return study
+    return Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts, plan.work)), training)
 
 
 def _test_table(test: Any, facts: Facts) -> Table:
