@@ -373,8 +373,11 @@ def test_search_shares_the_work_of_folds(estimator):
     mine, other = Search(estimator, grid, cv=4).fit(X, y), GridSearchCV(estimator, grid, cv=4).fit(X, y)
     assert mine.shared_
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-7)
-    wide = Search(Lasso(tol=1e-10), {"alpha": [0.1, 1.0]}, cv=4).fit(rng.normal(size=(20, 40)), rng.normal(size=20))
-    assert not wide.shared_
+    X, y = rng.normal(size=(20, 40)), rng.normal(size=20)
+    grid = {"alpha": [0.1, 1.0, 0.3]}
+    wide, alone = (Search(Lasso(tol=1e-10), grid, cv=4, share=share).fit(X, y) for share in (True, False))
+    assert wide.sharing_.passes == 4  # one path a fold
+    assert wide.cv_results_["mean_test_score"] == pytest.approx(alone.cv_results_["mean_test_score"], rel=1e-6)
 
 
 @pytest.mark.parametrize(("tol", "apart"), [(1e-4, 0.03), (1e-10, 1e-6)])

@@ -61,3 +61,23 @@ def test_what_is_grown_one_by_one():
     assert not Search(DecisionTreeRegressor(), {"max_depth": [2, 3]}).fit(X, y).shared_
     pruned = DecisionTreeRegressor(pruning="reduced_error", random_state=0)
     assert not Search(pruned, {"min_samples_leaf": [1, 5]}).fit(X, y).shared_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_largest_tree_holds_all_smaller_ones(weighted):
+    X, y, c = _data()
+    s = np.random.default_rng(2).integers(1, 4, len(y)).astype(float) if weighted else None
+    grid = {"max_leaf_nodes": [16, 2, 3, 40]}
+    for model, target in (
+        (DecisionTreeRegressor(min_samples_leaf=2), y),
+        (DecisionTreeClassifier(max_features=2, random_state=1), c),
+    ):
+        ours, alone = (Search(model, grid, share=share).fit(X, target, sample_weight=s) for share in (True, False))
+        assert ours.sharing_.passes == 5
+        _agree(ours, alone)
+
+
+def test_a_pruned_tree_is_no_part_of_a_larger_one():
+    X, y, _ = _data()
+    search = Search(DecisionTreeRegressor(ccp_alpha=0.1), {"max_leaf_nodes": [3, 6]}, cv=2).fit(X, y)
+    assert not search.shared_

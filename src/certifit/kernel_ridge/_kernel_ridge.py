@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Data, issue
+from certifit.kernel_ridge._folds import kernel_ridge_answers
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
 from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
 
@@ -205,6 +207,10 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(self.kernel_.gram(X, self.X_fit_) @ self.dual_coef_)
+
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+        """All folds and strengths from one Gram matrix for each kernel (see `certifit.model_selection`)."""
+        return kernel_ridge_answers(self, table, grid, response)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,10 @@ import numpy as np
 from sklearn.utils import compute_class_weight
 
 from certifit._types import Answers, Array, Grid
+from certifit.design import as_design
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import mix_of_norms
 from certifit.resampling import (
     CannotShare,
     FoldAnswers,
@@ -23,7 +27,8 @@ from certifit.resampling import (
     require,
     require_shared,
 )
-from certifit.solvers.coordinate import is_tall
+from certifit.solvers._task import Options, Task
+from certifit.solvers.coordinate import coordinate_path, is_tall
 from certifit.solvers.lasso_folds import LassoFolds
 from certifit.solvers.logistic_folds import logistic_folds
 from certifit.solvers.ridge_folds import ridge_folds
@@ -68,7 +73,7 @@ def ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
 
 
 def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-    """Predictions of a lasso or elastic net for every α on each fold of tall data."""
+    """Predictions of a lasso or elastic net for every α on each fold."""
     plain = not (model.warm_start or model.time_budget is not None or model.trace)
     require(plain, "warm_start, time_budget and trace belong to one fit")
     require(response == ("predict",), "the score asks for more than predictions")
@@ -77,8 +82,8 @@ def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     require(valid, "alpha or l1_ratio lies outside what is shared")
     read = read_table(table)
     require(read.y.ndim == 1, "several targets are fitted one by one")
-    tall = all(is_tall(len(train), read.X.shape[1]) for train, _ in read.folds)
-    require(tall, "there are too many columns for the rows: each path is quicker on its own")
+    if not all(is_tall(len(train), read.X.shape[1]) for train, _ in read.folds):
+        return _lasso_paths(model, read, grid, points)
     known = LassoFolds(read, model.fit_intercept)
     tol = max(model.tol if read.X.shape[1] >= _LARGE else min(model.tol, _SMALL), _FINEST)
 
@@ -93,6 +98,28 @@ def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
 
     groups = group_grid(points, lambda p: float(p.other))
     return assemble(grid, [(where, scores(ratio, where)) for ratio, where in groups], refit=refit)
+
+
+def _lasso_paths(model: Any, table: FoldTable, grid: Grid, points: Sequence[_Point]) -> FoldAnswers:
+    """Wide data: each fold's path, strongest penalty first, every point beginning where the last one ended."""
+
+    def scores(ratio: float, where: Sequence[int]) -> Iterator[Answers]:
+        alphas = np.array([points[i].alpha for i in where], dtype=float)
+        falling = np.argsort(-alphas, kind="stable")
+        objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=model.positive), 0.0, model.fit_intercept)
+        for k in range(len(table.folds)):
+            X, y, weights = table.training(k)
+            total = float(len(y) if weights is None else np.sum(weights))
+            task = Task(objective, as_design(X), y, weights)
+            path = coordinate_path(task, Options(model.tol, model.max_iter or 1_000_000), total * alphas[falling])
+            require(np.all(path.stats["relative_gap"] <= max(model.tol, _SMALL)), "a fit stops short of its tolerance")
+            coef, offset = np.empty((len(alphas), X.shape[1])), np.empty(len(alphas))
+            coef[falling], offset[falling] = path.value
+            yield {"predict": table.scores(k, coef[:, None], offset[:, None])[:, :, 0]}
+
+    groups = group_grid(points, lambda p: float(p.other))
+    parts = [(where, scores(ratio, where)) for ratio, where in groups]
+    return assemble(grid, parts, passes=len(groups) * len(table.folds))
 
 
 def logistic_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:

@@ -167,7 +167,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return linear_scores(self, X)
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """Shared work for `certifit.model_selection`: every fold and every strength from one pass over tall data."""
+        """Shared work for `certifit.model_selection`: all folds and strengths together, or path by path."""
         return lasso_answers(self, table, grid, response)
 
     @property

@@ -1,9 +1,10 @@
 r"""Logistic and softmax regression on every fold and for every strength.
 
-Which road: two classes with an l2 penalty and many rows a column move all together (`smooth_folds`). Softmax, sparse
-rows, nearly as many columns as rows (whose Hessians differ from fold to fold) and folds that have little in common
-start at the optimum for all rows and take its Hessian as their metric. An l1 part goes along the path of each fold,
-strongest penalty first. Where a problem starts never matters: each ends when its own gap is small.
+Which road: two classes on a small table take Newton steps, all problems at once (`newton_folds`). On a larger one with
+an l2 penalty and many rows a column they move together (`smooth_folds`). Softmax, sparse rows, nearly as many columns
+as rows (whose Hessians differ from fold to fold) and folds that have little in common start at the optimum for all rows
+and take its Hessian as their metric. An l1 part goes along the path of each fold, strongest penalty first. Where a
+problem starts never matters: each ends when its own gap is small.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights
 from certifit.solvers._task import Options, Task
 from certifit.solvers.newton import minimise, nearby_metric
+from certifit.solvers.newton_folds import newton_folds
 from certifit.solvers.proximal_newton import minimise_l1
 from certifit.solvers.smooth import null_value, solve_smooth, symmetric
 from certifit.solvers.smooth_folds import smooth_folds
 
 Coefficients = tuple[Array, Array]
-_BORROWED = 1e-12
+_BORROWED = 1e-3  # of the tolerance, for steps in a borrowed metric
 _TALL = 4  # rows a column from which the Hessians of the folds are much alike
+_FEW = 40_000  # numbers of a table up to which every problem takes its own Newton steps, all at once
 _PROVED = 1e-6  # gap of an l1 fit as a share of the null model: it is of first order in the error, and overstates it
 
 
@@ -65,6 +68,10 @@ def logistic_folds(
         if _outputs(table) > 2 or np.any(strengths == 0):
             return None
         return _along_the_path(table, strengths, l1_ratio, fit_intercept, tol)
+    if _outputs(table) == 2 and prior is None and table.X.size <= _FEW:
+        few = newton_folds(_signed(table), Logistic(), strengths, fit_intercept=fit_intercept, tol=tol)
+        if few is not None:
+            return few[0][:, :, None], few[1][:, :, None]
     tall = table.X.shape[0] >= _TALL * table.X.shape[1] or bool(np.any(strengths == 0))
     if _outputs(table) == 2 and isinstance(table.X, np.ndarray) and tall:
         found = _together(table, strengths, fit_intercept, prior, tol)
@@ -76,7 +83,7 @@ def logistic_folds(
 def _together(
     table: FoldTable, strengths: Array, fit_intercept: bool, prior: Array | None, tol: float
 ) -> Coefficients | None:
-    signs = replace(table, y=np.where(table.y == 1, 1.0, -1.0))
+    signs = _signed(table)
     if table.factors is None or np.all(table.factors == table.factors[0]):  # the same in all folds: fewer cells
         weights = table.weights
         if table.factors is not None and not np.all(table.factors == 1.0):
@@ -99,6 +106,10 @@ def _together(
             return None
         coef[j, m], intercept[j, m] = alone.value
     return coef, intercept
+
+
+def _signed(table: FoldTable) -> FoldTable:
+    return replace(table, y=np.where(table.y == 1, 1.0, -1.0))
 
 
 def _outputs(table: FoldTable) -> int:
@@ -138,7 +149,7 @@ def _from_all_rows(
             own = replace(task, weights=s)
             null = null_value(own)
             # Steps in a borrowed metric gain digits one by one, where Newton's own last step doubles them.
-            found = minimise(replace(pilot, weights=s), theta, min(tol, _BORROWED) * null, metric=metric)
+            found = minimise(replace(pilot, weights=s), theta, _BORROWED * tol * null, metric=metric)
             if not found.converged and found.stats["gap"] > tol * null:
                 return None
             coef[j, m], intercept[j, m] = symmetric(own, *columns.raw(found.value))

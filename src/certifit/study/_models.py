@@ -55,6 +55,11 @@ class Candidate:
         Fits the grid to the size of the table.
     called : str
         What people call it, where the table of families has no words for these settings.
+    search : mapping
+        Parameters of the last step while the grid is searched, such as a looser tolerance: a choice needs fewer digits
+        than a proof. The chosen point is fitted without them.
+    in_units : tuple of str
+        Parameters of the grid that are multiples of the target's standard deviation.
     growth : pair of int
         The powers of rows and features with which its time grows.
     yardstick : bool
@@ -74,6 +79,8 @@ class Candidate:
     encoder: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()
     adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict)
+    in_units: tuple[str, ...] = ()
     growth: tuple[int, int] = (1, 1)
     called: str = ""
     yardstick: bool = False
@@ -122,9 +129,19 @@ class Candidate:
         """
         return type(step).__name__ == "PolynomialBasis"
 
-    def parameters(self, rows: int, features: int) -> dict[str, tuple[Any, ...]]:
-        """The grid in a pipeline's words, cut to what so many rows and features allow."""
-        grid = {k if "__" in k else f"model__{k}": tuple(v) for k, v in self.grid.items()}
+    def parameters(self, rows: int, features: int, spread: float = 1.0) -> dict[str, tuple[Any, ...]]:
+        """The grid in a pipeline's words, cut to what so many rows and features allow.
+
+        Parameters
+        ----------
+        rows, features : int ≥ 1
+            Of the table.
+        spread : float > 0, default=1.0
+            Of the target, for parameters in its units.
+        """
+        units = {name: spread if name in self.in_units else 1 for name in self.grid}
+        scaled = {k: tuple(v * units[k] if units[k] != 1 else v for v in values) for k, values in self.grid.items()}
+        grid = {k if "__" in k else f"model__{k}": v for k, v in scaled.items()}
         return self.adapt(grid, rows, features) if self.adapt else grid
 
     def takes_weights(self) -> bool:
@@ -161,6 +178,12 @@ def _few_components(grid: dict[str, tuple[Any, ...]], rows: int, features: int) 
     return grid | {"pca__n_components": values}
 
 
+def _strong(grid: dict[str, tuple[Any, ...]], rows: int, features: int) -> dict[str, tuple[Any, ...]]:
+    """With more columns than rows a weak penalty fits every row exactly, at great cost: the stronger half is tried."""
+    alphas = grid["model__alpha"]
+    return grid | {"model__alpha": alphas[len(alphas) // 2 :]} if features > rows else grid
+
+
 _ROLES = {"categorical": "category", "boolean": "boolean"}
 _C = {"C": _POWERS}
 _ALPHA = {"alpha": _SHRINK}
@@ -175,11 +198,19 @@ TABLE: tuple[Candidate, ...] = (
         (VALUES,), ("certifit.linear_model:LinearRegression",), encoder=_FULL_RANK, limits=Limits(features=2_000)
     ),
     Candidate((VALUES,), ("certifit.linear_model:Ridge",), _ALPHA),
-    Candidate((VALUES,), ("certifit.linear_model:Lasso",), {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 11))}),
+    Candidate(
+        (VALUES,),
+        ("certifit.linear_model:Lasso",),
+        {"alpha": tuple(float(v) for v in np.logspace(-4, 0, 9))},
+        adapt=_strong,
+        in_units=("alpha",),
+    ),
     Candidate(
         (VALUES,),
         ("certifit.linear_model:ElasticNet",),
-        {"alpha": tuple(float(v) for v in np.logspace(-4, 1, 6)), "l1_ratio": (0.2, 0.5, 0.8)},
+        {"alpha": tuple(float(v) for v in np.logspace(-4, 0, 5)), "l1_ratio": (0.2, 0.5, 0.8)},
+        adapt=_strong,
+        in_units=("alpha",),
     ),
     Candidate((CLASSES,), ("certifit.linear_model:LogisticRegression",), _C),
     Candidate(
@@ -245,9 +276,10 @@ TABLE: tuple[Candidate, ...] = (
     Candidate(
         (CLASSES,),
         ("certifit.preprocessing:PolynomialBasis", "certifit.linear_model:LogisticRegression"),
-        {"C": (0.001, 0.01, 0.1, 1.0, 10.0)},
+        {"C": (0.001, 0.03, 1.0)},
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=2_000_000, classes=10),
+        search={"tol": 0.01},
         growth=(1, 2),
     ),
     Candidate(

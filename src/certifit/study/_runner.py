@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
@@ -96,16 +97,23 @@ def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipel
     head, tail = Pipeline(steps[:first]), steps[first:]
     y, weights = work.y[rows], work.weights_of(rows)
     Z = head.fit_transform(work.X[rows])
-    grid = candidate.parameters(len(y), len(work.schema.columns))
+    spread = 1.0 if work.task == "classification" else float(np.std(y)) or 1.0
+    grid = candidate.parameters(len(y), len(work.schema.columns), spread)
     if not grid:
         return Pipeline([*head.steps, *fit_weighted(Pipeline(tail), Z, y, weights).steps]), {}
     alone = len(tail) == 1
     model = tail[0][1] if alone else Pipeline(tail)
-    space = {k.removeprefix("model__") if alone else k: list(v) for k, v in grid.items()}
-    search = Search(model, space, cv=inner_folds(work, rows), scoring=work.measure.scoring)
+    names = {k: k.removeprefix("model__") if alone else k for k in grid}
+    rough = {k if alone else f"model__{k}": v for k, v in candidate.search.items()}
+    space, cv = {names[k]: list(v) for k, v in grid.items()}, inner_folds(work, rows)
+    search = Search(clone(model).set_params(**rough), space, cv=cv, scoring=work.measure.scoring, refit=not rough)
     search.fit(Z, y, sample_weight=weights)
-    best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
-    return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in search.best_params_.items()}
+    chosen = {k: search.best_params_[names[k]] for k in grid}
+    if rough:
+        best = fit_weighted(Pipeline(tail).set_params(**chosen), Z, y, weights).steps
+    else:
+        best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
+    return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in chosen.items()}
 
 
 def inner_folds(work: Work, rows: Array) -> Any:

@@ -14,15 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.certificates.region import Region
+from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.linear_svc import linear_svc
 from certifit.svm._evidence import hinge_objective
 from certifit.svm._labels import Labelled, labelled, machine_labels
+from certifit.svm._linear_folds import linear_svc_answers
 
 
 class LinearScores:
@@ -305,6 +307,10 @@ class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
             lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
         )
         return self
+
+    def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+        """All folds and costs together (see `certifit.model_selection`)."""
+        return linear_svc_answers(self, table, grid, response)
 
     def _solve(self, X: Matrix, signs: Array, cost: Array) -> Solution:
         target = self.tol * null_objective(signs, cost, self.loss, self.fit_intercept)

@@ -225,7 +225,7 @@ class DecisionTree(Certified, BaseEstimator):
         return np.sort(train), np.sort(test)
 
     def _shared_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-        """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha."""
+        """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha or size."""
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
         require(set(response) <= known, "the score asks for other answers")
         return tree_answers(self, table, grid, response)

@@ -1,4 +1,4 @@
-"""Shared work of pruned trees: one tree per fold answers every ccp_alpha (see `certifit.model_selection`)."""
+"""Shared work of trees: one per fold answers every ccp_alpha, or every size (see `certifit.model_selection`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from certifit.tree._pruning import sequence_of
 
 
 def tree_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
-    """Grow once per fold and setting; read every α off the nested trees."""
+    """Grow once per fold and setting; read every α, or every number of leaves, off the nested trees."""
+    if all(set(point) == {"max_leaf_nodes"} for point in grid):
+        return _sizes(model, table, [p["max_leaf_nodes"] for p in grid], grid, response)
     require(all(p.get("pruning", model.pruning) is None for p in grid), "pruning on held-out rows knows no α")
     alphas = [p.get("ccp_alpha", model.ccp_alpha) for p in grid]
     require(all(is_number(a) and a >= 0 for a in alphas), "ccp_alpha is no number ≥ 0")
@@ -33,11 +35,41 @@ def tree_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, 
     return assemble(grid, parts, passes=len(groups) * len(table.folds))
 
 
+def _sizes(model: Any, table: FoldTable, sizes: Sequence[Any], grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+    """A tree that divides its best leaf first has all smaller ones in it: with m leaves, its first 2m − 1 nodes."""
+    require(model.pruning is None and model.ccp_alpha == 0.0, "a pruned tree is no part of a larger one")
+    whole = all(is_number(m) and m == int(m) and m >= 2 for m in sizes)
+    require(whole and len(sizes) > 1, "max_leaf_nodes is no number of leaves")
+
+    def scores() -> Iterator[Answers]:
+        for train, test in table.folds:
+            weights = None if table.weights is None else np.asarray(table.weights)[train]
+            grown = clone(model).set_params(max_leaf_nodes=int(max(sizes)))
+            grown.fit(safe_indexing(table.X, train), safe_indexing(table.y, train), weights)
+            tree, parent = grown.tree_, grown.tree_.parent
+            reached = tree.apply(np.ascontiguousarray(grown._read_X(safe_indexing(table.X, test), reset=False)[0]))
+            yield _said(grown, np.array([_up(reached, parent, 2 * int(m) - 2) for m in sizes]), response)
+
+    return assemble(grid, [(list(range(len(grid))), scores())], passes=len(table.folds))
+
+
+def _up(nodes: Array, parent: Array, last: int) -> Array:
+    """The nearest ancestors with numbers up to ``last``."""
+    nodes = nodes.copy()
+    while np.any(late := nodes > last):
+        nodes[late] = parent[nodes[late]]
+    return nodes
+
+
 def _read(grown: Any, X: Any, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
     # α = 0 leaves the tree as grown, questions without gain included; −1/2 lies below every link, above the leaves.
     asked = np.array([a if a > 0 else -0.5 for a in alphas])
     numbers = np.ascontiguousarray(grown._read_X(X, reset=False)[0])
-    leaves = sequence_of(grown.tree_).leaves(numbers, asked).T
+    return _said(grown, sequence_of(grown.tree_).leaves(numbers, asked).T, response)
+
+
+def _said(grown: Any, leaves: Array, response: tuple[str, ...]) -> dict[str, Array]:
+    """What the leaves (points, rows) answer."""
     value = grown.tree_.value[:, 0, :]
     if grown.tree_.n_classes == 0:
         return {"predict": value[leaves, 0]}

@@ -1,0 +1,47 @@
+"""Shared work of `KernelRidge`: one Gram matrix of all rows serves every fold and every α of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Answers, Array, Grid
+from certifit.kernels import choose
+from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, models_of, read_table, require
+from certifit.solvers.kernel_ridge import closed_form, resolve
+
+_LARGEST = 25_000_000  # numbers of a Gram matrix
+_NAMED = ("linear", "poly", "rbf")
+
+
+def kernel_ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+    """Predictions of kernel ridge regression for every grid point on each fold."""
+    require(response == ("predict",), "the score asks for more than predictions")
+    models = models_of(model, grid, {"alpha", "gamma", "degree", "coef0", "kernel"})
+    named = all(isinstance(m.kernel, str) and m.kernel in _NAMED for m in models)
+    require(named, "only named kernels are shared")  # others may be code, or the rows themselves
+    require(all(is_number(m.alpha) for m in models), "an alpha is no number")
+    require(resolve(model.solver) == "cholesky", "kernel LMS is fitted one by one")
+    read = read_table(table, dtype=np.float64, order="C")
+    require(read.y.ndim == 1, "several targets are fitted one by one")
+    require(read.n**2 <= _LARGEST, "the Gram matrix of all rows is too large")
+
+    def scores(one: Any, where: Sequence[int]) -> Iterator[Answers]:
+        kernel, _ = choose(one.kernel, one.gamma, one.degree, one.coef0, read.X)
+        K = np.asarray(kernel.gram(read.X, read.X))
+        alphas = [float(models[i].alpha) for i in where]
+        for k in range(len(read.folds)):
+            yield {"predict": _predictions(K, read, k, alphas)}
+
+    groups = group_grid(models, lambda m: (m.kernel, m.gamma, m.degree, m.coef0))
+    return assemble(grid, [(where, scores(models[where[0]], where)) for _, where in groups])
+
+
+def _predictions(K: Array, table: FoldTable, k: int, alphas: Sequence[float]) -> Array:
+    """Of every α for the rows that fold k tests."""
+    train, test = table.folds[k]
+    inner, cross = K[np.ix_(train, train)], K[np.ix_(test, train)]
+    Y, weights = table.y[train][:, None], np.ones(len(train)) if table.weights is None else table.weights[train]
+    return np.array([(cross @ closed_form(inner, Y, np.array([a]), weights))[:, 0] for a in alphas])
