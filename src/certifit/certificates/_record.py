@@ -7,6 +7,7 @@ very same `prove`; verifying then compares what is stated with what is proved.
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from abc import ABC, abstractmethod
@@ -254,6 +255,49 @@ class Certificate:
         rests += [("failed", word) for word in self.failures]
         parts.append(_notebook.fold("what it rests on, and the evidence", _notebook.table([], [*rests, *evidence])))
         return _notebook.card(self.claim, parts, self.holds)
+
+    def diagnose(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        tol: float = 1e-5,
+        eta: float | None = None,
+        passes: int | None = None,
+    ) -> Any:
+        """Why is the answer not the best one? Tries the usual slips, and proves those under which it is.
+
+        A penalised offset, λ/2, λn or λ/n for λ, a sum for a mean, a sign, the coding of the labels, scaled or centred
+        columns, a transposed matrix, a class left out, another norm or loss; for dual variables another C; for
+        components uncentred or scaled columns, or the smallest eigenvalues.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The data that the certificate speaks about.
+        tol : float > 0, default=1e-5
+            The relative gap below which an answer counts as optimal.
+        eta : float > 0, default=None
+        passes : int ≥ 1, default=None
+            With both, gradient descent from zero with this step is replayed: did it stop too early, or diverge?
+
+        Returns
+        -------
+        Diagnosis
+            Printable; ``right``, and ``findings`` with their questions and proofs.
+
+        Examples
+        --------
+        >>> import certifit as cf
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0, 9.0])
+        >>> W = np.column_stack([X, np.ones(4)])
+        >>> w, b = np.linalg.solve(W.T @ W / 4 + 0.5 * np.eye(2), W.T @ y / 4)        # the penalty reaches b
+        >>> print(cf.certify_coefficients([w], b, X, y, loss="squared", lam=0.5).diagnose(X, y).findings[0].question)
+        It is optimal for a penalty that includes the offset: did you penalise the offset?
+        """
+        judge = importlib.import_module("certifit.judge")  # a higher floor, and only when somebody asks
+        return judge.diagnose(self, X, y, sample_weight, tol=tol, eta=eta, passes=passes)
 
     def verify(
         self,

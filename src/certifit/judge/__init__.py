@@ -5,5 +5,15 @@ dual variables, components, clusterings.
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.judge._certify import certify
 from certifit.judge._clusters import certify_clusters
+from certifit.judge._diagnose import Diagnosis, Finding, diagnose
 
-__all__ = ["certify", "certify_clusters", "certify_coefficients", "certify_components", "certify_dual"]
+__all__ = [
+    "Diagnosis",
+    "Finding",
+    "certify",
+    "certify_clusters",
+    "certify_coefficients",
+    "certify_components",
+    "certify_dual",
+    "diagnose",
+]

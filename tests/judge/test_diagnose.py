@@ -1,0 +1,176 @@
+"""Answers with one known slip are told what it was; right answers are called right."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import certifit as cf
+from certifit.judge._diagnose import SLIPS
+
+LOSSES = {
+    "squared": lambda z, y: (z - y) ** 2,
+    "logistic": lambda z, y: np.logaddexp(0, -y * z),
+    "squared_hinge": lambda z, y: np.maximum(0, 1 - y * z) ** 2,
+}
+
+
+def minimise(loss, X, y, lam, weights=None, offset=True, penalise_offset=False):
+    """An answer of somebody else's: quasi-Newton on the objective as it is written down."""
+    share = np.full(len(y), 1 / len(y)) if weights is None else weights / len(y)
+
+    def J(t):
+        w, b = t[:-1], t[-1] if offset else 0.0
+        penalty = w @ w + (b * b if penalise_offset else 0.0)
+        return share @ LOSSES[loss](X @ w + b, y) + lam * penalty
+
+    found = scipy.optimize.minimize(J, np.zeros(X.shape[1] + 1), method="BFGS", options={"gtol": 1e-9})
+    for _ in range(3):
+        found = scipy.optimize.minimize(J, found.x, method="BFGS", options={"gtol": 1e-11})
+    return found.x[:-1], float(found.x[-1]) if offset else 0.0
+
+
+def problem(loss, seed=0, n=40, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * [1.0, 3.0, 0.5][:d] + [1.0, -2.0, 0.0][:d]
+    z = X @ rng.normal(size=d) + 0.7
+    y = z + rng.normal(size=n) if loss == "squared" else np.where(z + 2 * rng.normal(size=n) > 0, 1.0, -1.0)
+    return X, y
+
+
+def judged(answer, loss, X, y, lam):
+    return cf.certify_coefficients(*answer, X, y, loss=loss, regularizer="l2", lam=lam).diagnose(X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_right_answer_is_right(loss, seed):
+    X, y = problem(loss, seed)
+    found = judged(minimise(loss, X, y, 0.1), loss, X, y, 0.1)
+    assert found.right
+    assert str(found).startswith("Right.")
+
+
+WRONG = {
+    "penalised offset": lambda loss, X, y, lam: minimise(loss, X, y, lam, penalise_offset=True),
+    "half the penalty": lambda loss, X, y, lam: minimise(loss, X, y, lam / 2),
+    "twice the penalty": lambda loss, X, y, lam: minimise(loss, X, y, 2 * lam),
+    "sum for mean": lambda loss, X, y, lam: minimise(loss, X, y, lam / len(y)),
+    "penalty times n": lambda loss, X, y, lam: minimise(loss, X, y, lam * len(y)),
+    "no penalty": lambda loss, X, y, lam: minimise(loss, X, y, 0.0),
+    "wrong sign": lambda loss, X, y, lam: tuple(-v for v in minimise(loss, X, y, lam)),
+    "forgotten offset": lambda loss, X, y, lam: minimise(loss, X, y, lam, offset=False),
+    "scaled columns": lambda loss, X, y, lam: minimise(loss, (X - X.mean(0)) / X.std(0), y, lam),
+    "centred columns": lambda loss, X, y, lam: minimise(loss, X - X.mean(0), y, lam),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("slip", WRONG)
+def test_each_slip_is_named_and_proved(slip, loss):
+    if (slip, loss) == ("no penalty", "squared_hinge"):
+        pytest.skip("without a penalty a bounded minimiser of the squared hinge need not be unique")
+    X, y = problem(loss, 1)
+    found = judged(WRONG[slip](loss, X, y, 0.1), loss, X, y, 0.1)
+    assert not found.right
+    named = {finding.slip: finding for finding in found.findings}
+    assert slip in named
+    assert named[slip].certificate.holds
+    assert named[slip].certificate.relative_gap < 1e-5
+    assert named[slip].question in str(found)
+
+
+def test_labels_of_the_other_coding():
+    X, y = problem("logistic", 2)
+    w, b = minimise("squared", X, (y + 1) / 2, 0.1)
+    assert "labels 0/1 for −1/+1" in {f.slip for f in judged((w, b), "squared", X, y, 0.1).findings}
+
+
+def test_other_norm_loss_and_transposed():
+    X, y = problem("squared", 3, n=3)
+    w, _ = minimise("squared", X.T, y, 0.1, offset=False)
+    c = cf.certify_coefficients(w, None, X, y, loss="squared", lam=0.1)
+    assert "transposed matrix" in {f.slip for f in c.diagnose(X, y).findings}
+    X, y = problem("logistic", 3)
+    answer = minimise("squared_hinge", X, y, 0.1)
+    c = cf.certify_coefficients(*answer, X, y, loss="hinge", lam=0.1)
+    assert [f.slip for f in c.diagnose(X, y).findings] == ["other loss"]
+    lasso = cf.linear_model.LinearModel("squared", "l1", lam=0.1, tol=1e-10).fit(X, y)
+    c = cf.certify_coefficients(lasso.coef_, lasso.intercept_, X, y, loss="squared", regularizer="l2", lam=0.1)
+    assert "other norm" in {f.slip for f in c.diagnose(X, y).findings}
+
+
+def test_a_class_left_out():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2, 3], 20)
+    X = rng.normal(size=(80, 2)) + np.column_stack([y % 2, y // 2])
+    part = y != 2
+    three = cf.linear_model.LogisticRegression(C=1 / (2 * 0.1 * 60), tol=1e-12).fit(X[part], y[part])
+    W, b = np.zeros((4, 2)), np.zeros(4)
+    W[[0, 1, 3]], b[[0, 1, 3]] = three.coef_, three.intercept_
+    found = cf.certify_coefficients(W, b, X, y, loss="softmax", lam=0.1).diagnose(X, y)
+    assert [f.slip for f in found.findings] == ["class 2 left out"]
+
+
+def descend(X, y, lam, eta, passes):
+    w, b = np.zeros(X.shape[1]), 0.0
+    for _ in range(passes):
+        g = -y / (1 + np.exp(y * (X @ w + b))) / len(y)
+        w, b = w - eta * (X.T @ g + 2 * lam * w), b - eta * g.sum()
+    return w, b
+
+
+@pytest.mark.parametrize(("passes", "said"), [(30, "stopped too early"), (29, "off by a pass"), (31, "off by a pass")])
+def test_gradient_descent_is_replayed(passes, said):
+    X, y = problem("logistic", 4)
+    c = cf.certify_coefficients(*descend(X, y, 0.1, 0.05, passes), X, y, loss="logistic", lam=0.1)
+    assert c.diagnose(X, y, eta=0.05, passes=30).findings[0].slip == said
+
+
+def test_a_step_that_diverges():
+    X, y = problem("squared", 4)
+    c = cf.certify_coefficients(np.full(3, 1e9), 0.0, X, y, loss="squared", lam=0.1)
+    assert c.diagnose(X, y, eta=10.0, passes=200).findings[0].slip == "step too large"
+
+
+def test_dual_variables_for_another_cost():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    model = cf.svm.SVC(kernel="linear", C=0.5, tol=1e-12).fit(X, y)
+    alpha = np.zeros(40)
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    assert cf.certify_dual(alpha, X, y, C=0.5).diagnose(X, y).right
+    found = cf.certify_dual(alpha, X, y, C=1.0).diagnose(X, y)
+    assert [f.slip for f in found.findings] == ["C/2 for C"]
+
+
+def test_components():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [5, 2, 1, 0.1] + [10, 0, 0, 3]
+    mean = X.mean(0)
+    V = np.linalg.svd(X - mean)[2]
+    assert cf.certify_components(V[:2], X).diagnose(X).right
+    said = {
+        "not centred": np.linalg.svd(X)[2][:1],
+        "scaled columns": np.linalg.svd((X - mean) / X.std(0))[2][:2],
+        "smallest for largest": V[2:],
+    }
+    for slip, U in said.items():
+        assert slip in {f.slip for f in cf.certify_components(U, X).diagnose(X).findings}, slip
+    W = np.linalg.svd(X[:, :2] - mean[:2])[2]
+    assert cf.certify_components(W, X[:, :2]).diagnose(X[:, :2]).right
+
+
+def test_other_data_and_other_kinds_are_refused_in_a_sentence():
+    X, y = problem("squared")
+    c = cf.certify_coefficients([1.0, 0.0, 0.0], 0.0, X, y, loss="squared", lam=0.1)
+    with pytest.raises(ValueError, match="other data"):
+        c.diagnose(X, y + 1)
+    tree = cf.tree.DecisionTreeRegressor(max_depth=1).fit(X, y).certificate_
+    with pytest.raises(ValueError, match="cannot be diagnosed"):
+        tree.diagnose(X, y)
+
+
+def test_every_slip_has_a_question():
+    assert len({name for name, _, _ in SLIPS}) == len(SLIPS)
+    assert all(question.endswith("?") for _, question, _ in SLIPS)
