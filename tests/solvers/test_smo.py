@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from certifit.design import blocks
 from certifit.kernels import RBF
+from certifit.solvers._box_dual import Box
 from certifit.solvers.smo import smo
 
 
@@ -21,7 +22,7 @@ def _task(seed, n=30):
 
 
 def _solve(X, y, cost, **options):
-    return smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), y, cost, 1e-8 * cost.sum(), **options)
+    return smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 1e-8 * cost.sum(), **options)
 
 
 @settings(max_examples=15, deadline=None)
@@ -65,7 +66,7 @@ def test_words_for_the_end():
     assert _solve(X, y, cost, max_steps=5).status == "max_iter"
     assert _solve(X, y, cost, max_steps=5).stats["steps"] <= 5
     assert _solve(X, y, cost, time_budget=1e-9).status == "time_budget"
-    exact = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), y, cost, 0.0)
+    exact = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 0.0)
     assert exact.status == "precision"
     assert exact.value.gap <= 1e-12 * cost.sum()
 
@@ -73,7 +74,8 @@ def test_words_for_the_end():
 @pytest.mark.parametrize("single", [False, True])
 def test_single_precision_reaches_the_same_gap(single):
     X, y, cost = _task(7, 600)
-    found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), y, cost, 1e-4 * cost.sum(), single=single, trace=True)
+    found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), Box.of_labels(y, cost), 1e-4 * cost.sum(),
+                single=single, trace=True)  # fmt: skip
     assert found.status == "converged"
     F = RBF(gamma=0.7)(X) @ found.value.beta - y
     np.testing.assert_allclose(F, found.value.gradient, atol=1e-3)

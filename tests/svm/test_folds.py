@@ -16,6 +16,7 @@ from certifit import kernels
 from certifit.design import blocks
 from certifit.model_selection import Search
 from certifit.resampling import CannotShare, FoldTable
+from certifit.solvers._box_dual import Box
 from certifit.solvers.smo import smo
 from certifit.solvers.svc_folds import machine_path
 from certifit.svm import SVC, LinearSVC, _folds
@@ -153,7 +154,7 @@ def test_machines_reach_their_gap_from_every_seed(scale):
         rows = np.flatnonzero(second)
         null = 2.0 * cost * min(second[y > 0].sum(), second[y < 0].sum())
         alone = smo(lambda _, r=rows: blocks(kernels.Precomputed(), K[np.ix_(r, r)]),
-                    y[rows], cost * second[rows], 1e-8 * null).value  # fmt: skip
+                    Box.of_labels(y[rows], cost * second[rows]), 1e-8 * null).value  # fmt: skip
         assert m.solved
         assert m.gap <= 1e-8 * null
         assert not m.beta[40:80].any()

@@ -1,20 +1,26 @@
 """Descent on the dual of a soft-margin machine: what single fits (`smo`) and folds (`svc_folds`) have in common.
 
-Minimise ½ βᵀKβ − yᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, with β = y∘α; F is the gradient Kβ − y, and −b the level at
-which F changes sides. An iteration is a round of compiled pair steps; the descent ends when the duality gap, with the
+Minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi (`Box`); F is the gradient Kβ − p, and −b the level at which F
+changes sides. An iteration is a round of compiled pair steps; the descent ends when the duality gap, with the
 best offset, is small, or when rounding allows no more.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Array
+from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.solvers.balance import balance
+
+MakeBlocks = Callable[[npt.DTypeLike], Blocks]
+"""The Gram matrix by blocks in a given precision."""
 
 _PATIENCE = 20  # rounds without a smaller gap
 _LABOURS = 60  # rounds that were cut short
@@ -58,14 +64,53 @@ def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
     return (-float(F[order[after]]) if flat else -t), -t
 
 
+@dataclass(frozen=True)
+class Box:
+    """The problem: minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, where one end of each box is 0.
+
+    Labels −1/+1 with costs make p = y (`Box.of_labels`); real targets y with a tube of width ε make two boxes a point,
+    one for each side of the tube (`Box.of_tube`).
+
+    Examples
+    --------
+    >>> Box.of_tube(np.array([2.0]), np.ones(1), 0.5)
+    Box(linear=array([1.5, 2.5]), lo=array([ 0., -1.]), hi=array([1., 0.]))
+    """
+
+    linear: Array
+    lo: Array
+    hi: Array
+
+    @classmethod
+    def of_labels(cls, y: Array, cost: Array) -> Box:
+        """Of the hinge: β = y∘α with 0 ≤ α ≤ cost."""
+        return cls(y, *boxes(y, cost))
+
+    @classmethod
+    def of_tube(cls, y: Array, cost: Array, width: float) -> Box:
+        """Of the ε-insensitive loss: β = (α, −α*), each point twice."""
+        zero = np.zeros_like(cost)
+        return cls(np.concatenate([y - width, y + width]), np.concatenate([zero, -cost]), np.concatenate([cost, zero]))
+
+    @property
+    def cost(self) -> Array:
+        """The length of each box."""
+        return self.hi - self.lo
+
+    def offset_and_gap(self, beta: Array, F: Array) -> tuple[float, float]:
+        """The best offset and the duality gap with it."""
+        offset = float(np.mean(best_offsets(F, self.lo, self.hi)))
+        return offset, float(loops.gap_at(F, beta, self.lo, self.hi, offset)[0])
+
+
 class BoxDual(ABC):
     """A dual under way: boxes, β and F; a leaf says how a round descends and where K comes from."""
 
-    def __init__(self, y: Array, cost: Array, beta: Array, F: Array, target: float) -> None:
-        self.y, self.cost, self.beta, self.F, self.target = y, cost, beta, F, target
-        self.lo, self.hi = boxes(y, cost)
-        used = np.flatnonzero(cost)
-        self.trained = slice(None) if len(used) == len(cost) else used
+    def __init__(self, box: Box, beta: Array, F: Array, target: float) -> None:
+        self.box, self.beta, self.F, self.target = box, beta, F, target
+        self.linear, self.lo, self.hi, self.cost = box.linear, box.lo, box.hi, box.cost
+        used = np.flatnonzero(self.cost)
+        self.trained = slice(None) if len(used) == len(beta) else used
         self.steps, self.max_steps = 0, np.inf
         self.exact = True  # whether the end is looked at again with a fresh gradient
         self.fresh_gap = np.inf  # when that was last done
@@ -73,7 +118,7 @@ class BoxDual(ABC):
 
     @abstractmethod
     def gradient(self) -> Array:
-        """Kβ − y, computed anew."""
+        """Kβ − p, computed anew."""
 
     @abstractmethod
     def descend(self, at: DualState) -> None:
@@ -100,7 +145,7 @@ class BoxDual(ABC):
         part = self.trained
         offset = float(np.mean(best_offsets(self.F[part], self.lo[part], self.hi[part])))
         gap = float(loops.gap_at(self.F, self.beta, self.lo, self.hi, offset)[0])
-        dual = 0.5 * float(self.beta @ (self.y - self.F))
+        dual = 0.5 * float(self.beta @ (self.linear - self.F))
         stalled = stalled + 1 if gap > 0.99 * before else 0
         violation = max(0.0, float(high - low))
         return DualState(dual + gap, gap, float(self.steps), offset, violation, stalled, refreshed)

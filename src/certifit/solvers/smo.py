@@ -1,7 +1,8 @@
 """Sequential minimal optimisation on blocks of violators.
 
-Minimise ½ βᵀKβ − yᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, the dual of the soft-margin machine with β = y∘α; F is the
-gradient Kβ − y, and −b the level at which F changes sides. Three nested sets keep the work small:
+Minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, the dual of the soft-margin machine (p = y, β = y∘α) and of
+regression with a tube; F is the gradient Kβ − p, and −b the level at which F changes sides. Three nested sets keep the
+work small:
 
 - *all* n points, whose F is brought up to date once a round;
 - the *active* points: free ones, and those at a bound that are near to wanting to leave it (shrinking);
@@ -16,21 +17,22 @@ the active points has fallen by a factor; the fit ends when the duality gap, wit
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from certifit._trace import continued
+from certifit._trace import TraceRow, continued
 from certifit._types import Array
 from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
-from certifit.solvers._box_dual import BoxDual, DualState, best_offsets
+from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
+from certifit.solvers.balance import balance
+from certifit.solvers.polish import Polished, polish
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
 _INNER, _ROUND = 0.5, 0.3  # fraction of the violation left by a block, and by a round
@@ -41,10 +43,6 @@ _LONG_ROUND = (
 )  # pair steps, and for each point: more is a fight with rounding, or an all but flat Gram matrix
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
-
-MakeBlocks = Callable[[npt.DTypeLike], Blocks]
-"""The Gram matrix by blocks in a given precision."""
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -58,14 +56,14 @@ class Machine:
 
 def smo(
     make: MakeBlocks,
-    y: Array,
-    cost: Array,
+    box: Box,
     target: float,
     *,
     single: bool = False,
     time_budget: float | None = None,
     max_steps: float = np.inf,
     shrinking: bool = True,
+    rounded: float | None = None,
     trace: bool = False,
 ) -> Solution:
     """Solve the dual until the duality gap is at most ``target``.
@@ -74,11 +72,10 @@ def smo(
     ----------
     make : callable
         ``make(dtype)`` gives the Gram matrix by blocks in that precision.
-    y : array of −1.0 and +1.0
-    cost : array
-        C of each row (> 0).
+    box : Box
+        The problem: `Box.of_labels` for the hinge, `Box.of_tube` for regression.
     target : float
-        Absolute gap to reach, in units of ½‖w‖² + Σ cost·hinge.
+        Absolute gap to reach, in units of ½‖w‖² + Σ cost·loss.
     single : bool, default=False
         Begin with blocks in single precision; double precision takes over if they prove too coarse.
     time_budget : float, default=None
@@ -87,6 +84,8 @@ def smo(
         Pair steps after which the best so far is returned.
     shrinking : bool, default=True
         Whether points far from leaving their bound are set aside between rounds.
+    rounded : float, default=None
+        Once the target is reached, Newton steps on the free points (`polish`) go on to this gap; None: they do not.
     trace : bool, default=False
         Whether to record every round; every pair step (i, j, their α before and after, whether one was clipped at a
         bound) where there are at most 500 points.
@@ -101,13 +100,14 @@ def smo(
     >>> from certifit.design import blocks
     >>> from certifit.kernels import Linear
     >>> X, y = np.array([[0.0], [2.0]]), np.array([-1.0, 1.0])
-    >>> found = smo(lambda dtype: blocks(Linear(), X, dtype), y, np.ones(2), 1e-9, trace=True)
+    >>> box = Box.of_labels(y, np.ones(2))
+    >>> found = smo(lambda dtype: blocks(Linear(), X, dtype), box, 1e-9, trace=True)
     >>> found.value.beta.tolist(), found.status, found.trace[1].clipped
     ([-0.5, 0.5], 'converged', False)
     """
     deadline = np.inf if time_budget is None else time.perf_counter() + time_budget
-    dual = _BlockDual(make(np.float32 if single else np.float64), y, cost, target, deadline, max_steps, shrinking)
-    dual.watched = trace and len(y) <= _WATCHED
+    dual = _BlockDual(make(np.float32 if single else np.float64), box, target, deadline, max_steps, shrinking)
+    dual.watched = trace and len(dual.lo) <= _WATCHED
     events = _PairSteps(dual) if dual.watched else _rounds
     with one_thread():
         run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, time_budget, trace, events=events,
@@ -119,18 +119,34 @@ def smo(
             first = dual.look(run.state.gap)
             run = drive(first, dual.advance, dual.finished, np.inf, left, trace, events=events, check_start=True)
             rows, n_iter = continued(rows, run.trace[1:]), n_iter + run.n_iter
-    at = run.state
-    stats = run.stats | {"trace": rows, "n_iter": n_iter, "steps": dual.steps, "gap": at.gap, "method": "smo"}
-    return Solution(Machine(dual.beta, dual.F, at.offset, at.gap), run.status, stats)
+        at, status = run.state, run.status
+        found = Machine(dual.beta, dual.F, at.offset, at.gap)
+        if rounded is not None and status in ("converged", "precision") and at.gap > rounded:
+            found = _polished(make, dual, found, rounded)
+            status = "converged" if found.gap <= target else status
+            if trace and found.beta is not dual.beta:
+                objective = at.objective - at.gap + found.gap
+                rows = continued(rows, [TraceRow(1, objective, found.gap, np.nan, 0.0)])
+    stats = run.stats | {"trace": rows, "n_iter": n_iter, "steps": dual.steps, "gap": found.gap, "method": "smo"}
+    return Solution(found, status, stats)
+
+
+def _polished(make: MakeBlocks, dual: _BlockDual, found: Machine, rounded: float) -> Machine:
+    """The machine after Newton steps on its free points, where they lower the gap."""
+    start = Polished(found.beta, found.gradient, found.offset, found.gap)
+    if not dual.exact:  # in single precision nothing was balanced yet
+        start = replace(start, beta=balance(found.beta, dual.cost))
+    end = polish(make, dual.box, start, rounded, dual.gram.dtype)
+    return found if end is start else Machine(end.beta, end.gradient, end.offset, end.gap)
 
 
 class _BlockDual(BoxDual):
     """Rounds of blocks of violators among the active points."""
 
     def __init__(
-        self, gram: Blocks, y: Array, cost: Array, target: float, deadline: float, max_steps: float, shrinking: bool
+        self, gram: Blocks, box: Box, target: float, deadline: float, max_steps: float, shrinking: bool
     ) -> None:
-        super().__init__(y, cost, np.zeros(len(y)), -y.astype(float), target)
+        super().__init__(box, np.zeros(len(box.lo)), -box.linear.astype(float), target)
         self.gram, self.deadline, self.max_steps, self.shrinking = gram, deadline, max_steps, shrinking
         self.exact = gram.dtype != np.float32
         self.watched = False
@@ -143,7 +159,7 @@ class _BlockDual(BoxDual):
 
     def gradient(self) -> Array:
         used = np.flatnonzero(self.beta)
-        return self.gram.combine(used, self.beta[used]) - self.y
+        return self.gram.combine(used, self.beta[used]) - self.linear
 
     def over(self) -> bool:
         """Whether time or pair steps are used up."""
@@ -176,7 +192,7 @@ class _BlockDual(BoxDual):
 
     def _blocks(self, gram: Blocks, active: Array, F: Array, beta: Array, eps: float) -> None:
         """Blocks of the worst violators until the violation is at most eps; F and β change in place."""
-        lo, hi = (self.lo, self.hi) if len(active) == len(self.y) else (self.lo[active], self.hi[active])
+        lo, hi = (self.lo, self.hi) if len(active) == len(self.lo) else (self.lo[active], self.hi[active])
         everything, last = np.arange(len(F)), self.steps + max(_LONG_ROUND[0], _LONG_ROUND[1] * len(F))
         while True:
             low, high = loops.violation(F, beta, lo, hi)
@@ -223,7 +239,7 @@ class _PairSteps:
     def __init__(self, dual: _BlockDual) -> None:
         self.dual, self.count = dual, 0
         self.beta, self.F = dual.beta.copy(), dual.F.copy()
-        every = np.arange(len(dual.y))
+        every = np.arange(len(dual.lo))
         self.K = dual.gram.block(every, every).astype(float)
 
     def __call__(self, at: DualState) -> Iterator[dict[str, Any]]:
@@ -235,14 +251,13 @@ class _PairSteps:
             yield {"iteration": self.count, "step": np.nan}
 
     def _move(self, i: int, j: int, i_before: float, j_before: float, i_after: float, j_after: float) -> dict[str, Any]:
-        dual, y = self.dual, self.dual.y
+        dual, y = self.dual, np.where(self.dual.hi > 0.0, 1.0, -1.0)
         self.beta[[i, j]] = i_after, j_after
         self.F += (i_after - i_before) * self.K[i] + (j_after - j_before) * self.K[j]
-        offset = float(np.mean(best_offsets(self.F, dual.lo, dual.hi)))
-        gap = float(loops.gap_at(self.F, self.beta, dual.lo, dual.hi, offset)[0])
+        _, gap = dual.box.offset_and_gap(self.beta, self.F)
         self.count += 1
         ends = [v in (float(dual.lo[k]), float(dual.hi[k])) for k, v in ((i, i_after), (j, j_after))]
-        value = 0.5 * float(self.beta @ (y - self.F))
+        value = 0.5 * float(self.beta @ (dual.linear - self.F))
         return {
             "iteration": self.count, "objective": value + gap, "gap": gap, "step": i_after - i_before, "dual": value,
             "i": i, "j": j, "alpha_i_before": y[i] * i_before, "alpha_j_before": y[j] * j_before,
@@ -266,13 +281,13 @@ def _worst(F: Array, beta: Array, lo: Array, hi: Array) -> Array:
 def _precise(make: MakeBlocks, dual: BoxDual) -> bool:
     """Whether single precision was good enough: some gradients recomputed in double precision tell."""
     used = np.flatnonzero(dual.beta)
-    probe = np.unique(np.linspace(0, len(dual.y) - 1, _PROBE).astype(int))
+    probe = np.unique(np.linspace(0, len(dual.lo) - 1, _PROBE).astype(int))
     some = make(np.float64).take(np.concatenate([probe, used]))
     width, total = len(probe), np.zeros(len(probe))
     for k in range(0, len(used), 4096):
         stop = min(len(used), k + 4096)
         K = some.block(np.arange(width), np.arange(width + k, width + stop))
         total += K @ dual.beta[used[k:stop]]
-    error = np.abs(total - dual.y[probe] - dual.F[probe])
+    error = np.abs(total - dual.linear[probe] - dual.F[probe])
     # The gap moves by at most cost·|error| a row, and at most where the row matters; the offset is free.
     return bool(error.mean() * dual.cost.sum() <= dual.target)

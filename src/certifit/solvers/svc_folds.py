@@ -17,7 +17,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import smo as loops
-from certifit.solvers._box_dual import BoxDual, DualState, boxes
+from certifit.solvers._box_dual import Box, BoxDual, DualState, boxes
 from certifit.solvers._driver import drive
 from certifit.solvers.balance import balance
 
@@ -128,12 +128,12 @@ class _StoredDual(BoxDual):
     def __init__(
         self, K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float, room: Array
     ) -> None:
-        super().__init__(y, limit, beta, product - y, target)
+        super().__init__(Box.of_labels(y, limit), beta, product - y, target)
         self.beta = np.clip(beta, self.lo, self.hi)
         self.K, self.room = K, room
 
     def gradient(self) -> Array:
-        F, used = -self.y, np.flatnonzero(self.beta)
+        F, used = -self.linear, np.flatnonzero(self.beta)
         loops.add_rows(self.K, used, self.beta[used], F)
         return F
 

@@ -24,6 +24,7 @@ from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
+from certifit.solvers._box_dual import Box
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.balance import balance
 from certifit.solvers.smo import smo
@@ -34,6 +35,7 @@ from certifit.svm._labels import Labelled, labelled, pair_coefficients, pairs_of
 from certifit.svm._linear import normals, warn_if_limited
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
+_ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
 _SINGLE = 1e-6  # relative gap above which single precision serves
 _CHUNK = 1 << 22
 
@@ -240,9 +242,9 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         relative = self._relative_gap()
         found = smo(
             gram,
-            y,
-            cost,
+            Box.of_labels(y, cost),
             relative * null,
+            rounded=_ROUNDED * null,
             single=isinstance(kernel, RBF) and relative >= _SINGLE and len(rows) > 500,
             time_budget=self.time_budget,
             max_steps=np.inf if self.max_iter == -1 else self.max_iter,

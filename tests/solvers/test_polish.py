@@ -1,0 +1,52 @@
+"""The last digits of a machine: gaps near rounding, whatever the kernel's rank, and never a worse fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certifit.design import blocks
+from certifit.kernels import RBF, Linear
+from certifit.loops import smo as loops
+from certifit.solvers._box_dual import Box
+from certifit.solvers.smo import smo
+
+
+def _task(seed, n, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[:, -1] = X[:, 0] + X[:, -1] * (seed % 2)  # every second table has dependent columns
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y, rng.uniform(0.5, 2.0, n)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([RBF(gamma=0.7), Linear()]), st.sampled_from([12, 60, 150]))
+def test_the_gap_falls_to_rounding(seed, kernel, n):
+    X, y, cost = _task(seed, n)
+    box, size = Box.of_labels(y, cost), cost.sum()
+    coarse = smo(lambda dtype: blocks(kernel, X, dtype), box, 1e-4 * size)
+    fine = smo(lambda dtype: blocks(kernel, X, dtype), box, 1e-4 * size, rounded=1e-14 * size)
+    F = kernel.gram(X, X) @ fine.value.beta - y
+    gap = loops.gap_at(F, fine.value.beta, box.lo, box.hi, fine.value.offset)[0]
+    assert gap <= max(1e-12 * size, 0.1 * coarse.value.gap)
+    assert fine.value.gap <= coarse.value.gap
+    assert np.all((box.lo <= fine.value.beta) & (fine.value.beta <= box.hi))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_single_precision_is_no_limit(seed):
+    X, y, cost = _task(seed, 900, 4)
+    box = Box.of_labels(y, cost)
+    found = smo(lambda dtype: blocks(RBF(gamma=0.3), X, dtype), box, 1e-5 * cost.sum(), single=True, rounded=0.0)
+    F = RBF(gamma=0.3)(X) @ found.value.beta - y
+    gap = loops.gap_at(F, found.value.beta, box.lo, box.hi, found.value.offset)[0]
+    assert gap <= 1e-12 * cost.sum()
+
+
+def test_a_trace_tells_of_it():
+    X, y, cost = _task(3, 40)
+    box = Box.of_labels(y, cost)
+    found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), box, 1e-3 * cost.sum(), rounded=0.0, trace=True)
+    assert found.trace[-1].gap == found.value.gap < 1e-10 < found.trace[-2].gap
