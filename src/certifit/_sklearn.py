@@ -6,6 +6,7 @@ everything else imports public names only, and a test sees to it.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "Interval",
     "RealNotInt",
     "StrOptions",
+    "any_sample_weight",
     "check_feature_names_in",
     "check_method_params",
     "check_partial_fit_first_call",
@@ -46,6 +48,9 @@ __all__ = [
 ]
 
 
+_KNOWS_ZERO_WEIGHTS = "allow_all_zero_weights" in signature(_check_sample_weight).parameters  # from 1.9 on
+
+
 class ConvergenceWarning(exceptions.ConvergenceWarning, sklearn.exceptions.ConvergenceWarning):
     """Ours and scikit-learn's: filters that name either one know it."""
 
@@ -56,6 +61,12 @@ def check_sample_weight(sample_weight: object, X: object, **options: Any) -> Arr
     if not np.any(found):  # scikit-learn says so itself from 1.9 on
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return found
+
+
+def any_sample_weight(sample_weight: object, X: object, **options: Any) -> Array:
+    """Weights as an array, of any sign and all zero too: for estimators to which that means something."""
+    options = options | {"allow_all_zero_weights": True} if _KNOWS_ZERO_WEIGHTS else options
+    return np.asarray(_check_sample_weight(sample_weight, X, **options))
 
 
 def check_y(y: object, **options: Any) -> Array:

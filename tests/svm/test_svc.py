@@ -201,7 +201,7 @@ def test_votes_ties_and_shapes():
     ties = SVC(break_ties=True).fit(X, y)
     np.testing.assert_array_equal(ties.predict(X), ties.decision_function(X).argmax(axis=1))
     with pytest.raises(ValueError, match="break_ties"):
-        SVC(break_ties=True, decision_function_shape="ovo").fit(X, y)
+        SVC(break_ties=True, decision_function_shape="ovo").fit(X, y).predict(X)
 
 
 def test_budget_and_trace():
@@ -263,12 +263,33 @@ def test_exact_rigour_proves_the_same_gap():
         ([[1.0], [2.0]], [0, 0], None, "1 class"),
         ([[np.nan], [2.0]], [0, 1], None, "NaN"),
         ([[1.0], [2.0]], [0, 1], [1.0, 0.0], "without any weight"),
-        ([[1.0], [2.0]], [0, 1], [1.0, -1.0], "egative"),
+        ([[1.0], [2.0]], [0, 1], [1.0, -1.0], "belong to the same class"),
+        ([[1.0], [2.0]], [0, 1], [0.0, -1.0], "zero or negative"),
     ],
 )
 def test_bad_input_is_named(X, y, weights, message):
     with pytest.raises(ValueError, match=message):
         SVC().fit(X, y, weights)
+
+
+def test_a_row_of_negative_weight_is_left_out():
+    X, y = _cloud(11, n=30)
+    w = np.where(np.arange(30) < 26, 1.0, -3.0)
+    model, fewer = SVC().fit(X, y, w), SVC().fit(X[:26], y[:26])
+    np.testing.assert_allclose(model.decision_function(X), fewer.decision_function(X), rtol=1e-7, atol=1e-9)
+    assert model.certificate_.verify(X, y, np.maximum(w, 0.0))
+
+
+def test_sparse_fits_keep_sparse_attributes():
+    X, y = _cloud(12, n=30)
+    S = scipy.sparse.csr_array(X)
+    model, dense = SVC(kernel="linear").fit(S, y), SVC(kernel="linear").fit(X, y)
+    assert all(isinstance(a, scipy.sparse.csr_array) for a in (model.dual_coef_, model.coef_, model.support_vectors_))
+    np.testing.assert_allclose(model.coef_.toarray(), dense.coef_, rtol=1e-7)
+    with pytest.raises(ValueError, match="trained on dense data"):
+        dense.predict(S)
+    with pytest.raises(ValueError, match="read-only"):
+        dense.coef_[0, 0] = 1.0
 
 
 def test_odd_but_legal_data():

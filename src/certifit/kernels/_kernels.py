@@ -245,7 +245,8 @@ class Function(Kernel):
         return None
 
     def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
-        K = np.asarray(self.function(X, Z), dtype=float)
+        K = self.function(X, Z)
+        K = np.asarray(K.toarray() if scipy.sparse.issparse(K) else K, dtype=float)
         if K.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {K.shape} for {X.shape[0]} by {Z.shape[0]} rows; "

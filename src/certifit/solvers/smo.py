@@ -44,6 +44,7 @@ _LONG_ROUND = (
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
 
+
 @dataclass(frozen=True)
 class Machine:
     """A solved soft-margin dual: β, gradient, offset and gap."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import any_sample_weight, check_sample_weight
 from certifit._types import Array, Matrix
 
 
@@ -38,9 +38,10 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         mass = np.bincount(codes, weights=weights, minlength=len(classes))
         if np.any(mass <= 0):
+            alone = "Invalid input - all samples with positive weights belong to the same class: "
             raise ValueError(
-                f"sample_weight leaves class {classes[int(np.argmin(mass))]!r} without any weight: "
-                "give one of its rows a positive weight."
+                f"{alone if np.count_nonzero(mass > 0) < 2 else ''}sample_weight leaves class "
+                f"{classes[int(np.argmin(mass))]!r} without any weight. Give one of its rows a positive weight."
             )
     share = np.ones(len(classes))
     if class_weight is not None:
@@ -48,6 +49,19 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
     class_cost = float(C) * share
     cost = class_cost[codes] * (1.0 if weights is None else weights)
     return Labelled(classes, codes, weights, share, class_cost, np.asarray(cost, dtype=float))
+
+
+def masked(sample_weight: Any, X: Matrix) -> Any:
+    """Weights with negative ones as zeros: in scikit-learn's kernel machines they leave a row out."""
+    if sample_weight is None:
+        return None
+    weights = any_sample_weight(sample_weight, X, dtype=np.float64)
+    if not np.any(weights > 0.0):
+        raise ValueError(
+            "Invalid input - all samples have zero or negative weights. "
+            "Sample weights must contain at least one non-zero number."
+        )
+    return np.maximum(weights, 0.0)
 
 
 def pairs_of(classes: int) -> list[tuple[int, int]]:

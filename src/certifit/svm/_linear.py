@@ -108,9 +108,11 @@ def warn_if_limited(model: Any) -> None:
     """Say at which limit a machine stopped, with the gap that is left; called by `fit` itself."""
     limit = limit_of(model.status_)
     if limit is not None:
+        most = f" (max_iter={model.max_iter})" if limit == "max_iter" else ""
         warnings.warn(
+            f"Solver terminated early{most}.  Consider pre-processing your data with StandardScaler or MinMaxScaler. "
             f"{type(model).__name__} stopped at {limit} with a duality gap of {model.gap_:.3g}; the certificate has "
-            "the proved figure. Allow more, or scale the columns of X to similar size.",
+            "the proved figure.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -30,14 +30,14 @@ from certifit.solvers.balance import balance
 from certifit.solvers.smo import smo
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import hinge_objective, machine_evidence, read_diagonal
+from certifit.svm._expansion import expansion, fixed, read_rows, shift_of, stored_like
 from certifit.svm._folds import svc_answers
-from certifit.svm._labels import Labelled, labelled, pair_coefficients, pairs_of
+from certifit.svm._labels import Labelled, labelled, masked, pair_coefficients, pairs_of
 from certifit.svm._linear import normals, warn_if_limited
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
 _SINGLE = 1e-6  # relative gap above which single precision serves
-_CHUNK = 1 << 22
 
 
 def _has_probability(model: Any) -> bool:
@@ -68,7 +68,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         Whether to calibrate probabilities (three more fits); they never contradict `predict`.
     tol : float > 0, default=1e-3
         Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. (libsvm's tol,
-        a KKT violation, of 1e-3 leaves such gaps.)
+        a KKT violation, of 1e-3 leaves such gaps.) Where at most 2,000 support vectors are free, Newton steps on them
+        then go on to rounding.
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
     class_weight : dict or "balanced", default=None
@@ -88,7 +89,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     ----------
     classes_, class_weight_, dual_coef_, support_, support_vectors_, n_support_, intercept_, coef_, fit_status_,
     n_iter_, shape_fit_, n_features_in_, feature_names_in_ :
-        As in scikit-learn (``coef_`` with a linear kernel only; ``dual_coef_`` is dense for sparse input too).
+        As in scikit-learn (``coef_`` with a linear kernel only; ``dual_coef_`` and ``coef_`` are sparse after a fit
+        to sparse X).
     gap_ : float
         Duality gap at which the solver stopped, summed over pairs of classes.
     kernel_ : Kernel
@@ -183,8 +185,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         ----------
         X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
         y : array of n labels
-        sample_weight : array of n weights ≥ 0, default=None
-            Weight k equals k copies of the row.
+        sample_weight : array of n weights, default=None
+            Weight k equals k copies of the row; a row of weight 0 or less is left out.
 
         Returns
         -------
@@ -192,6 +194,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        sample_weight = masked(sample_weight, X)
         kernel, gamma, lab = self._set_up(X, y, sample_weight)
         solved = []
         for first, second in pairs_of(len(lab.classes)):
@@ -217,8 +220,6 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
             )
         if self.kernel == "precomputed" and scipy.sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo': votes have ties.")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "SVC")
         kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X, lab.weights)
         return kernel, gamma, lab
@@ -288,7 +289,12 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(own, minlength=k).astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
-        self.dual_coef_ = dual
+        self.dual_coef_ = stored_like(X, dual)
+        if not np.all(np.isfinite(dual)) or not all(np.isfinite(f.value.offset) for _, f in solved):
+            raise ValueError(
+                "The dual coefficients or intercepts are not finite: X holds numbers too large to square. "
+                "Divide its columns by their size first."
+            )
         self.intercept_ = np.array([f.value.offset for _, f in solved])
         self.kernel_, self._gamma = kernel, gamma
         self.shape_fit_ = X.shape
@@ -298,8 +304,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.fit_status_ = int(limit_of(self.status_) is not None)
         self.trace_ = joined([f.trace for _, f in solved], "machine")
         self._columns = pair_coefficients(dual, own, k)
-        dense = isinstance(kernel, RBF) and not scipy.sparse.issparse(X)
-        self._shift = X.mean(axis=0) if dense else None  # distances stay, cancellation shrinks
+        self._shift = shift_of(kernel, X)
 
     def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
         """Slope of the sigmoid from decisions on rows left out in turn."""
@@ -322,20 +327,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: MatrixLike) -> Array:
         """Decisions of all pairs, one column each."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
-        if isinstance(self.kernel_, Precomputed):
-            return np.asarray(X[:, self.support_] @ self._columns + self.intercept_)
-        V = self.support_vectors_
-        if isinstance(self.kernel_, Linear):
-            return np.asarray(X @ normals(V, self._columns) + self.intercept_)
-        if self._shift is not None and not scipy.sparse.issparse(X):
-            X, V = X - self._shift, V - self._shift
-        step = max(1, _CHUNK // max(1, V.shape[0]))
-        out = np.empty((X.shape[0], self._columns.shape[1]))
-        for i in range(0, X.shape[0], step):
-            out[i : i + step] = self.kernel_.gram(X[i : i + step], V) @ self._columns
-        return out + self.intercept_
+        return expansion(self, read_rows(self, X), self._columns)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Distance-like score of each row: positive for ``classes_[1]``; one column a class (or pair) for more.
@@ -382,6 +374,8 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         -------
         array of labels
         """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo': votes have ties.")
         return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -443,7 +437,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return normals(self.support_vectors_, self._columns).T
+        return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

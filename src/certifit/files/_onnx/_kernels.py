@@ -36,7 +36,7 @@ def svc(g: Graph, model: Any, x: str) -> Answer:
 def machine(g: Graph, model: Any, x: str) -> Answer:
     """One machine, or one per class, on shared support vectors."""
     K = _values(g, model, x, _dense(model.support_vectors_))
-    dual = np.atleast_2d(np.asarray(model.dual_coef_, dtype=float))
+    dual = np.atleast_2d(_dense(model.dual_coef_))
     scores = g("Add", g("MatMul", K, np.ascontiguousarray(dual.T)), np.atleast_1d(model.intercept_).astype(float))
     return by_sign(g, scores, model.classes_)
 
