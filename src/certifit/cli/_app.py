@@ -372,6 +372,35 @@ def examples(name: str | None = None, /, *, out: Path = Path("examples"), names:
 
 
 @app.command
+def lab(
+    data: str | None = None,
+    /,
+    *,
+    target: str | None = None,
+    port: int = 8765,
+    browser: bool = True,
+) -> int:
+    """Watch algorithms work in the browser, step by step, on points that you draw or on your own table.
+
+    The page is served on this computer only; the printed address holds a token that it asks for. Ctrl-C ends it.
+
+    Parameters
+    ----------
+    data
+        A table to begin with.
+    target
+        Its column of classes or values.
+    port
+        Another one is taken when somebody has this one.
+    browser
+        Open the page in a browser.
+    """
+    from certifit.cli import _lab
+
+    return _lab.lab(data, target, port, browser)
+
+
+@app.command
 def export(model: Path, /, *, out: Path = Path("model.onnx")) -> int:
     """Write the model as an ONNX graph, for other languages and servers.
 

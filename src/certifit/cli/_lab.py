@@ -1,0 +1,43 @@
+"""certifit lab."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+from rich.console import Console
+
+from certifit.cli._errors import UsageError
+from certifit.lab import serve
+
+
+def lab(data: str | None, target: str | None, port: int, browser: bool) -> int:
+    """Check the table, start the server, say where it is."""
+    if not 0 <= port <= 65535:
+        raise UsageError("--port must be between 0 and 65535.")
+    if data is None and target is not None:
+        raise UsageError("--target names a column of a table: name the table, too.")
+    path = None if data is None else Path(data)
+    if path is not None:
+        _check(path, target)
+
+    def ready(address: str) -> None:
+        out = Console(highlight=False, soft_wrap=True, emoji=False)
+        out.print(f"The lab is at {address}", markup=False)
+        out.print("Ctrl-C ends it.", markup=False)
+        if browser:
+            webbrowser.open(address)
+
+    serve(path, target, port=port, ready=ready)
+    return 0
+
+
+def _check(path: Path, target: str | None) -> None:
+    """Refuse here what the page would refuse, before a browser opens."""
+    from certifit.files import read_table
+
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    columns = read_table(path).columns
+    if target is not None and target not in columns:
+        raise UsageError(f"There is no column {target!r} in {path}; there are: {', '.join(columns[:12])}.")
