@@ -16,6 +16,7 @@ import scipy.sparse
 from certifit import checker, kernels, separability
 from certifit.bayes import HypothesisSpace
 from certifit.certificates import Certificate, Data, issue, write_table
+from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
@@ -175,6 +176,15 @@ def _not_mercer(rng: np.random.Generator) -> Case:
     return Case(kernels.mercer(K), K)
 
 
+def _clusters(weighted: bool) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X = rng.normal(size=(24, 2)).round(3) + 6.0 * (np.arange(24) % 3)[:, None]
+        weight = rng.integers(1, 4, 24).astype(float) if weighted else None
+        return Case(KMeans(3, random_state=0).fit(X, sample_weight=weight).certificate_, X, None, weight)
+
+    return make
+
+
 def _constant(rng: np.random.Generator) -> Case:
     X, y = np.zeros((20, 1)), rng.normal(size=20)
     return Case(issue("constant", Data.of(X, y), {"loss": "squared", "value": np.array([y.mean()])}), X, y)
@@ -224,6 +234,8 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),
     "tree by entropy": _labels(DecisionTreeClassifier(criterion="entropy", max_depth=2), weighted=True),
     "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),
+    "clusters": _clusters(False),
+    "clusters, weighted": _clusters(True),
     "constant": _constant,
     "hypotheses": _bayes,
 }

@@ -7,7 +7,7 @@ Arithmetic. A float is an integer times a power of two, so sums and products are
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
 proved where it stands), and an interval longer than BITS is widened to that many bits. A comparison of intervals is true only if it
 holds for all numbers in them. The file is kept short, with lines of up to 140 characters, so that a person can read all of it."""
-import ast, csv, hashlib, json, math, re, struct, sys
+import ast, csv, hashlib, itertools, json, math, operator, re, struct, sys
 from functools import lru_cache
 BITS = 192
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
@@ -18,8 +18,7 @@ class N:
     """The interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards."""
     __slots__ = ("e", "hi", "lo")
     def __init__(self, lo, hi=None, e=0):
-        hi = lo if hi is None else hi
-        cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
+        hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
     def __add__(self, other):
         a, b = sorted((self, n(other)), key=lambda v: v.e); return N(a.lo + (b.lo << b.e - a.e), a.hi + (b.hi << b.e - a.e), a.e)
@@ -38,19 +37,13 @@ class N:
         k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
         return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
     def abs(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
-    def square(self): return self.abs() * self.abs()
-    def __neg__(self): return N(-self.hi, -self.lo, self.e)
-    def __sub__(self, other): return self + -n(other)
-    def __rsub__(self, other): return n(other) - self
-    def __rtruediv__(self, other): return n(other) / self
-    def __le__(self, other): return (self - other).hi <= 0
-    def __lt__(self, other): return (self - other).hi < 0
-    def __ge__(self, other): return (self - other).lo >= 0
-    def __gt__(self, other): return (self - other).lo > 0
-    def zero(self): return self.lo == self.hi == 0
-    def max0(self): return N(max(self.lo, 0), max(self.hi, 0), self.e)
-    def ends(self): return N(self.lo, None, self.e), N(self.hi, None, self.e)
-    __radd__, __rmul__ = __add__, __mul__
+    square, zero = lambda a: a.abs() * a.abs(), lambda a: a.lo == a.hi == 0
+    def floor(self): cut = max(0, self.lo.bit_length() - 64); return N(self.lo >> cut, None, self.e + cut)  # 64 bits, from below
+    max0, ends = lambda a: N(max(a.lo, 0), max(a.hi, 0), a.e), lambda a: (N(a.lo, None, a.e), N(a.hi, None, a.e))
+    __neg__, __sub__ = lambda a: N(-a.hi, -a.lo, a.e), lambda a, b: a + -n(b)
+    __radd__, __rmul__, __rsub__, __rtruediv__ = __add__, __mul__, lambda a, b: n(b) - a, lambda a, b: n(b) / a
+    __le__, __lt__ = lambda a, b: (a - b).hi <= 0, lambda a, b: (a - b).hi < 0  # surely, for all numbers in the intervals
+    __ge__, __gt__ = lambda a, b: (a - b).lo >= 0, lambda a, b: (a - b).lo > 0
     def __str__(self):
         m, e = max(self.lo, self.hi, key=abs), self.e; cut = max(0, m.bit_length() - 60)
         return "%.6g" % math.ldexp(m >> cut, e + cut) if m.bit_length() + e < 1000 else "about 2^%d" % (m.bit_length() + e)
@@ -64,15 +57,17 @@ def aligned(terms):
     terms = list(terms); e = min((t.e for t in terms), default=0)
     return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
 def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
-def largest(terms): return total(terms, max)
+largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
 def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
-def vec(values): return [n(v) for v in values]
-def mat(rows): return [vec(r) for r in rows]
+vec, mat = lambda values: [n(v) for v in values], lambda rows: [vec(r) for r in rows]
 def dot(a, b):
-    need(len(a) == len(b), "rows or columns that do not fit each other")
-    if any(x.lo != x.hi for x in a) or any(y.lo != y.hi for y in b): return total(x * y for x, y in zip(a, b))
-    terms = [(x.lo * y.lo, x.e + y.e) for x, y in zip(a, b)]  # the same sum without an object for each product
-    e = min((t[1] for t in terms), default=0); return N(sum(v << t - e for v, t in terms), None, e)
+    """Σ ab; where one side is of single numbers, in whole numbers: Σ a·low, and then the widths by the sign of a."""
+    need(len(a) == len(b), "rows or columns that do not fit each other"); a, b = (b, a) if any(x.lo != x.hi for x in a) else (a, b)
+    if any(x.lo != x.hi for x in a): return total(x * y for x, y in zip(a, b))
+    (x, _, e), (down, high, f) = aligned(a), aligned(b); base = sum(map(operator.mul, x, down))
+    if down == high: return N(base, None, e + f)
+    wide = [v * (h - d) for v, d, h in zip(x, down, high)]
+    return N(base + sum(v for v in wide if v < 0), base + sum(v for v in wide if v > 0), e + f)
 @lru_cache(None)
 def ln2(unit):
     """2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
@@ -85,14 +80,11 @@ def exp(x):
     by less than 2|k| + 134. What is squared is below √2 (as r < ln 2), so a squaring at most trebles an error and adds 1: after eight it
     is less than 3^8·(2|k| + 135) < 2^13·(2|k| + 135) units."""
     if x.lo != x.hi: return join(exp(x.ends()[0]), exp(x.ends()[1]))
-    size = x.lo.bit_length() + x.e if x.lo else 0
-    need(size <= 14 or x.lo < 0, "an exponential that overflows")
+    size = x.lo.bit_length() + x.e if x.lo else 0; need(size <= 14 or x.lo < 0, "an exponential that overflows")
     if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
-    unit = BITS + 32 + max(0, size)
-    fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
+    unit = BITS + 32 + max(0, size); fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
     s, term, sum_, i = fixed - k * ln2(unit) >> 8, 1 << unit, 1 << unit, 1
-    while term and i < 65:
-        term = (term * s >> unit) // i; sum_, i = sum_ + term, i + 1
+    while term and i < 65: term = (term * s >> unit) // i; sum_, i = sum_ + term, i + 1
     for _ in range(8): sum_ = sum_ * sum_ >> unit
     wrong = (2 * abs(k) + 135) << 13; return N(sum_ - wrong, sum_ + wrong, k - unit)
 def log(x):
@@ -103,14 +95,10 @@ def log(x):
     need(x.lo > 0, "the logarithm of what may not be positive")
     if x.lo != x.hi: return join(log(x.ends()[0]), log(x.ends()[1]))
     one = 1 << x.lo.bit_length() - 1; k = x.lo.bit_length() - 1 + x.e
-    unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one)
-    square, power, series, i = t * t >> unit, t, t, 1
-    while power:
-        power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
+    unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one); square, power, series, i = t * t >> unit, t, t, 1
+    while power: power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
     middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
-def up(v): return "upper", v
-def low(v): return "lower", v
-def near(v): return "about", v
+up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
 # -- data and proof file ------------------------------------------------------------------------------------------------
 class Table:
     """X as rows of floats or words, y as columns, weights and offsets (None where not given)."""
@@ -134,14 +122,12 @@ class Table:
 def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
 def canonical(part, sparse):
     """Floats as little-endian bytes behind their shape (−0 as 0), or as compressed sparse rows; with words a JSON list."""
-    deep = not part or isinstance(part[0], list)
-    shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
+    deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
     flat = [v for row in part for v in row] if deep else part
     if not all(type(v) is float for v in flat):
         return b"o" + shape + json.dumps([["number", repr(v)] if type(v) is float else ["word", v] for v in flat]).encode()
     if not sparse: return b"f" + shape + struct.pack("<%dd" % len(flat), *[v + 0.0 for v in flat])
-    cells, ends = [[(j, v) for j, v in enumerate(row) if v] for row in part], [0]
-    for row in cells: ends.append(ends[-1] + len(row))
+    cells = [[(j, v) for j, v in enumerate(row) if v] for row in part]; ends = [0, *itertools.accumulate(map(len, cells))]
     at, flat = [c[0] for row in cells for c in row], [c[1] for row in cells for c in row]
     return b"csr" + shape + struct.pack("<%dq%dq%dd" % (len(ends), len(at), len(at)), *ends, *at, *flat)
 def read_table(paths):
@@ -153,8 +139,7 @@ def read_table(paths):
         names, rows = next(csv.reader(file)), list(csv.reader(file, quoting=csv.QUOTE_NONNUMERIC))
     need(all(len(row) == len(names) for row in rows), "a line with too few or too many cells")
     columns = {name: [row[j] for row in rows] for j, name in enumerate(names)}
-    x = [j for j, name in enumerate(names) if re.fullmatch(r"x\d+", name)]
-    y = [columns[name] for name in names if re.fullmatch(r"y\d*", name)]
+    x, y = [j for j, v in enumerate(names) if re.fullmatch(r"x\d+", v)], [columns[v] for v in names if re.fullmatch(r"y\d*", v)]
     return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
 def read_npy(path):
     with open(path, "rb") as file: raw = file.read()
@@ -171,16 +156,14 @@ def decoded(v):
     return v[1:] if v[0] == "'" else float.fromhex(v)
 def whole(x, low=None, high=None):
     x = int(x) if type(x) is float and x.is_integer() else x
-    need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,))
-    return x
+    need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,)); return x
 def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
 # -- exact linear algebra -----------------------------------------------------------------------------------------------
 def reduced(rows):
     """Fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form."""
     A, d, pivots = [list(r) for r in rows], 1, []
     for j in range(len(A[0]) if A else 0):
-        r = len(pivots)
-        i = min((i for i in range(r, len(A)) if A[i][j]), key=lambda i: abs(A[i][j]), default=None)
+        r = len(pivots); i = min((i for i in range(r, len(A)) if A[i][j]), key=lambda i: abs(A[i][j]), default=None)
         if i is not None:
             A[r], A[i] = A[i], A[r]; top, p = A[r], A[r][j]
             A = [row if k == r else [(p * a - row[j] * b) // d for a, b in zip(row, top)] for k, row in enumerate(A)]
@@ -189,67 +172,55 @@ def reduced(rows):
 class Cholesky:
     """A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite."""
     def __init__(self, A, limit=300):
-        need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit))
-        self.L, self.D = [], []
+        need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit)); self.L, self.D = [], []
         for i, row in enumerate(A):
-            v = []
-            for j in range(i): v.append(n(row[j]) - dot(v, self.L[j]))
-            self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
+            v = self.forward(row); self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
             need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
-    def form(self, q):
-        """qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ."""
+    def forward(self, q):
         v = []
         for k, row in enumerate(self.L): v.append(n(q[k]) - dot(row, v))
-        return total(a.square() / d for a, d in zip(v, self.D))
+        return v
+    def form(self, q): return total(a.square() / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
 def plogp(a, s): return N(0) if a.zero() else a * log(a / s)
 def softplus(t): return t.max0() + log(1 + exp(-t.abs()))
 def sign(y): return abs(y) == 1
 def inside(a, s=None): return a if a >= 0 and (s is None or a <= s) else need(False, "a dual variable outside its box")
-def entropic(t, s, a):  # log(1 + e^t), whose conjugate is the negative entropy of a/s in [0, 1]
-    return s * softplus(t) + plogp(inside(a, s), s) + plogp(s - a, s) - a * t
-def rising(curve, a, s, linear):  # an exponential, whose conjugate is a log(a/s) − a for a ≥ 0, up to what is linear in a
-    return curve + plogp(inside(a), s) - a - linear * a
-LOSSES = {  # value L(z, y); term s·L(z) + s·L*(β/s) − βz; which y are possible
-    "absolute": (lambda z, y: (z - y).abs(), lambda z, y, s, b: inside(s - b.abs()) * 0 + s * (z - y).abs() - b * (z - y), lambda y: True),
-    "hinge": (lambda z, y: (1 - z * y).max0(), lambda z, y, s, b: s * (1 - z * y).max0() - inside(-b * y, s) - b * z, sign),
-    "perceptron": (lambda z, y: (-z * y).max0(), lambda z, y, s, b: inside(-b * y, s) * 0 + s * (-z * y).max0() - b * z, sign),
-    "squared_hinge": (lambda z, y: (1 - z * y).max0().square(),
-                      lambda z, y, s, b: s * (1 - z * y).max0().square() - inside(-b * y) + b.square() / (4 * s) - b * z, sign),
-    "logistic": (lambda z, y: softplus(-z * y), lambda z, y, s, b: entropic(-z * y, s, -b * y), sign),
-    "exponential": (lambda z, y: exp(-z * y), lambda z, y, s, b: rising(s * exp(-z * y), -b * y, s, -z * y), sign),
-    "binomial": (lambda z, y: softplus(z) - z * y + plogp(y, N(1)) + plogp(1 - y, N(1)),
-                 lambda z, y, s, b: entropic(z, s, b + s * y), lambda y: 0 <= y <= 1),
-    "poisson": (lambda z, y: exp(z) - z * y + plogp(y, N(1)) - y, lambda z, y, s, b: rising(s * exp(z), b + s * y, s, z), lambda y: y >= 0),
-    "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1,
-                  lambda z, y, s, b: rising(s * y * exp(-z), s - b, s, log(y) - z), lambda y: y > 0)}
+def entropy(a, s): return plogp(inside(a, s), s) + plogp(s - a, s)
+LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the domain is refused; which y are possible
+    "absolute": (lambda z, y: (z - y).abs(), lambda y, s, b: inside(s - b.abs()) * 0 + b * y, lambda y: True),
+    "hinge": (lambda z, y: (1 - z * y).max0(), lambda y, s, b: -inside(-b * y, s), sign),
+    "perceptron": (lambda z, y: (-z * y).max0(), lambda y, s, b: inside(-b * y, s) * 0, sign),
+    "squared_hinge": (lambda z, y: (1 - z * y).max0().square(), lambda y, s, b: b.square() / (4 * s) - inside(-b * y), sign),
+    "logistic": (lambda z, y: softplus(-z * y), lambda y, s, b: entropy(-b * y, s), sign),
+    "exponential": (lambda z, y: exp(-z * y), lambda y, s, b: plogp(inside(-b * y), s) + b * y, sign),
+    "binomial": (lambda z, y: softplus(z) - z * y + entropy(y, N(1)), lambda y, s, b: entropy(b + s * y, s) - s * entropy(y, N(1)),
+                 lambda y: 0 <= y <= 1),
+    "poisson": (lambda z, y: exp(z) - z * y + plogp(y, N(1)) - y, lambda y, s, b: plogp(inside(b + s * y), s) - b - s * plogp(y, N(1)),
+                lambda y: y >= 0),
+    "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1, lambda y, s, b: plogp(inside(s - b), s) + b * log(y) + b, lambda y: y > 0)}
 def loss_of(spec):
     name, c = spec["name"], n(spec["params"].get("factor", 1.0))
     need(c > 0 and (name == "squared" or (name in LOSSES and not spec["params"])), "a loss that this checker does not know: %s" % name)
-    square = lambda z, y: c * (z - y).square(), lambda z, y, s, b: (2 * c * s * (z - y) - b).square() / (4 * c * s), lambda y: True
-    return LOSSES.get(name, square)
+    return LOSSES.get(name) or (lambda z, y: c * (z - y).square(), lambda y, s, b: b * y + b.square() / (4 * c * s), lambda y: True)
 def softmax(z, code, s, b):
-    """lse(z) − z_y and the term of one row; P = b + s·e_y are s times probabilities."""
-    lse, P = log(total(exp(v) for v in z)), [v + s if k == code else v for k, v in enumerate(b)]
-    for v in P: inside(v)
-    need(total(b).zero(), "probabilities that do not sum to one")
-    return lse - z[code], s * lse + total(plogp(v, s) for v in P) - dot(P, z)
+    """s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities."""
+    lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
+    need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
 def elastic(rho, lam, sizes, reach, inner):
     """Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from |w|, |Λv| and Λv·w; ρ = 1 asks for |v| ≤ 1."""
     need(rho > 0 and rho <= 1, "a mixing parameter outside (0, 1]")
     value = lam * (rho * total(sizes) + (1 - rho) * total(v.square() for v in sizes) / 2)
     if not (1 - rho).zero(): return value, value + total((v - rho * lam).max0().square() for v in reach) / (2 * (1 - rho) * lam) - inner
     need(all(v <= lam for v in reach), "the dual variables are not in the dual ball"); return value, value - inner
-def norm(v, p):
-    v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
+def norm(v, p): v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
 def penalty(spec, lam, W, Q):
     """(ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV."""
-    name, p, inner = spec["name"], spec["params"], total(dot(w, q) for w, q in zip(W, Q))
-    need(lam > 0, "without a penalty dual variables prove nothing")
+    name, p = spec["name"], spec["params"]; need(lam > 0, "without a penalty dual variables prove nothing")
+    w, q = [v for row in W for v in row], [v for row in Q for v in row]; inner = dot(w, q)
     if name == "column_norms":  # the length of each column of W over the outputs
         sizes, reach = ([total(v.square() for v in column).sqrt() for column in zip(*M)] for M in (W, Q))
         return elastic(n(p["l1_ratio"]), lam, sizes, reach, inner)
-    w, q = [v for row in W for v in row], [v for row in Q for v in row]
     if name == "non_negative":  # with w ≥ 0 the conjugate sees the positive part of V only
         need(all(v >= 0 for v in w), "a negative coefficient where none may be")
         name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]
@@ -291,12 +262,10 @@ def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
     return {**found, "excess": up(gap / (value - gap))} if value - gap > 0 else found
 def duality(table, e):
     value, gap, at = N(0), N(0), 0; rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
-    need(len(set(rows)) == len(rows) == len(e["dual"]), "dual variables that do not fit")
+    dual = dict(zip(rows, e["dual"])); need(len(dual) == len(rows) == len(e["dual"]), "dual variables that do not fit")
     for o, y, s, outputs in machines(table, e):
-        lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs)
-        b, beta, at = [n(e["intercept"][j]) for j in k], [[N(0)] * table.rows for _ in k], at + outputs
-        for i, row in zip(rows, e["dual"]):
-            for j, column in zip(k, beta): column[i] = n(row[j])
+        lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs); b, at = [n(e["intercept"][j]) for j in k], at + outputs
+        beta = [[n(dual[i][j]) if i in dual else N(0) for i in range(table.rows)] for j in k]
         need(not truth(o["fit_intercept"]) or padding is not None or all(total(c).zero() for c in beta), "unbalanced dual variables")
         if "kernel" in e or "gram" in e:
             need(outputs == 1, "a kernel goes with one score for each machine")
@@ -314,16 +283,13 @@ def duality(table, e):
     return bounds(value, gap, o, machines(table, e)[0][2])
 def rows_part(loss, y, s, Z, beta):
     """Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable."""
-    values, terms = [N(0)], [N(0)]
+    used, values, terms = [i for i, v in enumerate(s) if not v.zero()], [N(0)], [N(0)]
     need(all(c[i].zero() for c in beta for i, v in enumerate(s) if v.zero()), "a dual variable of a row without weight")
-    used = [i for i, v in enumerate(s) if not v.zero()]
     if loss["name"] == "softmax":
-        pairs = [(s[i], softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta])) for i in used]
-        return total(a * v for a, (v, _) in pairs), total(t for _, (_, t) in pairs)
-    value, term, possible = loss_of(loss)
-    for column, z, c in zip(y, Z, beta):
-        need(all(possible(v) for v in column), "a label that the loss is not for")
-        values += [s[i] * value(z[i], n(column[i])) for i in used]; terms += [term(z[i], n(column[i]), s[i], c[i]) for i in used]
+        pairs = [softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta]) for i in used]; return [total(p) for p in zip(*pairs)]
+    value, conjugate, possible = loss_of(loss); need(all(possible(v) for column in y for v in column), "a label that the loss is not for")
+    for i, v, z, b in ((i, n(column[i]), z[i], c[i]) for column, z, c in zip(y, Z, beta) for i in used):
+        values.append(s[i] * value(z, v)); terms.append(values[-1] + conjugate(v, s[i], b) - b * z)
     return total(values), total(terms)
 def kernel_part(table, rows, e, o, c, beta):
     """w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ; given kernel values are assumed to be Mercer's."""
@@ -334,24 +300,34 @@ def kernel_part(table, rows, e, o, c, beta):
     return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
 def hard_margin(table, e):
     """w = Σ βⱼφ(xⱼ): its margin is reached, and half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten."""
-    codes, rows, beta = table.codes(e["classes"]), [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
-    y = [1 if c else -1 for c in codes]
+    y, beta = [1 if c else -1 for c in table.codes(e["classes"])], vec(e["dual_coef"][0])
+    rows = [whole(i, 0, table.rows) for i in e["support"]]
     need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
     need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier")
     f = [dot(row, beta) for row in gram(table, e, rows, True)]
-    length, least = total(b * f[i] for b, i in zip(beta, rows)).sqrt(), -largest(-(v + n(e["intercept"][0])) * s for v, s in zip(f, y))
-    need(least > 0, "a row that is not on its side"); value, bound = least / length, length / total(b.abs() for b in beta)
+    length, closest = total(b * f[i] for b, i in zip(beta, rows)).sqrt(), least((v + n(e["intercept"][0])) * s for v, s in zip(f, y))
+    need(closest > 0, "a row that is not on its side"); value, bound = closest / length, length / total(b.abs() for b in beta)
     return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
 SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
     "logistic": lambda z, y: (lambda p: (-y * p, p * (1 - p)))(1 / (1 + exp(y * z))),
     "binomial": lambda z, y: (lambda p: (p - y, p * (1 - p)))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
+def scatter(weights, columns):
+    """Σ w x xᵀ, its lower half: a row is packed into one whole number with room for the sums, so that one product serves all columns."""
+    (w, _, e), ints = aligned(weights), [aligned(c) for c in columns]
+    room, H = len(w).bit_length() + max(map(int.bit_length, w)) + 2 * max(v.bit_length() for c, _, _ in ints for v in c) + 2, []
+    packed = [sum(v << room * j for j, v in enumerate(row)) for row in zip(*(c for c, _, _ in ints))]
+    for k, (c, _, f) in enumerate(ints):
+        sums, row = sum(map(operator.mul, packed, map(operator.mul, w, c))), []
+        for _, _, g in ints[: k + 1]:  # the lowest digit, with its sign
+            v = sums & (1 << room) - 1; v -= v >> room - 1 << room; sums = sums - v >> room; row.append(N(v, None, e + f + g))
+        H.append(row)
+    return H
 def newton(table, o, y, s, coef, b):
     """Value, gradient, Hessian (from below) and columns x̃ of one target; a penalised offset is the weight b/B of a column of B."""
     p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
-    need(p["name"] != "non_negative" or all(a >= 0 for a in w), "a negative coefficient where none may be")
-    p = p["params"]["base"] if p["name"] == "non_negative" else p
+    if p["name"] == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p["params"]["base"]
     need(pad > 0 and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
     z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o["loss"])
     need(all(possible(v) for v in y) and o["loss"]["params"].get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
@@ -360,10 +336,9 @@ def newton(table, o, y, s, coef, b):
     c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None)
     need(c >= 0 and len(prior or w) == len(w), "a negative factor, or a prior that does not fit")
     away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w)))] + [N(0) if free else b / pad] * o["fit_intercept"]
-    g = [total(a * k[0] * x for a, k, x in zip(s, both, column)) + 2 * c * m for column, m in zip(columns, away)]
-    heavy = [[(a * k[1]).ends()[0] * x for a, k, x in zip(s, both, column)] for column in columns]
-    ridge = [2 * c] * table.width + [N(0) if free else 2 * c] * o["fit_intercept"]
-    H = [[dot(a, x) + (ridge[i] if i == j else 0) for j, x in enumerate(columns[: i + 1])] for i, a in enumerate(heavy)]
+    g = [dot([a * k[0] for a, k in zip(s, both)], column) + 2 * c * m for column, m in zip(columns, away)]
+    H = scatter([(a * k[1]).floor() for a, k in zip(s, both)], columns)
+    for i in range(len(H) - (free and o["fit_intercept"])): H[i][i] = H[i][i] + 2 * c
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
 def local(table, e):
     """With q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃ and u = qr < 1 at some point, the objective there is at most q²/(2(1 − u)) above its minimum."""
@@ -372,9 +347,10 @@ def local(table, e):
     if "witness_coef" in e:  # a better point, from which the bound is taken
         w, b = (sum(v, []) if type(v[0]) is list else v for v in (e["witness_coef"], e["witness_intercept"]))
         best = newton(table, o, y, vec(s), w, n(b[0])); more = model[0] - best[0]
-    L = Cholesky(best[2]); q, r = L.form(best[1]), largest(L.form(x) for i, x in enumerate(zip(*best[3])) if s[i])
-    u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large")
-    return bounds(model[0], more + q / (2 * (1 - u)), o, s)
+    L, rows, m = Cholesky(best[2]), [x for i, x in enumerate(zip(*best[3])) if s[i]], len(best[1]); q = L.form(best[1])
+    if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
+    else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
+    u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
 def least_squares(table, e):
     """F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0."""
     value, gap = N(0), N(0)
@@ -391,8 +367,7 @@ def least_squares(table, e):
             R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
             need(p not in pivots, "the normal equations have no solution")
             gap = gap + total([N(0)] + [g[j] * N(r[-1]) for j, r in zip(pivots, R)]) / N(2 * d)
-    need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective")
-    return bounds(value, gap, o, s)
+    need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
 # -- separability and perceptrons ---------------------------------------------------------------------------------------
 def numerators(values):
     """Hexadecimal whole numbers, or floats, as integers up to one positive factor."""
@@ -407,11 +382,10 @@ def vanishing(table, codes, e, classes):
     Z = [[v * ((c == codes[i]) - (c == k)) for c in range(1, classes) for v in X[i]] for i, k in pairs]
     (R, d, pivots), mu = reduced(zip(*Z)), numerators(e["multipliers"]); free = [j for j in range(len(Z)) if j not in set(pivots)]
     need(all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R),
-         "no positive mixture of the named rows vanishes")
-    return X, sorted({i for i, _ in pairs}), len(pivots)
+         "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
 def sides(table, codes, e, classes):
     """{(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero."""
-    width, flat = table.width + truth(e["fit_intercept"]), e["weights"]  # their length does not matter
+    flat, width = e["weights"], table.width + truth(e["fit_intercept"])  # the length of the weights does not matter
     flat = [N(v) for v in numerators(sum(flat, []) if type(flat[0]) is list else flat)]
     need(len(flat) == (classes - 1) * width, "a separator that does not fit the data")
     W = [[N(0)] * width] + [flat[k * width : (k + 1) * width] for k in range(classes - 1)]
@@ -419,8 +393,7 @@ def sides(table, codes, e, classes):
     return {(i, k): Z[c][i] - Z[k][i] for i, c in enumerate(codes) for k in range(classes) if k != c}, W
 def farthest(table, e): return largest(dot(x, x) + int(e["fit_intercept"]) for x in table.numbers())
 def separability(table, e):
-    names = sorted({key(v) for v in table.y[0]})
-    classes, codes, verdict = len(names), table.codes(names), e["verdict"]
+    names = sorted({key(v) for v in table.y[0]}); classes, codes, verdict = len(names), table.codes(names), e["verdict"]
     need(verdict in ("separable", "touching", "overlapping"), "an unknown verdict"); found = {"verdict": verdict, "classes": classes}
     if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
     if verdict == "overlapping":  # the null space of the named rows must be that of all rows
@@ -441,8 +414,7 @@ def separability(table, e):
     return {**found, "mistake_bound": up(farthest(table, e) / margin(0).square())} if classes == 2 else found
 def perceptron(table, e):
     """Mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops."""
-    labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0)
-    need(eta > 0, "a step that is not positive")
+    labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
         tail = "_%d" % (0 if k == 2 else c)
         part = {**{name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, "fit_intercept": truth(e["fit_intercept"])}
@@ -479,31 +451,30 @@ def kernel(record, x, z, e):
     inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
     return inner if name == "linear" else math.prod([inner * n(rest[2]) + n(rest[1])] * whole(rest[0], 1, 99), start=N(1))
 GIVEN = ["given"], ["precomputed"]
-def gram(table, e, rows, mercer):
+def gram(table, e, rows, proved):
     """Kernel values of all rows with some: by a formula (known to be Mercer where asked), from the evidence, or the table itself."""
     if e.get("kernel", ["given"]) in GIVEN:
         K = mat(e["gram"]) if "gram" in e else table.numbers()
         need(len(K) == table.rows and all(len(row) == table.rows for row in K), "a Gram matrix that is not square")
         need(all((K[i][j] - K[j][i]).zero() for i in range(len(K)) for j in range(i)), "a Gram matrix that is not symmetric")
         return [[row[j] for j in rows] for row in K]
-    need(is_mercer(e["kernel"]) or not mercer, "a kernel that is not Mercer")
+    need(is_mercer(e["kernel"]) or not proved, "a kernel that is not Mercer")
     need(table.rows * len(rows) <= 4000000, "%d kernel values are beyond this checker's limit of 4000000" % (table.rows * len(rows)))
     (flat, _, ex), d = aligned(v for row in table.numbers() for v in row), table.width
     X = [flat[i * d : i * d + d] for i in range(table.rows)]; return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
-def definiteness(table, e):
+def mercer(table, e):
     found = {"method": e["method"]}; need(e["method"] in ("construction", "vector", "cholesky"), "a method that this checker does not know")
     if e["method"] == "construction":
         need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
         return {**found, "verdict": "mercer", "least_eigenvalue": low(N(0))}
     K = gram(table, e, range(table.rows), False)
     if e["method"] == "vector":
-        v = vec(e["vector"]); ratio = dot(v, [dot(row, v) for row in K]) / dot(v, v)
-        need(ratio < 0, "vᵀKv is not surely negative")
+        v = vec(e["vector"]); ratio = dot(v, [dot(row, v) for row in K]) / dot(v, v); need(ratio < 0, "vᵀKv is not surely negative")
         return {**found, "verdict": "not mercer", "least_eigenvalue": up(ratio)}
     need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
     Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
     return {**found, "verdict": "mercer", "least_eigenvalue": low(-n(e["shift"]))}
-def components(table, e):
+def principal_components(table, e):
     """PCA. With μ the last variance, Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0: no subspace of that size keeps more than its trace."""
     U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
     need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
@@ -518,7 +489,7 @@ def components(table, e):
     bound = bound if len(U) < len(d) and Cholesky(rest) else trace  # all directions keep all of it
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
-# -- neighbours, counts, Bayes, trees -----------------------------------------------------------------------------------
+# -- neighbours, counts, Bayes, trees, clusters -------------------------------------------------------------------------
 def distance(metric, power, w, x, q):
     """A quotient, as two exact numbers, that grows with the distance; of the cosine it is −s|s|/‖x‖², or 0 for a row of zeros."""
     if metric == "cosine":
@@ -608,8 +579,7 @@ def smoothed_counts(table, e):
             worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
     need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": up(priors(e, S)), "rows": table.rows}
-@lru_cache(None)
-def logarithm(k): return log(N(k))
+logarithm = lru_cache(None)(lambda k: log(N(k)))
 def worth(criterion, W, sums):
     """What a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, for integers with one unit."""
     if criterion != "entropy": return N(sum(s * s for s in sums)) / W
@@ -633,8 +603,7 @@ def tree(table, e):
         here, (W, sums) = rows[t], weigh(rows[t]); top = largest(y[i].abs() for i in here) if K == 1 else N(1)
         stated = zip(vec(e["value"][t]), [N(s, None, step) / N(W, None, unit) for s in sums])
         need(len(e["value"][t]) == K and all((a - b).abs() <= n(1e-9) * top for a, b in stated), "node %d: not the value of its rows" % t)
-        base = N(W) if criterion == "gini" else N(0)
-        if K == 1: base = total(N(w[i]) * y[i].square() for i in here) * N(1, None, 2 * (unit - step))
+        base = N(W if criterion == "gini" else 0) if K > 1 else total(N(w[i], None, 2 * (unit - step)) * y[i].square() for i in here)
         cost[t] = (base - worth(criterion, W, sums)) * scale
         if e["left"][t] < 0: continue
         j, cut, a, b = whole(e["feature"][t], 0, table.width), n(e["threshold"][t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
@@ -651,15 +620,43 @@ def tree(table, e):
                     if not gain <= 0: short.append((gain * scale).max0())
                     need(gain * scale <= cost[t] * n(1e-9), "node %d: another question gains more" % t)
     for t in reversed(range(m)):
-        leaf, a, b = cost[t] + alpha, e["left"][t], e["right"][t]
-        best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
+        leaf, a, b = cost[t] + alpha, e["left"][t], e["right"][t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
         kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e["asks"][t]) else (leaf, cost[t])
     found = {"questions": sum(e["asks"]), "leaves": sum(e["asks"]) + 1, "shortfall": up(largest(short)), "impurity": near(held[0])}
     return {**found, "pruning_shortfall": up((kept[0] - best[0]).max0())} if alpha > 0 else found
+def away(x, c): return total((a - b).square() for a, b in zip(x, c))
+def clustering(table, e):
+    """Φ = Σ s‖x − c‖²; what nearest centres for all rows, means for all centres, or one row elsewhere could gain; a bound for k parts."""
+    X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"]), range(len(e["centres"]))
+    need(C and len(e["labels"]) == table.rows and all(len(c) == table.width for c in C), "labels or centres that do not fit")
+    label, D = [whole(c, 0, len(C)) for c in e["labels"]], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
+    parts = [[i for i, c in enumerate(label) if c == b and not s[i].zero()] for b in k]; W = [total(s[i] for i in part) for part in parts]
+    M = [[total(s[i] * X[i][j] for i in part) / W[c] for j in range(table.width)] if part else C[c] for c, part in enumerate(parts)]
+    value, far, moves = total(a * d[c] for a, d, c in own), [[away(x, m) for m in M] for x in X], [N(0)]
+    for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
+        moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
+    need(e["method"] in ("none", "closed form"), "a bound that this checker does not know: %s" % e["method"])
+    bound = N(0) if e["method"] == "none" else relaxed(X, s, label, W, far, n(e["t"]), n(e["shift"])).max0(); gap = (value - bound).max0()
+    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up(gap), "bound_method": e["method"],
+             "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
+             "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
+    return {**found, "excess": up(gap / bound)} if bound > 0 else found
+def relaxed(X, s, label, W, far, t, shift):
+    """Σ y√s + k(t − shift), if S = ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0, with k clusters of
+    rows that have weight. y and P are those for which S without the shift maps the √s of each cluster to zero; any others would do."""
+    k, q = range(len(W)), [v.sqrt() for v in s]; need(all(v > 0 for v in s + W), "the closed form is for rows and clusters with weight")
+    y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
+    R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
+    mass = [[total([N(0)] + [q[i] * R[i][b] for i, c in enumerate(label) if c == a]) for b in k] for a in k]
+    most = [[largest([mass[a][b], mass[b][a]]) for b in k] for a in k]
+    def P(i, j, a, b): return (R[i][b] * R[j][a] / most[a][b]).ends()[0] if a != b and most[a][b] > 0 else N(0)
+    def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
+    Cholesky([[S(i, j) - (t - shift if i == j else 0) for j in range(i + 1)] for i in range(len(X))])
+    return dot(y, q) + (t - shift) * len(W)
 # -- the proof file -----------------------------------------------------------------------------------------------------
-KINDS = {"duality": duality, "local": local, "least-squares": least_squares, "separability": separability, "perceptron": perceptron,
-         "hard-margin": hard_margin, "mercer": definiteness, "principal-components": components, "neighbors": neighbors, "tree": tree,
-         "gaussian-counts": gaussian_counts, "smoothed-counts": smoothed_counts, "constant": constant, "finite-bayes": finite_bayes}
+KINDS = {f.__name__.replace("_", "-"): f for f in (
+    duality, local, least_squares, separability, perceptron, hard_margin, mercer, principal_components, neighbors, tree, gaussian_counts,
+    smoothed_counts, constant, finite_bayes, clustering)}
 def supports(stated, proved):
     """Whether what was just proved backs a stated figure: an upper or lower bound, a value to 1e-9, or an equal word or count."""
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved

@@ -29,6 +29,17 @@ FORMAT, VERSION = "certifit-proof", 1
 
 _OPTIMALITY = ("value", "bound", "gap", "excess")
 PROVED = {
+    "clustering": (
+        "clusters",
+        "value",
+        "bound",
+        "gap",
+        "excess",
+        "bound_method",
+        "reassignment_gain",
+        "centre_gain",
+        "move_gain",
+    ),  # fmt: skip
     "constant": ("value", "gap", "rows"),
     "duality": _OPTIMALITY,
     "finite-bayes": ("log_evidence", "error", "sum_error", "observations"),
@@ -76,7 +87,9 @@ def proof_of(certificate: Certificate) -> str:
     why = _beyond(certificate)
     if why:
         raise CertifitError(why)
-    figures = {k: v for k, v in certificate.figures.items() if k in PROVED[certificate.kind] and _definite(v)}
+    figures = {
+        k: v for k, v in certificate.figures.items() if k in PROVED[certificate.kind] and _definite(certificate.kind, v)
+    }
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -226,9 +239,9 @@ def _layout(v: np.ndarray) -> list[Any]:
     return ["object" if v.dtype.kind == "O" else v.dtype.str, list(v.shape)]
 
 
-def _definite(v: Any) -> bool:
+def _definite(kind: str, v: Any) -> bool:
     """Whether a figure says something: an infinite bound does not, unless a perceptron never stops."""
-    return not isinstance(v, float) or not math.isnan(v)
+    return not isinstance(v, float) or math.isfinite(v) or (kind == "perceptron" and v == math.inf)
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------
@@ -322,7 +335,16 @@ def _mercer_limit(evidence: Evidence) -> str:
     return _kernel_limit(evidence)
 
 
+def _clustering_limit(evidence: Evidence) -> str:
+    known, rows = evidence["method"] in ("none", "closed form"), len(evidence["labels"])
+    if evidence["method"] == "closed form" and rows > _FACTOR:
+        return f"the checker factorises matrices of up to {_FACTOR} rows, not of {rows}"
+    return "" if known else f"the checker does not know the bound by {evidence['method']!r}"
+
+
+_FACTOR = 300  # rows of the largest matrix that the checker factorises
 _LIMITS: dict[str, Callable[[Evidence], str]] = {
+    "clustering": _clustering_limit,
     "duality": _optimality_limit,
     "hard-margin": _kernel_limit,
     "least-squares": _optimality_limit,
