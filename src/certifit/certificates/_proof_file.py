@@ -29,17 +29,7 @@ FORMAT, VERSION = "certifit-proof", 1
 
 _OPTIMALITY = ("value", "bound", "gap", "excess")
 PROVED = {
-    "clustering": (
-        "clusters",
-        "value",
-        "bound",
-        "gap",
-        "excess",
-        "bound_method",
-        "reassignment_gain",
-        "centre_gain",
-        "move_gain",
-    ),  # fmt: skip
+    "clustering": (*_OPTIMALITY, "clusters", "bound_method", "reassignment_gain", "centre_gain", "move_gain"),
     "constant": ("value", "gap", "rows"),
     "duality": _OPTIMALITY,
     "finite-bayes": ("log_evidence", "error", "sum_error", "observations"),
