@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import sklearn.linear_model as theirs
 
-from certifit import certify, kernels
+from certifit import certify, kernels, scale
 from certifit.bayes import BayesianLinearRegression, HypothesisSpace, fit_density
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.cluster import KMeans
@@ -157,6 +158,7 @@ def _questions() -> Iterator[Case]:
     yield Case("bags", seen, np.array([["l"], ["l"]], dtype=object))
     yield from _densities()
     yield from _evaluations()
+    yield from _partitions()
     yield Case("errors", issue("training-errors", Data.of(X, TWO), {"coef": [[1.0, 0.3]], "intercept": [0.1]}), X, TWO)
 
 
@@ -207,6 +209,18 @@ def _densities() -> Iterator[Case]:
     yield Case("multivariate", both.certificate_, X)
     yield Case("kernel density", KernelDensity(bandwidth=0.7).fit(X).certificate_for(X[:2] + 0.25), X)
     yield Case("histogram", Histogram(bins=3).fit(X).certificate_, X)
+
+
+def _partitions() -> Iterator[Case]:
+    """Fits of tables in partitions, one partition each."""
+    names = [f"x{j}" for j in range(X.shape[1])]
+
+    def fitted(model: Any, y: Any) -> Certificate:
+        table = pa.table({**dict(zip(names, X.T)), "y": y})
+        return scale.fit(model, table, target="y", engine="serial").certificate_
+
+    for model in (LinearRegression(), Ridge(), Lasso(alpha=0.1)):
+        yield Case(f"{type(model).__name__} in partitions", fitted(model, REAL), X, REAL)
 
 
 def _evaluations() -> Iterator[Case]:

@@ -421,3 +421,26 @@ def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if cost > c.value + slack or c.bound > least + slack or cost - least > c.gap + slack:
         return f"costs {cost}, the best costs {least}"
     return None
+
+
+@judge("moments")
+def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """Any other coefficients are a witness: a model is at least as far from the optimum as it is from these."""
+    o, rows, n = c.evidence["objective"], exact(X), len(y)
+    factor, ratio = Fraction(o["loss"]["params"].get("factor", 1.0)), o["regularizer"]["name"]
+
+    def total(coef: list[Fraction], b: Fraction) -> Fraction:
+        found = sum(factor * (Fraction(float(t)) - sum(p * q for p, q in zip(row, coef)) - b) ** 2
+                    for row, t in zip(rows, y))  # fmt: skip
+        size = sum(abs(v) for v in coef) if ratio == "l1" else sum(v * v for v in coef)
+        return found + Fraction(o["strength"]) * (size if ratio in ("l1", "l2") else 0)
+
+    coef, b = exact(c.evidence["coef"])[0], exact(c.evidence["intercept"])[0]
+    mine = total(coef, b)
+    if not math.isclose(float(mine / n), c.value, rel_tol=1e-6, abs_tol=1e-9):
+        return "the objective is another"
+    A = np.column_stack([X, np.ones(n)]) if o["fit_intercept"] else np.asarray(X, dtype=float)
+    steps = [np.linalg.lstsq(A, y, rcond=None)[0] * t for t in (1.0, 0.99, 0.9)]
+    others = [np.append(s, [] if o["fit_intercept"] else 0.0) for s in steps]
+    best = min(total([Fraction(float(v)) for v in s[:-1]], Fraction(float(s[-1]))) for s in others)
+    return "a better fit is further below than the gap" if mine - best > Fraction(c.gap) * n else None

@@ -11,7 +11,7 @@ import importlib
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -96,6 +96,10 @@ class Kind(ABC):
     def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         """What is assumed beyond arithmetic: by the kind itself, and about formulas that a user has registered."""
         return self.assumes + assumed(evidence)
+
+    def recognise(self, data: Data, digests: Mapping[str, Any]) -> Data | None:
+        """The data in the form that was certified; None for other data."""
+        return data.as_in(digests.get("data"))
 
     def details(self, figures: Figures) -> str:
         """The figures as one line under the claim."""
@@ -215,7 +219,7 @@ class Certificate:
     figures: Figures
     evidence: Evidence
     assumes: tuple[str, ...]
-    digests: Mapping[str, str]
+    digests: Mapping[str, Any]
     rigor: Rigor = "float"
     failures: tuple[str, ...] = field(default=())
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -323,24 +327,33 @@ class Certificate:
         if self.kind not in _KINDS:
             return Verification((Check("a known kind of certificate", False, self.kind),), True)
         try:
-            data = Data.of(X, y, sample_weight, offset).as_in(self.digests.get("data"))
+            data = _KINDS[self.kind].recognise(Data.of(X, y, sample_weight, offset), self.digests)
         except Exception:  # what cannot even be read is not what was certified
             data = None
         same = data is not None and self.about in ({}, data.facts())
         checks = [Check("the data are those certified", same, "SHA-256")]
         if data is None or not same:
             return Verification(tuple(checks), False)
-        try:
-            checks.extend(self._recheck(data, rigor or self.rigor))
-        except Exception as error:  # evidence comes from anybody: whatever goes wrong in reading it is a refusal
-            checks.append(_malformed(error))
+        kind = _KINDS[self.kind]
+        checks.extend(self.recheck(lambda: _prove(kind, data, self.evidence, rigor or self.rigor)))
         return Verification(tuple(checks), True)
 
-    def _recheck(self, data: Data, rigor: Rigor) -> list[Check]:
-        """The checks of the evidence itself, of what it proves, and of what is stated."""
+    def recheck(self, prove: Callable[[], Proof]) -> list[Check]:
+        """The checks of the evidence itself, of what it proves, and of what is stated.
+
+        Parameters
+        ----------
+        prove : callable
+            The proof from the data, wherever these are.
+        """
+        try:
+            return self._compared(prove())
+        except Exception as error:  # evidence comes from anybody: whatever goes wrong in reading it is a refusal
+            return [_malformed(error)]
+
+    def _compared(self, proof: Proof) -> list[Check]:
         intact = digest_evidence(self.evidence) == self.digests.get("evidence")
         kind = _KINDS[self.kind]
-        proof = _prove(kind, data, self.evidence, rigor)
         return [Check("the evidence is unchanged", intact, "SHA-256"), *proof.checks, *self._compare(proof, kind)]
 
     def _compare(self, proof: Proof, kind: Kind) -> list[Check]:
@@ -441,15 +454,19 @@ def _malformed(error: Exception) -> Check:
 
 
 def _prove(kind: Kind, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-    """What a kind proves; overflow makes radii infinite, which is a doubt and not worth a warning."""
     if rigor not in ("float", "exact"):
         raise ValueError(f"rigor is 'float' or 'exact', not {rigor!r}")
     if not np.all((data.weights >= 0.0) & np.isfinite(data.weights)):
         raise ValueError("weights are finite and not negative")
+    return proved(kind, evidence, lambda: kind.prove(data, evidence, rigor))
+
+
+def proved(kind: Kind, evidence: Evidence, prove: Callable[[], Proof]) -> Proof:
+    """What a kind proves; overflow makes radii infinite, which is a doubt and not worth a warning."""
     if kind.needs:
         check_form(evidence, kind.needs, kind.may)
     with np.errstate(all="ignore"):
-        proof = kind.prove(data, evidence, rigor)
+        proof = prove()
     unknown = [k for k, f in proof.figures.items() if isinstance(f.stated, float) and math.isnan(f.stated)]
     if unknown:  # an overflow on the way: nothing is known of it, so nothing is claimed
         return replace(proof, checks=(*proof.checks, Check("every figure is a number", False, unknown[0])))
@@ -487,29 +504,53 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
     >>> issue(c.kind, Data.of(X, y), {}).holds
     False
     """
-    if kind not in _KINDS:
-        raise ValueError(f"Unknown kind of certificate {kind!r}; known are {', '.join(kinds())}.")
-    which = _KINDS[kind]
-    evidence = {k: plain(v) for k, v in evidence.items() if v is not None}
+    which = kind_named(kind)
+    evidence = tidy(evidence)
+    return written(
+        which, evidence, lambda: _prove(which, data, evidence, rigor), {"data": data.digest()}, data.facts(), rigor
+    )
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name."""
+    if name not in _KINDS:
+        raise ValueError(f"Unknown kind of certificate {name!r}; known are {', '.join(kinds())}.")
+    return _KINDS[name]
+
+
+def tidy(evidence: Evidence) -> dict[str, Any]:
+    """Evidence in plain types, without the fields that are None."""
+    return {k: plain(v) for k, v in evidence.items() if v is not None}
+
+
+def written(
+    kind: Kind,
+    evidence: Evidence,
+    prove: Callable[[], Proof],
+    digests: Mapping[str, Any],
+    about: Mapping[str, Any],
+    rigor: Rigor = "float",
+) -> Certificate:
+    """The certificate of a proof, or of its failure; ``digests`` and ``about`` say of which data."""
     try:
-        proof = _prove(which, data, evidence, rigor)
+        proof = prove()
         figures = {k: f.stated for k, f in proof.figures.items()}
-        claim, assumes = which.claim(figures, evidence), which.assumptions(evidence)
+        claim, assumes = kind.claim(figures, evidence), kind.assumptions(evidence)
     except _UNREADABLE as error:
         proof, figures = Proof({}, (_malformed(error),)), {}
-        claim, assumes = "Nothing is proved: the evidence is not complete and well-formed.", which.assumes
+        claim, assumes = "Nothing is proved: the evidence is not complete and well-formed.", kind.assumes
     return Certificate(
-        kind=kind,
+        kind=kind.name,
         claim=claim,
-        theorem=which.theorem,
+        theorem=kind.theorem,
         holds=proof.holds,
         figures=figures,
         evidence=evidence,
         assumes=assumes,
-        digests={"data": data.digest(), "evidence": digest_evidence(evidence)},
+        digests={**digests, "evidence": digest_evidence(evidence)},
         rigor=rigor,
         failures=tuple(f"{c.name}: {c.figure}" if c.figure else c.name for c in proof.checks if not c.holds),
-        about=data.facts(),
+        about=about,
         region=proof.region if proof.holds else None,
     )
 

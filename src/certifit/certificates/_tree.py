@@ -1,0 +1,136 @@
+"""Fingerprints of data that lie in several places: a leaf for each partition, and a tree over the leaves.
+
+A leaf is the SHA-256 of the columns of a partition, each hashed on its own, so that it does not matter in which
+blocks the rows were read. The root is the hash over the leaves in the order of their digests (a Merkle tree with
+separate marks for leaves and nodes): it does not depend on the order in which the partitions are listed, and a
+change can be traced to its partition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from certifit._types import Array
+from certifit.certificates._data import Data
+
+
+class Leaf(NamedTuple):
+    """How many rows a partition has, and their SHA-256."""
+
+    rows: int
+    digest: str
+
+
+def leaf_of(parts: Iterable[tuple[Array, Array | None, tuple[Array, ...]]]) -> Leaf:
+    """The leaf of a partition from its blocks: columns of numbers (d, m), the target, and columns of words."""
+    hashes: list[Any] = []
+    rows = 0
+    for X, y, words in parts:
+        columns = [*X, *([] if y is None else [y]), *words]
+        if not hashes:
+            hashes = [hashlib.sha256() for _ in columns]
+        rows += X.shape[1]
+        for h, column in zip(hashes, columns):
+            h.update(_bytes(column))
+    whole = hashlib.sha256(b"leaf" + str(rows).encode())
+    for h in hashes:
+        whole.update(h.digest())
+    return Leaf(rows, whole.hexdigest())
+
+
+def _bytes(column: Array) -> Any:
+    """Canonical bytes: floats with one zero, words with their lengths."""
+    if column.dtype.kind in "biuf":
+        return np.ascontiguousarray(np.asarray(column, dtype="<f8") + 0.0).data
+    return b"".join(b"%d:" % len(word) + word for word in (json.dumps(str(v)).encode() for v in column))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The leaves of all partitions by name, and the root over them.
+
+    Examples
+    --------
+    >>> a, b = ("first", Leaf(2, "00")), ("second", Leaf(3, "01"))
+    >>> Tree((a, b)).root == Tree((b, a)).root, Tree((a, b)).rows
+    (True, 5)
+    """
+
+    leaves: tuple[tuple[str, Leaf], ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows of all partitions."""
+        return sum(leaf.rows for _, leaf in self.leaves)
+
+    @property
+    def root(self) -> str:
+        """The hash over all leaves, in the order of their digests."""
+        level = [bytes.fromhex(leaf.digest) for leaf in sorted(leaf for _, leaf in self.leaves)]
+        level.sort()
+        while len(level) > 1:
+            pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+            level = [hashlib.sha256(b"node" + p[0] + p[1]).digest() if len(p) == 2 else p[0] for p in pairs]
+        top = level[0] if level else b""
+        return hashlib.sha256(b"root" + str(self.rows).encode() + top).hexdigest()
+
+    def in_order(self, names: Iterable[str]) -> Tree:
+        """The same leaves in the order of these names."""
+        leaves = dict(self.leaves)
+        return Tree(tuple((name, leaves[name]) for name in names if name in leaves))
+
+    def to_list(self) -> list[list[Any]]:
+        """The leaves in JSON's words."""
+        return [[name, leaf.rows, leaf.digest] for name, leaf in self.leaves]
+
+    @classmethod
+    def from_list(cls, record: Any) -> Tree | None:
+        """The tree of a record that `to_list` wrote; None for anything else."""
+        if not isinstance(record, (list, tuple)):
+            return None
+        found = []
+        for row in record:
+            if not isinstance(row, (list, tuple)) or [type(v) for v in row] != [str, int, str]:
+                return None
+            name, rows, digest = row
+            if rows < 1 or len(digest) != 64 or any(c not in "0123456789abcdef" for c in digest):
+                return None
+            found.append((name, Leaf(rows, digest)))
+        return cls(tuple(found))
+
+    def matches(self, data: Data) -> bool:
+        """Whether a table in memory holds these partitions one after another."""
+        start = 0
+        for _, leaf in self.leaves:
+            part = slice(start, start + leaf.rows)
+            X = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
+            if X.dtype == object or leaf_of([(X.T, None if data.y is None else data.y[part], ())]) != leaf:
+                return False
+            start += leaf.rows
+        return start == data.X.shape[0]
+
+    def changes(self, other: Tree) -> list[str]:
+        """What is different in the other tree, one phrase a partition; empty when the same partitions are there.
+
+        Parameters
+        ----------
+        other : Tree
+            As found now; this one is as certified.
+        """
+        if self.root == other.root:
+            return []
+        mine, its = dict(self.leaves), dict(other.leaves)
+        shared = set(mine) & set(its)
+        if not shared:
+            return ["none of the partitions has the name that it had"]
+        changed = [f"{name} was changed" for name in sorted(shared) if mine[name] != its[name]]
+        gone = [f"{name} is missing" for name in sorted(set(mine) - shared)]
+        new = [f"{name} is new" for name in sorted(set(its) - shared)]
+        return changed + gone + new

@@ -1,0 +1,324 @@
+r"""Optimality of a squared-loss fit, proved from second moments alone.
+
+.. math:: F(w, b) = c \sum_i (y_i - w\cdot x_i - b)^2 + \Lambda R(w)
+
+The sums of 1, x, y and their products decide F, its gradient and its Hessian. They are known exactly up to a stated
+radius (`sums`), whatever the number of rows and wherever these are stored. Two bounds of F − min F follow, and the
+smaller is stated. With r the residual at the best offset for w, and any 0 < s ≤ 1 for which v = (2cs/Λ) Xᵀr is in
+the domain of R*,
+
+.. math:: F - F^* \le c\,(1-s)^2 \lVert r\rVert^2 + \Lambda\,[R(w) + R^*(v) - v\cdot w]
+
+by weak duality; and for a quadratic penalty F − F* = c·qᵀH⁻¹q ≤ c‖Tᵀq‖²/(1 − ε) with ε = ‖TᵀHT − I‖, for any T.
+
+Evidence: ``objective``, ``coef`` (1, d), ``intercept`` (1,); ``centre``, ``exponent`` and ``digits``: the grid of
+the sums, which may be any, because a poor one only makes the radius larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+
+from certifit._types import Array
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
+from certifit.certificates._data import Evidence
+from certifit.certificates._record import Check, Figure, Proof, about, equal, lower, register, upper
+from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
+from certifit.certificates.optimality import excess_of, line, numbers, share_of, words
+from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+from certifit.losses import Squared
+from certifit.objective import Objective
+from certifit.regularizers import L1, ElasticMix, NonNegative, SquaredL2, Zero
+
+_DIGITS = (2, 3, 4)
+_REACH = 1000  # the largest size of an exponent of a grid
+
+
+class Moments(Statistic):
+    """Sums of products of all pairs of 1, x₁ … x_d and y, about the centres of a grid.
+
+    Examples
+    --------
+    >>> grid = Grid.of(np.array([0.0, 0.0]), np.array([2.0, 4.0]))
+    >>> found = Moments(grid, 3).of([Block(np.array([[0.0, 1.0, 2.0]]), np.array([0.0, 1.0, 4.0]))]).finish()
+    >>> found.rows, found.mean.tolist()
+    (3, [1.0, 1.6666666666666667])
+    """
+
+    def __init__(self, grid: Grid, digits: int) -> None:
+        self.grid = grid
+        exact = np.append(True, np.zeros(len(grid.centre), dtype=bool))
+        self.sums = Products(Side(np.append(1, grid.exponent), digits, 2 * UNIT, exact))
+
+    def add(self, block: Block) -> None:
+        assert block.y is not None
+        rows = np.empty((len(self.grid.centre) + 1, block.rows))
+        rows[0] = 1.0
+        np.subtract(block.X, self.grid.centre[:-1, None], out=rows[1:-1])
+        np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
+        self.sums.add(rows)
+
+    def merge(self, other: Moments) -> Moments:
+        self.sums.merge(other.sums)
+        return self
+
+    def finish(self) -> SecondMoments:
+        return SecondMoments(self.grid.centre, self.sums.exact(), self.sums.radius(), self.sums.rows)
+
+
+@dataclass(frozen=True)
+class SecondMoments:
+    """Σ (1, t, u)(1, t, u)ᵀ for t = x − c and u = y − c_y: rationals, and how far they can be off."""
+
+    centre: Array
+    total: Array
+    radius: Array
+    rows: int
+
+    @property
+    def mean(self) -> Array:
+        """Means of x and y."""
+        n = rationals(float(self.rows))
+        return np.asarray(to_float(rationals(self.centre) + self.total[0, 1:] / n), dtype=float)
+
+    def centred(self) -> Ball:
+        """Σ (t − mean)(t − mean)ᵀ of x and y, one rounding after exact arithmetic."""
+        n = rationals(float(self.rows))
+        first, second = self.total[0, 1:], self.total[1:, 1:]
+        wrong, size = self.radius[0, 1:], np.abs(np.asarray(to_float(first), dtype=float))
+        more = np.multiply.outer(size, wrong) + np.multiply.outer(wrong, size) + np.multiply.outer(wrong, wrong)
+        return near(second - np.multiply.outer(first, first) / n, self.radius[1:, 1:] + more / max(self.rows, 1))
+
+    def raw(self) -> Ball:
+        """Σ (x, y)(x, y)ᵀ about zero."""
+        n, c = rationals(float(self.rows)), rationals(self.centre)
+        first, second = self.total[0, 1:], self.total[1:, 1:]
+        mid = second + np.multiply.outer(c, first) + np.multiply.outer(first, c) + np.multiply.outer(c, c) * n
+        size, wrong = np.abs(self.centre), self.radius[0, 1:]
+        return near(mid, self.radius[1:, 1:] + np.multiply.outer(size, wrong) + np.multiply.outer(wrong, size))
+
+    def minus(self, part: SecondMoments) -> SecondMoments:
+        """The moments of the rows that are not in ``part``."""
+        return SecondMoments(self.centre, self.total - part.total, self.radius + part.radius, self.rows - part.rows)
+
+    def residuals(self, w: Array, b: float) -> Residuals:
+        """Σ r, Σ r·t, and Σ r² of r = y − w·x − b."""
+        c, w = rationals(self.centre), rationals(w)
+        level = rationals(b) + (c[:-1] * w).sum() - c[-1]
+        v = np.concatenate([[-level], -w, [rationals(1.0).item()]])
+        size = np.abs(np.asarray(to_float(v), dtype=float)) * (1.0 + 4 * UNIT)
+        g = self.total @ v
+        wrong = self.radius @ size * (1.0 + 2 * (len(v) + 2) * UNIT)
+        square = near(np.asarray((v * g).sum()), size @ wrong * (1.0 + 2 * (len(v) + 2) * UNIT))
+        # Around the best offset for w: what is left of the sum of the residuals is taken off.
+        n, first = rationals(float(self.rows)), self.total[0, 1:-1]
+        pulled, lost = (
+            g[1:-1] - first * (g[0] / n),
+            wrong[1:-1]
+            + wrong[0] * (np.abs(np.asarray(to_float(first), dtype=float)) + self.radius[0, 1:-1]) / max(self.rows, 1),
+        )
+        off = abs(float(to_float(g[0]))) / max(self.rows, 1)
+        best = near(pulled, (lost + off * self.radius[0, 1:-1]) * (1.0 + 16 * UNIT))
+        raw = near(g[1:-1] + c[:-1] * g[0], (wrong[1:-1] + np.abs(self.centre[:-1]) * wrong[0]) * (1.0 + 16 * UNIT))
+        return Residuals(near(np.asarray(g[0]), wrong[0]), raw, best, square, self.rows)
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Sums of r, of r·x about zero and at the best offset, and of r²."""
+
+    total: Ball
+    raw: Ball
+    best: Ball
+    square: Ball
+    rows: int
+
+    @property
+    def over(self) -> Ball:
+        """(Σ r)²/n: how much of Σ r² a better offset would take off."""
+        return self.total.square() / float(max(self.rows, 1))
+
+
+def near(mid: Array, rad: Any) -> Ball:
+    """Rationals as error-bounded floats, rounded once."""
+    found = np.asarray(to_float(np.asarray(mid)), dtype=float)
+    return Ball(found, (np.asarray(rad, dtype=float) + 2 * UNIT * np.abs(found)) * (1.0 + 8 * UNIT) + ETA)
+
+
+def grid_of(evidence: Evidence, columns: int) -> tuple[Grid, int]:
+    """The grid that the evidence names, which may be any sane one."""
+    centre, exponent = numbers(evidence, "centre"), numbers(evidence, "exponent")
+    digits = evidence["digits"]
+    if centre.shape != (columns,) or exponent.shape != (columns,) or np.any(np.abs(exponent) > _REACH):
+        raise ValueError(f"the grid needs a centre and an exponent for each of {columns} columns")
+    if digits not in _DIGITS:
+        raise ValueError(f"numbers are cut into {', '.join(map(str, _DIGITS))} digits, not {digits}")
+    return Grid(centre, exponent.astype(int)), int(digits)
+
+
+@dataclass(frozen=True)
+class MomentFit:
+    """The objective and the coefficients that the evidence names."""
+
+    objective: Objective
+    factor: float
+    coef: Array
+    intercept: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> MomentFit:
+        objective = Objective.from_dict(evidence["objective"])
+        if objective.to_dict() != evidence["objective"]:
+            raise ValueError("the objective is not written as it is read")
+        if not isinstance(objective.loss, Squared) or objective.classes is not None:
+            raise ValueError("second moments are for the squared loss")
+        inner = objective.regularizer.base if isinstance(objective.regularizer, NonNegative) else objective.regularizer
+        if not isinstance(inner, (Zero, SquaredL2, L1, ElasticMix)):
+            raise ValueError("second moments are for the penalties none, l2, l1 and elastic")  # none is ever negative
+        if objective.padding is not None or objective.offset or objective.regularizer.joint:
+            raise ValueError("second moments are for one target, without offsets of rows")
+        coef, intercept = numbers(evidence, "coef"), numbers(evidence, "intercept")
+        if coef.ndim != 2 or len(coef) != 1 or intercept.shape != (1,):
+            raise ValueError("coefficients of one target are needed")
+        return cls(objective, float(objective.loss.factor), coef, float(intercept[0]))
+
+    def bound(self, found: SecondMoments) -> tuple[Ball, Ball, Ball]:
+        """F, a bound on F − min F, and F of the null model."""
+        r, c, free = found.residuals(self.coef[0], self.intercept), self.factor, self.objective.free
+        value = r.square * c + ball(self.objective.penalty(ball(self.coef)))
+        own = found.centred() if free else found.raw()
+        null = own[-1, -1].maximum(0.0) * c + ball(self.objective.penalty(ball(np.zeros_like(self.coef))))
+        pull, rest, extra = (r.best, r.square - r.over, r.over * c) if free else (r.raw, r.square, Ball(0.0))
+        nothing = value  # F* ≥ 0
+        gaps = [nothing, self._dual(pull, rest), self._quadratic(pull, own[:-1, :-1])]
+        best = min(gaps, key=lambda g: float(g.upper) if np.isfinite(g.upper) else math.inf)
+        return value, best if best is nothing else best + extra, null
+
+    def _dual(self, pull: Ball, rest: Ball) -> Ball:
+        """Weak duality, with the residual shrunk until it is feasible."""
+        if not self.objective.strength > 0.0:
+            return Ball(np.inf)
+        V = pull.reshape(1, -1) * (2.0 * self.factor) / self.objective.strength
+        size = float(ball(self.objective.gauge(V)).upper)
+        if not math.isfinite(size):
+            return Ball(np.inf)
+        s = 1.0 if size <= 1.0 else (1.0 - 1e-12) / size
+        V = V * s
+        if not float(ball(self.objective.gauge(V)).upper) <= 1.0:
+            return Ball(np.inf)
+        lost = rest.maximum(0.0) * (Ball(1.0) - s).square() * self.factor
+        return lost + ball(self.objective.penalty_fenchel_young(ball(self.coef), V))
+
+    def _quadratic(self, pull: Ball, H: Ball) -> Ball:
+        """c·qᵀH⁻¹q, for a quadratic penalty."""
+        penalty, d = self.objective.regularizer, self.coef.shape[1]
+        penalty = penalty.base if isinstance(penalty, NonNegative) else penalty
+        if not isinstance(penalty, (Zero, SquaredL2)):
+            return Ball(np.inf)
+        q = pull
+        if isinstance(penalty, SquaredL2):
+            alpha = Ball(self.objective.strength) * penalty.factor / self.factor
+            away = ball(self.coef[0]) - (0.0 if penalty.prior is None else np.array(penalty.prior))
+            q = q - away * alpha
+            H = H + Ball(np.eye(d) * float(alpha.mid), np.eye(d) * float(alpha.rad))
+        if self.objective.signed:  # a push against the bound w ≥ 0 does not count
+            keep = ~((self.coef[0] == 0.0) & (q.upper <= 0.0))
+            q = Ball(np.where(keep, q.mid, 0.0), np.where(keep, _full(q.rad, q), 0.0))
+        return quadratic_excess(H, q) * self.factor
+
+    def admissible(self) -> list[Check]:
+        """What makes the coefficients a point of the problem."""
+        o = self.objective
+        signed = not o.signed or bool(np.all(self.coef >= 0.0))
+        return [
+            Check("no offset where none is allowed", o.fit_intercept or self.intercept == 0.0),
+            Check("no coefficient is negative where none may be", signed),
+        ]
+
+
+def quadratic_excess(H: Ball, q: Ball) -> Ball:
+    """An upper bound of qᵀH⁻¹q for every matrix and vector in the balls; infinite where none is found."""
+    d = len(q)
+    if d == 0:
+        return Ball(0.0)
+    diagonal = np.diag(H.mid)
+    if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
+        return Ball(np.inf)
+    power = np.frexp(np.sqrt(diagonal))[1]
+    scaled = Ball(np.ldexp(H.mid, -np.add.outer(power, power)), np.ldexp(_full(H.rad, H), -np.add.outer(power, power)))
+    try:
+        T = scipy.linalg.solve_triangular(np.linalg.cholesky(scaled.mid), np.eye(d), lower=True).T
+    except (np.linalg.LinAlgError, ValueError):
+        return Ball(np.inf)
+    off = dot(T.T, dot(scaled, T)) - np.eye(d)
+    epsilon = float(np.sqrt(np.square(np.asarray(off.magnitude, dtype=float)).sum()) * (1.0 + 1e-9))
+    if not epsilon < 0.5:
+        return Ball(np.inf)
+    shifted = Ball(np.ldexp(q.mid, -power), np.ldexp(_full(q.rad, q), -power) + ETA)
+    length = dot(T.T, shifted).square().sum()
+    return length / (1.0 - epsilon * 1.01)
+
+
+def _full(rad: Any, like: Ball) -> Array:
+    return np.array(np.broadcast_to(rad, like.shape))
+
+
+@register
+class MomentBound(SumKind):
+    """Claim: the squared-loss fit is within ``gap`` of the best, by sums of products alone."""
+
+    name: ClassVar[str] = "moments"
+    theorem: ClassVar[str] = "weak duality, or the exact formula for quadratics, from exact second moments"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "centre": FINITE, "exponent": WHOLE,
+                       "digits": NUMBER}  # fmt: skip
+    may: ClassVar = {"model": MODEL}
+
+    def statistic(self, evidence: Evidence) -> Moments:
+        fit = MomentFit.of(evidence)
+        return Moments(*grid_of(evidence, fit.coef.shape[1] + 1))
+
+    def conclude(self, found: SecondMoments, evidence: Evidence) -> Proof:
+        fit = MomentFit.of(evidence)
+        checks = [Check("there are rows", found.rows > 0, str(found.rows)), *fit.admissible()]
+        if not all(c.holds for c in checks):
+            return Proof({}, tuple(checks))
+        figures, check = gap_figures(*fit.bound(found), found.rows, fit.coef.shape[1], 0.0)
+        return Proof(figures, (*checks, check))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Evidence) -> str:
+        return words(figures, "exact sums over all rows", evidence.get("model"))
+
+    def details(self, figures: Mapping[str, Any]) -> str:
+        return line(figures)
+
+
+def gap_figures(
+    value: Ball, gap: Ball, null: Ball, rows: int, columns: int, least: float = -math.inf
+) -> tuple[dict[str, Figure], Check]:
+    """What every proof of a gap from sums states, as means over the rows; and whether there is a gap at all.
+
+    No objective is below ``least``.
+    """
+    finite = bool(np.isfinite(gap.upper) and np.isfinite(value.upper))
+    check = Check("the gap is bounded", finite, f"{float(gap.upper):.3g}")
+    n = float(rows)
+    if not finite:
+        none = {"bound": about(-math.inf), "gap": about(math.inf), "relative_gap": about(math.inf)}
+        return {"value": about(value / n), **none, "rows": equal(rows), "columns": equal(columns)}, check
+    bound = (value - gap) / n
+    figures = {
+        "value": about(value / n),
+        "bound": lower(bound.maximum(least) if math.isfinite(least) else bound),
+        "gap": upper(gap / n),
+        "relative_gap": upper(share_of(gap, null)),
+        **excess_of(gap, value),
+        "rows": equal(rows),
+        "columns": equal(columns),
+    }
+    return figures, check

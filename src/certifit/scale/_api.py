@@ -1,0 +1,78 @@
+"""What a user calls: fit, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from sklearn.base import clone
+
+from certifit.certificates import Certificate, Verification
+from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from certifit.scale._engine import running
+from certifit.scale._job import Job
+from certifit.scale._moments import fit_moments
+from certifit.scale._source import Source
+
+Fitter = Callable[[Job, Any], None]
+_FITTERS: dict[type, Fitter] = {
+    LinearRegression: fit_moments,
+    Ridge: fit_moments,
+    Lasso: fit_moments,
+    ElasticNet: fit_moments,
+}
+
+
+def fit(
+    estimator: Any,
+    source: Any,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    engine: Any = "local",
+    workers: int | None = None,
+    memory: int | str | None = None,
+    progress: Any = None,
+) -> Any:
+    """Fit an estimator to a table in partitions; the estimator itself is left as it is."""
+    fitter = _FITTERS.get(type(estimator))
+    if fitter is None:
+        raise TypeError(f"{type(estimator).__name__} cannot be fitted in passes over partitions.")
+    model = clone(estimator)
+    model._validate_params()
+    with job_of(source, target, features, engine, workers, memory, progress) as job:
+        fitter(job, model)
+    return model
+
+
+@contextmanager
+def job_of(
+    source: Any, target: str | None, features: Sequence[str] | None, engine: Any, workers: int | None,
+    memory: int | str | None, progress: Any, words: bool = False,
+) -> Iterator[Job]:  # fmt: skip
+    """The table, the columns and the engine, closed at the end."""
+    table = Source.of(source)
+    with running(engine, workers) as runner:
+        again = partial(running, engine, workers)
+        yield Job(table, table.plan(target, features, None, words), runner, progress, again)
+
+
+def verify(
+    fitted: Any,
+    source: Any,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    engine: Any = "local",
+    workers: int | None = None,
+    memory: int | str | None = None,
+    progress: Any = None,
+) -> Verification:
+    """Re-check the certificate of a fit on a table in partitions; a partition that was changed is named."""
+    certificate: Certificate = fitted if isinstance(fitted, Certificate) else fitted.certificate_
+    if features is None and not isinstance(fitted, Certificate):
+        features = [str(name) for name in fitted.feature_names_in_]
+    with job_of(source, target, features, engine, workers, memory, progress) as job:
+        return job.verify(certificate)
