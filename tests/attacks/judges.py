@@ -427,13 +427,19 @@ def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     """Any other coefficients are a witness: a model is at least as far from the optimum as it is from these."""
     o, rows, n = c.evidence["objective"], exact(X), len(y)
-    factor, ratio = Fraction(o["loss"]["params"].get("factor", 1.0)), o["regularizer"]["name"]
+    factor, penalty = Fraction(o["loss"]["params"].get("factor", 1.0)), o["regularizer"]
+    if penalty["name"] not in ("none", "l1", "l2"):
+        return None
+    times = Fraction(o["strength"]) * Fraction(penalty["params"].get("factor", 1.0))
+    prior = exact(penalty["params"].get("prior") or [0.0] * len(rows[0]))
 
     def total(coef: list[Fraction], b: Fraction) -> Fraction:
         found = sum(factor * (Fraction(float(t)) - sum(p * q for p, q in zip(row, coef)) - b) ** 2
                     for row, t in zip(rows, y))  # fmt: skip
-        size = sum(abs(v) for v in coef) if ratio == "l1" else sum(v * v for v in coef)
-        return found + Fraction(o["strength"]) * (size if ratio in ("l1", "l2") else 0)
+        if penalty["name"] == "none":
+            return found
+        l1 = penalty["name"] == "l1"
+        return found + times * sum(abs(v) if l1 else (v - p) ** 2 for v, p in zip(coef, prior))
 
     coef, b = exact(c.evidence["coef"])[0], exact(c.evidence["intercept"])[0]
     mine = total(coef, b)

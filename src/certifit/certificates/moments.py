@@ -57,7 +57,8 @@ class Moments(Statistic):
         self.sums = Products(Side(np.append(1, grid.exponent), digits, 2 * UNIT, exact))
 
     def add(self, block: Block) -> None:
-        assert block.y is not None
+        if block.y is None or block.y.dtype.kind not in "biuf":
+            raise ValueError("the target must hold numbers")
         rows = np.empty((len(self.grid.centre) + 1, block.rows))
         rows[0] = 1.0
         np.subtract(block.X, self.grid.centre[:-1, None], out=rows[1:-1])
