@@ -19,7 +19,6 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
-from certifit._types import Array
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
 from certifit.certificates._figures import about as about
@@ -28,6 +27,7 @@ from certifit.certificates._figures import lower as lower
 from certifit.certificates._figures import roughly as roughly
 from certifit.certificates._figures import upper as upper
 from certifit.certificates._formulas import assumed
+from certifit.certificates._plain import plain, tidy, to_json, to_python
 from certifit.certificates._schema import Form, check_form
 
 
@@ -405,8 +405,8 @@ class Certificate:
             "claim": self.claim,
             "theorem": self.theorem,
             "holds": self.holds,
-            "figures": {k: _plain(v) for k, v in self.figures.items()},
-            "evidence": {k: _plain(v) for k, v in self.evidence.items()},
+            "figures": {k: to_json(v) for k, v in self.figures.items()},
+            "evidence": {k: to_json(v) for k, v in self.evidence.items()},
             "assumes": list(self.assumes),
             "digests": dict(self.digests),
             "rigor": self.rigor,
@@ -423,8 +423,8 @@ class Certificate:
                 claim=record["claim"],
                 theorem=record["theorem"],
                 holds=bool(record["holds"]),
-                figures={k: _rich(v) for k, v in record["figures"].items()},
-                evidence={k: _rich(v) for k, v in record["evidence"].items()},
+                figures={k: to_python(v) for k, v in record["figures"].items()},
+                evidence={k: to_python(v) for k, v in record["evidence"].items()},
                 assumes=tuple(record["assumes"]),
                 digests=dict(record["digests"]),
                 rigor=record.get("rigor", "float"),
@@ -518,11 +518,6 @@ def kind_named(name: str) -> Kind:
     return _KINDS[name]
 
 
-def tidy(evidence: Evidence) -> dict[str, Any]:
-    """Evidence in plain types, without the fields that are None."""
-    return {k: plain(v) for k, v in evidence.items() if v is not None}
-
-
 def written(
     kind: Kind,
     evidence: Evidence,
@@ -553,60 +548,3 @@ def written(
         about=about,
         region=proof.region if proof.holds else None,
     )
-
-
-def plain(v: Any) -> Any:
-    """The same value in Python's and NumPy's own types, arrays read-only; anything else is refused."""
-    if v is None or type(v) in (bool, int, float, str):
-        return v
-    if isinstance(v, np.ndarray):
-        return _frozen(v)
-    if isinstance(v, np.generic):
-        return plain(np.generic.item(v))
-    if isinstance(v, str):
-        return str.__str__(v)  # not str(v), which asks the other class
-    if isinstance(v, (int, float)):
-        return int.__int__(v) if isinstance(v, int) else float.__float__(v)
-    if isinstance(v, (list, tuple)):
-        parts = [plain(x) for x in v]
-        return tuple(parts) if isinstance(v, tuple) else parts
-    if isinstance(v, Mapping):
-        return {str.__str__(k): plain(x) for k, x in v.items()}
-    raise TypeError(f"a certificate holds numbers, words, lists and arrays, not {type(v).__name__}")
-
-
-def _frozen(v: Array) -> Array:
-    """A read-only array of NumPy's own class: floats as float64, objects as plain values."""
-    settled = v.dtype.kind in "biuU" or v.dtype == np.float64
-    if settled and type(v) is np.ndarray and not v.flags.writeable:
-        return v
-    copy: Array = np.array(v, dtype=float) if v.dtype.kind == "f" else np.array(v)
-    if copy.dtype.kind == "O":
-        copy.ravel()[:] = [plain(x) for x in copy.ravel()] if copy.ndim else plain(copy.item())
-    copy.flags.writeable = False
-    return copy
-
-
-def _plain(v: Any) -> Any:
-    """NumPy and non-finite values in JSON's words."""
-    if isinstance(v, np.ndarray):
-        return {"array": _plain(v.tolist()), "dtype": str(v.dtype), "shape": list(v.shape)}
-    if isinstance(v, np.generic):
-        return _plain(v.item())
-    if isinstance(v, (list, tuple)):
-        return [_plain(x) for x in v]
-    if isinstance(v, float) and not math.isfinite(v):
-        return {"float": repr(v)}
-    return v
-
-
-def _rich(v: Any) -> Any:
-    """The inverse of `_plain`."""
-    if isinstance(v, dict) and "array" in v:
-        array = np.array(_rich(v["array"]), dtype=v["dtype"] if v["dtype"] != "object" else object)
-        return _frozen(array.reshape(v["shape"]))
-    if isinstance(v, dict) and set(v) == {"float"}:
-        return float(v["float"])
-    if isinstance(v, list):
-        return [_rich(x) for x in v]
-    return v

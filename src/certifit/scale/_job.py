@@ -12,7 +12,8 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.certificates import Certificate
-from certifit.certificates._record import Check, Verification, kind_named, proved, tidy, written
+from certifit.certificates._plain import tidy
+from certifit.certificates._record import Check, Verification, kind_named, proved, written
 from certifit.certificates._tree import Tree
 from certifit.certificates.sums import Block, Fingerprint, Grid, NotFiniteError, Statistic, SumKind
 from certifit.exceptions import ChangedDataError, TableError
