@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import sklearn.model_selection
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
+from sklearn.model_selection import cross_val_predict as _theirs
 from sklearn.utils import indexable
 
 from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
@@ -105,7 +105,7 @@ def cross_val_predict(
             if isinstance(found, Run):
                 return _in_order(found, [test for _, test in drawn], method)
     options = {"n_jobs": n_jobs, "verbose": verbose, "params": params, "pre_dispatch": pre_dispatch, "method": method}
-    theirs: Array = sklearn.model_selection.cross_val_predict(estimator, X, y, groups=groups, cv=drawn, **options)
+    theirs: Array = _theirs(estimator, X, y, groups=groups, cv=drawn, **options)
     return theirs
 
 

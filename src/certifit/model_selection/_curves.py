@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sklearn.model_selection
 from sklearn import get_config
 from sklearn.base import is_classifier
+from sklearn.model_selection import learning_curve as _learning_curve
+from sklearn.model_selection import validation_curve as _validation_curve
 from sklearn.utils import indexable
 
 from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
@@ -117,7 +118,7 @@ def learning_curve(
     """
     drawn, judged, _ = _folds(estimator, X, y, cv, groups)
     given = {"groups": groups, "train_sizes": train_sizes, "cv": drawn, "scoring": scoring} | options
-    sizes, train, test, *times = sklearn.model_selection.learning_curve(estimator, X, y, **given)
+    sizes, train, test, *times = _learning_curve(estimator, X, y, **given)
     return Curve("training rows", sizes, train, test, judged / sizes, tuple(times))
 
 
@@ -173,5 +174,5 @@ def validation_curve(
     """
     drawn, _, share = _folds(estimator, X, y, cv, groups)
     given = {"param_name": param_name, "param_range": param_range, "groups": groups, "cv": drawn, "scoring": scoring}
-    train, test = sklearn.model_selection.validation_curve(estimator, X, y, **(given | options))
+    train, test = _validation_curve(estimator, X, y, **(given | options))
     return Curve(param_name, np.asarray(list(param_range)), train, test, np.full(len(test), share))

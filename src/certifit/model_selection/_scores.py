@@ -47,7 +47,7 @@ def _r2(y: Array, p: Array, w: Weights, classes: Array | None) -> Array:
     centre = np.average(y, axis=0, weights=w)
     total = np.square(y - centre) if w is None else w * np.square(y - centre)
     left, total = _squares(y, p, w), np.sum(total)
-    if total == 0:  # scikit-learn's convention for equal values
+    if total == 0 or np.all(y == y[0]):  # scikit-learn's convention for equal values
         return np.where(left == 0, 1.0, 0.0)
     return 1.0 - left / total
 
@@ -106,7 +106,7 @@ def _all(y: Array, classes: Array | None) -> bool:
 
 
 QUICK: Mapping[str, Quick] = {
-    "r2": Quick(_r2),
+    "r2": Quick(_r2, suits=lambda y, c: len(y) > 1),
     "neg_mean_squared_error": Quick(lambda y, p, w, c: -_mse(y, p, w)),
     "neg_root_mean_squared_error": Quick(lambda y, p, w, c: -np.sqrt(_mse(y, p, w))),
     "neg_mean_absolute_error": Quick(lambda y, p, w, c: -_mean(np.abs(p - y), w)),
