@@ -60,6 +60,7 @@ def ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     points = _points(model, grid, "fit_intercept", model.fit_intercept)
     require(all(isinstance(p.other, bool) for p in points), "fit_intercept is no truth value")
     read = read_table(table)
+    require(read.y.ndim == 1 or read.y.shape[1] > 1, "one target in two dimensions is fitted fold by fold")
     targets = replace(read, y=read.y.reshape(read.n, -1))
 
     def scores(fit_intercept: bool, where: Sequence[int]) -> Iterator[Answers]:

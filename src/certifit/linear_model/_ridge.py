@@ -30,7 +30,7 @@ from certifit.solvers.gradient_descent import descend
 
 _DIRECT = {"auto", "cholesky", "qr", "svd"}
 _ITERATIVE = {"lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
-"""scikit-learn's iterative methods: their optimum is found by LSMR for sparse X and directly for dense X."""
+"""scikit-learn's iterative methods: their optimum is found as "auto" finds it."""
 _WIDE = 1.5  # columns a row beyond which digits of single coefficients are not proved
 
 
@@ -53,7 +53,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     solver : {"auto", "cholesky", "qr", "svd", "lsqr", "sparse_cg", "sag", "saga", "lbfgs", "gradient_descent"}
         "auto" takes Cholesky where the condition number allows it and QR with refinement where not; the n × n form
         when there are more columns than rows; LSMR for large sparse X. scikit-learn's iterative solvers ("lsqr" to
-        "lbfgs") lead to the same optimum: LSMR for sparse X, "auto" for dense. ``solver_`` says what was used.
+        "lbfgs") lead to the same optimum, as "auto" finds it. ``method_`` says what was used.
     positive : bool, default=False
         Require w ≥ 0.
     prior : (d,) or (t, d) array, default=None
@@ -69,6 +69,9 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_iter_ : (t,) array
         Iterations per target (1 for the closed forms).
     solver_ : str
+        The solver that was asked for; what was used in place of "auto".
+    method_ : str
+        What was used: "cholesky", "dual cholesky", "qr", "svd", "lsmr", ...
     certificate_ : Certificate
         The gap to the best possible fit by weak duality (or, where that is sharper, by the exact formula).
 
@@ -140,10 +143,13 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 prior=prior,
                 fit_intercept=self.fit_intercept,
                 positive=self.positive,
-                method=self._method(X),
+                method=self.solver if self.solver in _DIRECT else "auto",
             )
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
-        self.solver_ = solution.stats["method"]
+        if Y.shape[1] == 1:  # as scikit-learn: one column counts as one target
+            self.coef_: Array = np.ravel(self.coef_)
+        self.method_ = solution.stats["method"]
+        self.solver_ = self.solver if self.solver in _ITERATIVE else self.method_
         self.n_iter_ = np.broadcast_to(solution.stats.get("n_iter", 1), (Y.shape[1],)).copy()
         self.trace_ = solution.trace
         self._promise_certificates(partial(self._prove, X, y, sample_weight, alpha, prior), X, y, sample_weight)
@@ -159,14 +165,11 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "'lbfgs', or set `positive=False`."
             )
 
-    def _method(self, X: Any) -> str:
-        if self.solver in _DIRECT:
-            return self.solver
-        return "lsmr" if issparse(X) and not self.positive else "auto"
-
     def _read_penalty(self, targets: int, columns: int) -> tuple[Array, Array | None]:
         alpha = np.asarray(self.alpha, dtype=float)
-        if alpha.ndim > 1 or alpha.size not in (1, targets) or not np.all(np.isfinite(alpha)) or np.any(alpha < 0):
+        if alpha.ndim == 1 and alpha.size not in (1, targets):
+            raise ValueError(f"Number of targets and number of penalties do not correspond: {alpha.size} != {targets}")
+        if alpha.ndim > 1 or not np.all(np.isfinite(alpha)) or np.any(alpha < 0):
             raise ValueError(
                 f"alpha must be one number ≥ 0, or one per target ({targets}); got an array of shape {alpha.shape}."
             )
