@@ -99,6 +99,14 @@ class Certified:
         self.__dict__.pop("_certificates", None)
         self.__dict__.pop("_withheld", None)
 
+    def _take_certificates(self, other: Certified) -> None:
+        """Called where another model, fitted to the same data, is the answer: its proofs are ours."""
+        for name in ("_promise", "_certificates", "_withheld"):
+            self.__dict__.pop(name, None)
+            if name in other.__dict__:
+                self.__dict__[name] = other.__dict__[name]
+        self.__dict__.pop("_looked", None)
+
     def _withhold_certificates(self, reason: str) -> None:
         """Called by `partial_fit`: the data are not kept, so nothing can be proved; ``reason`` says what to do."""
         self._promise = None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sklearn.exceptions
 from sklearn.utils import _safe_indexing
+from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import _check_partial_fit_first_call, _ovr_decision_function
@@ -43,6 +44,8 @@ __all__ = [
     "check_y",
     "num_samples",
     "ovr_decision_function",
+    "routed",
+    "routing_enabled",
     "safe_indexing",
     "safe_split",
 ]
@@ -108,3 +111,19 @@ def safe_split(estimator: object, X: Any, y: Any, rows: object, train_rows: obje
 def check_method_params(X: object, params: Any, rows: object = None) -> dict[str, Any]:
     """The share of a fold of what goes to ``fit`` (weights and the like)."""
     return dict(_check_method_params(X, params, rows))
+
+
+def routing_enabled() -> bool:
+    """Whether metadata routing is on: models that hand metadata on behave differently then."""
+    return bool(_routing_enabled())
+
+
+def routed(model: object, method: str, params: dict[str, Any], **known: Any) -> Any:
+    """What goes to each part of a model that hands metadata on, ``found.<part>.<method>``; empty without routing.
+
+    ``params`` are allowed with metadata routing only, ``known`` (weights) always, with scikit-learn's message.
+    """
+    _raise_for_params(params, model, method)
+    if not routing_enabled():
+        return process_routing(model, method)
+    return process_routing(model, method, **known, **params)

@@ -135,8 +135,8 @@ class Objective:
 
     @property
     def machines(self) -> tuple[tuple[int, int | None], ...]:
-        """(positive class, negative class or None for the rest) of each ±1 machine, in scikit-learn's order."""
-        if self.classes is None or self.loss.targets != "sign":
+        """(positive class, negative class or None for the rest) of each machine for ±1, in scikit-learn's order."""
+        if self.classes is None or self.loss.targets == "class":
             return ()
         k = len(self.classes)
         if k == 2:

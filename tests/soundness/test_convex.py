@@ -67,7 +67,7 @@ FAMILIES = {
     "ElasticNet": _regression(lambda r: ElasticNet(_strength(r), l1_ratio=float(r.uniform(0.1, 0.9)), tol=_loose(r))),
     "LogisticRegression": _classes(lambda r: LogisticRegression(C=_strength(r), tol=_loose(r))),
     "softmax": _classes(lambda r: LogisticRegression(C=_strength(r), tol=_loose(r)), 3),
-    "logistic l1": _classes(lambda r: LogisticRegression(penalty="l1", C=_strength(r), tol=_loose(r))),
+    "logistic l1": _classes(lambda r: LogisticRegression(l1_ratio=1.0, C=_strength(r), tol=_loose(r))),
     "LinearSVC hinge": _classes(lambda r: LinearSVC(loss="hinge", C=_strength(r), tol=_loose(r))),
     "LinearSVC": _classes(lambda r: LinearSVC(C=_strength(r), tol=_loose(r)), 3),
     "SVC linear": _classes(lambda r: SVC(kernel="linear", C=_strength(r), tol=_loose(r))),

@@ -216,6 +216,10 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             raise ValueError("The basis gave NaN or infinity: it does not suit these rows.")
         return Phi
 
+    def _level(self) -> float:
+        """The slope at which the evidence counts as level."""
+        return self.tol
+
     def _search(self, data: Spectral, y: Array, weight: Array | None) -> Solution:
         variance = float(weighted_mean((y - weighted_mean(y, weight)) ** 2, weight))
         alpha = self.noise_precision or self.alpha_init or 1.0 / (variance + np.finfo(float).eps)
@@ -223,7 +227,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         free = (self.noise_precision is None, self.weight_precision is None)
         hyper = Hyper(self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)
         start = float(alpha), float(lam)
-        return maximise_evidence(data, hyper, start, free, self.tol, self.max_iter, self.time_budget)
+        return maximise_evidence(data, hyper, start, free, self._level(), self.max_iter, self.time_budget)
 
     def _name(self, data: Spectral, found: Solution, offset: Array, middle: float) -> None:
         alpha, lam = found.value.alpha, found.value.lam

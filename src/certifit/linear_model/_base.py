@@ -86,7 +86,7 @@ def surely(model: Any, X: MatrixLike, limit: float = 0.0) -> Array:
     region = region_of(model)
     if region is None:
         return np.zeros(X.shape[0], dtype=bool)
-    return region.rows(X, dense(model.coef_), model.intercept_, np.asarray(now, dtype=float), limit)
+    return region.rows(X, np.atleast_2d(dense(model.coef_)), model.intercept_, np.asarray(now, dtype=float), limit)
 
 
 def region_of(model: Any) -> Certain | None:

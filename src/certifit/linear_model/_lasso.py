@@ -45,7 +45,7 @@ _CONSTRAINTS: dict[str, Any] = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
 }
 
-_UNFIT = "The numbers in X or y are too large or too small to square: divide the columns by their spread first."
+UNFIT = "The numbers in X or y are too large or too small to square: divide the columns by their spread first."
 
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -93,7 +93,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
         """`fit`, given the Gram matrix of the weighted, centred columns if somebody knows it."""
         self._validate_params()
-        X, y, weights = read_regression(self, X, y, _scalar_is_none(sample_weight))
+        X, y, weights = read_regression(self, X, y, scalar_is_none(sample_weight))
         design, Y = as_design(X), y.reshape(len(y), -1)
         if not np.isscalar(self.precompute) and np.shape(self.precompute) != (X.shape[1],) * 2:
             raise ValueError(f"precompute must be a bool or a Gram matrix of shape {(X.shape[1],) * 2}.")
@@ -107,10 +107,10 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 tasks = [Task(objective, design, Y[:, t], weights) for t in range(Y.shape[1])]
                 parts = [self._one(task, begin, gram) for task, begin in zip(tasks, starts)]
         except FloatingPointError:
-            raise ValueError(_UNFIT) from None
+            raise ValueError(UNFIT) from None
         value = np.array([p.value[0] for p in parts]), np.array([p.value[1] for p in parts])
         if not all(np.all(np.isfinite(v)) for v in value):
-            raise ValueError(_UNFIT)
+            raise ValueError(UNFIT)
         name_coefficients(self, value, y.ndim, X.dtype.type)
         gaps = np.array([p.stats["gap"] for p in parts], dtype=X.dtype)
         single = Y.shape[1] == 1
@@ -120,9 +120,9 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
         self.solver_ = parts[0].stats["method"]
         self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
-        _warn_if_short(self, parts)
+        warn_if_short(self, parts)
         scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
-        weights = _scalar_is_none(sample_weight)
+        weights = scalar_is_none(sample_weight)
         self._promise_certificates(partial(self._prove, X, y, weights, scales), X, y, weights)
         return self
 
@@ -182,12 +182,12 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _scalar_is_none(sample_weight: Any) -> Any:
+def scalar_is_none(sample_weight: Any) -> Any:
     """One number for all rows is the same as none (weights enter through their shares)."""
     return None if sample_weight is None or isinstance(sample_weight, Real) else sample_weight
 
 
-def _warn_if_short(model: Any, parts: list[Solution]) -> None:
+def warn_if_short(model: Any, parts: list[Solution]) -> None:
     worst = max(parts, key=lambda p: p.stats["relative_gap"])
     share = worst.stats["relative_gap"]
     if worst.converged or share <= max(model.tol, 1e-9):

@@ -207,14 +207,18 @@ def _grid(
         return grid
     if not (isinstance(alphas, (int, np.integer)) and alphas >= 1):
         raise ValueError(f"alphas must be a positive number of strengths or an array of them, got {alphas!r}.")
-    if not 0.0 < eps <= 1.0:
-        raise ValueError(f"eps must lie in (0, 1], got {eps}.")
+    return strength_grid(Columns.of(design, weights, False), y, int(alphas), eps, ratio, positive)
+
+
+def strength_grid(columns: Columns, y: Array, count: int, eps: float, ratio: float, positive: bool = False) -> Array:
+    """``count`` strengths, evenly spaced in the logarithm, from the smallest that leaves nothing in the model."""
+    if not eps > 0.0:
+        raise ValueError(f"eps must be above 0, got {eps}.")
     if ratio == 0.0:
         raise ValueError("With l1_ratio=0 no strength is the largest useful one: give the alphas.")
-    columns = Columns.of(design, weights, False)
-    root = 1.0 if columns.root is None else columns.root.reshape(-1, *[1] * (y.ndim - 1))
-    q = columns.correlate(root * y)
-    reach = (np.maximum(q, 0.0) if positive else np.abs(q)) if y.ndim == 1 else np.sqrt(np.sum(q * q, axis=1))
+    targets = [columns.target(y[:, t])[0] for t in range(y.shape[1])] if y.ndim > 1 else [columns.target(y)[0]]
+    q = columns.correlate(np.stack(targets, axis=1))
+    reach = np.maximum(q[:, 0], 0.0) if positive else np.sqrt(np.sum(q * q, axis=1))
     top = float(np.max(reach, initial=0.0)) / (columns.total * ratio)
-    top = max(top, float(np.finfo(float).resolution))
-    return np.geomspace(top, top * eps, int(alphas))
+    least = float(np.finfo(float).resolution)
+    return np.full(count, least) if top <= least else np.geomspace(top, top * eps, count)

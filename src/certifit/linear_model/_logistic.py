@@ -33,6 +33,7 @@ from certifit.linear_model._base import (
     surely,
 )
 from certifit.linear_model._folds import logistic_answers
+from certifit.linear_model._logistic_words import SHORT, speak_of_penalty
 from certifit.losses import Asymmetric, Logistic, Softmax
 from certifit.objective import Objective, names_of
 from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
@@ -67,7 +68,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     class_weight : dict or "balanced", default=None
     solver : str, default="auto"
         "auto" or "newton"; scikit-learn's names are accepted and lead to the same optimum.
-    max_iter : int ≥ 1, default=100
+    max_iter : int ≥ 0, default=100
     warm_start : bool, default=False
     dual, intercept_scaling, random_state, verbose, n_jobs :
         Accepted so that scikit-learn's calls work; without effect.
@@ -118,7 +119,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "random_state": ["random_state"],
         "solver": [StrOptions({"auto", "newton", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "verbose": "no_validation",
         "warm_start": ["boolean"],
         "n_jobs": "no_validation",
@@ -184,6 +185,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
+        speak_of_penalty(self)
         X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
@@ -242,15 +244,19 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
         start = (dense(self.coef_).astype(float), self.intercept_.astype(float)) if warm else None
         options = Options(self.tol**2 / 10, self.max_iter, self.time_budget, self.trace)
-        solution = solve_smooth(task, options, start, ask_existence=True)
+        if self.max_iter == 0 and start is None:
+            solution = _no_step(task)
+        else:
+            solution = solve_smooth(task, options, start, ask_existence=True)
         if not _looks_finite(solution, task.design.X):
             used = np.flatnonzero(task.s > 0)
             self._refuse_separable(task.design.X[used], y[used])
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
             left = solution.stats["relative_gap"]
+            said = SHORT.get(self.solver, "").format(self.max_iter)
             warnings.warn(
-                f"Stopped by {solution.status} with about {left:.1e} of the null model left to gain; certificate_ has "
-                "the proved figure.",
+                f"{said}Stopped by {solution.status} with about {left:.1e} of the null model left to gain; "
+                "certificate_ has the proved figure.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -318,7 +324,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
 
     def predict(self, X: MatrixLike) -> Array:
         """The likelier class (two classes: the second where its probability exceeds the threshold)."""
-        return _labels(self.decision_function(X), self.classes_, self.threshold_)
+        cut = getattr(self, "threshold_", None)  # coefficients may have been set by hand, as scikit-learn allows
+        return _labels(self.decision_function(X), self.classes_, self._cut() if cut is None else cut)
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Probabilities of the classes, in the order of ``classes_``."""
@@ -380,6 +387,13 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _no_step(task: Task) -> Solution:
+    """Zeros: where a fit begins, for those who ask for no iteration."""
+    W, b = np.zeros((task.outputs, task.design.shape[1])), np.zeros(task.outputs)
+    stats = {"n_iter": 0, "method": "none", "gap": np.inf, "target": 0.0, "relative_gap": 1.0, "exists": True}
+    return Solution((W, b), "max_iter", stats)
 
 
 def _looks_finite(solution: Solution, X: Any) -> bool:

@@ -8,6 +8,8 @@ from certifit._passing import pass_on
 from certifit.preprocessing._correlation_filter import CorrelationFilter
 from certifit.preprocessing._encodings import Factored, OneHot, Thermometer
 from certifit.preprocessing._polynomial import PolynomialBasis
+from certifit.preprocessing._polynomial_features import PolynomialFeatures
+from certifit.preprocessing._scaler import StandardScaler
 from certifit.preprocessing._scaling import ColumnTransforms, PadOnes, Standardizer
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "OneHot",
     "PadOnes",
     "PolynomialBasis",
+    "PolynomialFeatures",
+    "StandardScaler",
     "Standardizer",
     "Thermometer",
 ]

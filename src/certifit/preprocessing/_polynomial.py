@@ -99,12 +99,16 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names such as ``"a^2 b"``."""
         check_is_fitted(self)
-        names = names_in(self, input_features)
-        words = []
-        for powers in self.powers_:
-            parts = [f"{names[j]}^{p}" if p > 1 else str(names[j]) for j, p in enumerate(powers) if p]
-            words.append(" ".join(parts) or "1")
-        return np.array(words, dtype=object)
+        return monomial_names(self.powers_, names_in(self, input_features))
+
+
+def monomial_names(exponents: Array, names: Array) -> Array:
+    """Names such as ``"a^2 b"`` from exponents (m, d) and names of columns."""
+    words = []
+    for powers in exponents:
+        parts = [f"{names[j]}^{p}" if p > 1 else str(names[j]) for j, p in enumerate(powers) if p]
+        words.append(" ".join(parts) or "1")
+    return np.array(words, dtype=object)
 
 
 def dimension(columns: int, degree: int, interaction_only: bool = False) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 
 from certifit._types import Array
 from certifit.design import FoldMoments, FoldTable, as_design
@@ -35,7 +36,7 @@ class LassoFolds:
     Parameters
     ----------
     table : FoldTable
-        Dense and finite rows, one target.
+        Finite rows, one target; sparse rows are solved fold by fold.
     fit_intercept : bool, default=True
 
     Examples
@@ -55,7 +56,7 @@ class LassoFolds:
         self.table, self.fit_intercept = table, fit_intercept
         d, rows = table.X.shape[1], min(len(train) for train, _ in table.folds)
         self.data: FoldMoments | None = None
-        if d <= min(_LARGEST, rows):
+        if d <= min(_LARGEST, rows) and not issparse(table.X):
             self.data = FoldMoments(replace(table, y=table.y[:, None]), fit_intercept, side_by_side)
 
     def paths(

@@ -9,7 +9,8 @@ all columns. With the residual R = Y − AW and Q = AᵀR, the dual point is c R
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from certifit.solvers._status import worst
 _MEMORY = 5  # iterates that an extrapolation uses
 _SWEEPS = 200  # rounds of so many sweeps at most before the columns are looked at again
 _ROUNDS = 1000
+_NEWTON = 300  # unknowns up to which the last digits are found by Newton's method
 _GROWTH = 100  # columns that may join at once (or as many as are in use)
 
 
@@ -60,6 +62,8 @@ def solve_multitask(
     fit_intercept: bool = True,
     tol: float = 1e-4,
     start: Array | None = None,
+    max_iter: int = _ROUNDS,
+    polish: bool = False,
 ) -> Solution:
     r"""Fit for each α of ``strengths`` (largest first is fastest), Λ₁ = αρS and Λ₂ = α(1−ρ)S with S = Σ sᵢ.
 
@@ -74,11 +78,16 @@ def solve_multitask(
     tol : float, default=1e-4
         Stop when the duality gap is at most tol times the objective at W = 0.
     start : (t, d) array, default=None
+    max_iter : int ≥ 1, default=1000
+        Looks at all columns, for each strength.
+    polish : bool, default=False
+        End with Newton steps on the columns in use, where these are few: the optimum to rounding.
 
     Returns
     -------
     Solution
-        ``value`` = (coef (k, t, d), intercept (k, t)); ``stats`` holds ``gap`` and ``n_iter`` per strength.
+        ``value`` = (coef (k, t, d), intercept (k, t)); ``stats`` holds ``gap``, ``relative_gap`` and ``n_iter`` per
+        strength.
 
     Examples
     --------
@@ -94,17 +103,19 @@ def solve_multitask(
         design, Y, weights = Design(design.X[keep]), Y[keep], weights[keep]
     columns = Columns.of(design, weights, fit_intercept)
     parts = [columns.target(np.asarray(Y[:, t], dtype=float)) for t in range(Y.shape[1])]
-    task = _Blocks(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol)
+    task = _Blocks(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol, max_iter)
     W = np.zeros((design.shape[1], Y.shape[1])) if start is None else np.array(start, dtype=float).T
     runs = []
     for alpha in np.asarray(strengths, dtype=float):
-        runs.append(task.solve(W, float(alpha)))
+        runs.append(task.solve(W, float(alpha), polish))
         W = runs[-1].state.W
     W_all = np.array([r.state.W.T for r in runs])
     centre = np.array([p[1] for p in parts])
     intercept = np.zeros(W_all.shape[:2]) if columns.mean is None else centre - W_all @ columns.mean
+    gaps = np.array([r.state.gap for r in runs])
     stats = {
-        "gap": np.array([r.state.gap for r in runs]) / columns.total,
+        "gap": gaps / columns.total,
+        "relative_gap": gaps / task.null if task.null > 0.0 else np.zeros(len(gaps)),
         "n_iter": np.array([r.state.number for r in runs]),
         "method": "block coordinate descent",
     }
@@ -125,8 +136,8 @@ class _Look(NamedTuple):
 
 
 class _Blocks:
-    def __init__(self, columns: Columns, targets: Array, ratio: float, tol: float) -> None:
-        self.columns, self.targets, self.ratio = columns, targets, ratio
+    def __init__(self, columns: Columns, targets: Array, ratio: float, tol: float, rounds: int) -> None:
+        self.columns, self.targets, self.ratio, self.rounds = columns, targets, ratio, rounds
         self.null = 0.5 * float(np.sum(targets * targets))
         self.tol = tol * self.null
 
@@ -134,7 +145,7 @@ class _Blocks:
         total = self.columns.total
         return _Rows(alpha * self.ratio * total / scale, alpha * (1.0 - self.ratio) * total / scale**2)
 
-    def solve(self, W: Array, alpha: float) -> Run:
+    def solve(self, W: Array, alpha: float, polish: bool) -> Run:
         """Coefficients (d, t) for one strength; an iteration looks at all columns and descends on some of them."""
         everything = self.penalty(alpha, np.ones(len(W)))
 
@@ -159,7 +170,28 @@ class _Blocks:
                 return "converged"
             return "precision" if after.gap >= after.last and after.number > 20 else ""
 
-        return drive(look(W, 1, np.inf), advance, finished, _ROUNDS, check_start=True)
+        run = drive(look(W, 1, np.inf), advance, finished, self.rounds, check_start=True)
+        return replace(run, state=self._polish(run.state, alpha, look)) if polish else run
+
+    def _polish(self, at: _Look, alpha: float, look: Callable[[Array, int, float], _Look]) -> _Look:
+        """Newton's method on the rows in use, where the penalty is smooth, as long as the whole gap falls."""
+        used, t = np.flatnonzero(np.any(at.W != 0.0, axis=1)), at.W.shape[1]
+        if not 0 < len(used) * t <= _NEWTON:
+            return at
+        block = self.columns.gather(used)
+        G, penalty = block.cross(block), self.penalty(alpha, block.scale)
+        for _ in range(5):
+            V = at.W[used] * block.scale[:, None]
+            step = _newton_step(G, block.correlate(at.R), V, penalty)
+            if step is None:
+                return at
+            W = at.W.copy()
+            W[used] = (V - step) / block.scale[:, None]
+            after = look(W, at.number, at.last)
+            if not after.gap < at.gap:
+                return at
+            at = after
+        return at
 
     def _columns(self, W: Array, Q: Array, l1: Array) -> Array:
         """Rows in use, and the columns that ask most to join."""
@@ -170,6 +202,22 @@ class _Blocks:
         if len(wanted) > limit:
             wanted = wanted[np.argpartition(-share[wanted], limit)[:limit]]
         return np.union1d(np.flatnonzero(used), wanted)
+
+
+def _newton_step(G: Array, Q: Array, V: Array, penalty: _Rows) -> Array | None:
+    """Hessian⁻¹ gradient of the objective at rows V, none of which is zero; None where that cannot be had."""
+    (k, t), size = V.shape, np.sqrt(np.sum(V * V, axis=1))
+    unit = V / size[:, None]
+    H = np.kron(G, np.eye(t))
+    for j in range(k):
+        at = slice(j * t, (j + 1) * t)
+        H[at, at] += penalty.l1[j] / size[j] * (np.eye(t) - np.outer(unit[j], unit[j])) + penalty.l2[j] * np.eye(t)
+    gradient = penalty.l1[:, None] * unit + penalty.l2[:, None] * V - Q
+    try:
+        step = np.linalg.solve(H, gradient.ravel()).reshape(k, t)
+    except np.linalg.LinAlgError:
+        return None
+    return step if np.all(np.isfinite(step)) else None
 
 
 def _descend(G: Array, Q: Array, V: Array, penalty: _Rows, tol: float, R: Array) -> None:

@@ -1,0 +1,130 @@
+"""Bayesian ridge regression under scikit-learn's name and with its parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._sklearn import Interval
+from certifit.bayes._linear import BayesianLinearRegression
+
+_POSITIVE, _NOT_NEGATIVE = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
+_LEVEL = 1e-8  # slope of the log evidence, per row, at which it counts as level
+
+
+class BayesianRidge(BayesianLinearRegression):
+    r"""Ridge regression whose noise and prior precision have the largest evidence.
+
+    .. math:: y = w^\top x + b + \varepsilon, \quad \varepsilon \sim N(0, 1/\alpha), \quad w \sim N(0, I/\lambda),
+              \qquad \hat\alpha, \hat\lambda = \arg\max\ p(y \mid \alpha, \lambda)\,p(\alpha)\,p(\lambda)
+
+    `BayesianLinearRegression` on the columns themselves. scikit-learn stops when coefficients change by less than
+    ``tol``; here the evidence is followed until it is level, and the certificate says how level.
+
+    Parameters
+    ----------
+    max_iter : int ≥ 1, default=300
+    tol : float > 0, default=1e-3
+        Values below 1e-8 ask for a smaller slope of the log evidence per row than 1e-8.
+    alpha_1, alpha_2, lambda_1, lambda_2 : float ≥ 0, default=1e-6
+        Shape and rate of the Gamma priors on α and λ.
+    alpha_init, lambda_init : float ≥ 0, default=None
+        Where the steps start: 1/Var(y) and 1.
+    compute_score : bool, default=False
+        Keep the log evidence of every step in ``scores_``.
+    fit_intercept : bool, default=True
+    copy_X, verbose :
+        Accepted so that scikit-learn's calls work, without effect.
+
+    Attributes
+    ----------
+    coef_, intercept_, alpha_, lambda_, sigma_, n_iter_, X_offset_ : as in `BayesianLinearRegression`
+    scores_ : (n_iter_ + 1,) array
+    X_scale_ : (d,) array
+        Ones.
+    certificate_ : Certificate
+        The gap of the coefficients as ridge regression with penalty λ/α; the second one is about the evidence.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), np.array([0.0, 1.0, 2.0])
+    >>> model = BayesianRidge().fit(X, y)
+    >>> model.predict([[1.0, 1.0]]).round(6), model.certificate_.holds
+    (array([1.]), True)
+    """
+
+    basis = None
+    noise_precision = None
+    weight_precision = None
+    trace = False
+    time_budget = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [_POSITIVE],
+        "alpha_1": [_NOT_NEGATIVE],
+        "alpha_2": [_NOT_NEGATIVE],
+        "lambda_1": [_NOT_NEGATIVE],
+        "lambda_2": [_NOT_NEGATIVE],
+        "alpha_init": [None, _NOT_NEGATIVE],
+        "lambda_init": [None, _NOT_NEGATIVE],
+        "compute_score": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        alpha_1: float = 1e-6,
+        alpha_2: float = 1e-6,
+        lambda_1: float = 1e-6,
+        lambda_2: float = 1e-6,
+        alpha_init: float | None = None,
+        lambda_init: float | None = None,
+        compute_score: bool = False,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        verbose: bool = False,
+    ) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.alpha_init = alpha_init
+        self.lambda_init = lambda_init
+        self.compute_score = compute_score
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.verbose = verbose
+
+    def _level(self) -> float:
+        return min(self.tol, _LEVEL)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianRidge:
+        """Find the posterior of the weights, rows counted ``sample_weight`` times.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        """
+        super().fit(X, y, sample_weight)
+        self.X_scale_ = np.ones(self.n_features_in_)
+        if self.compute_score:
+            self.n_iter_ = len(self.scores_) - 1
+        else:
+            self.scores_ = np.empty(0)
+        if getattr(X, "dtype", None) == np.float32:  # kept as it came, as scikit-learn does
+            for name in ("coef_", "sigma_", "X_offset_", "X_scale_"):
+                setattr(self, name, getattr(self, name).astype(np.float32))
+            self.intercept_ = np.float32(self.intercept_)
+        return self

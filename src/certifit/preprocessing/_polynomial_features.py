@@ -1,0 +1,165 @@
+"""Monomials of the columns under scikit-learn's name, dense and sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._sklearn import Interval, StrOptions
+from certifit._types import Array
+from certifit.preprocessing._base import names_in
+from certifit.preprocessing._polynomial import dimension, monomial_names
+
+
+class PolynomialFeatures(TransformerMixin, BaseEstimator):
+    r"""All monomials of the columns up to a degree, :math:`\binom{k+d}{d}` of them for degree k and d columns.
+
+    Parameters
+    ----------
+    degree : int ≥ 0 or (lowest, highest), default=2
+    interaction_only : bool, default=False
+        Only products of distinct columns: no powers.
+    include_bias : bool, default=True
+        Whether the constant 1 is a column.
+    order : {"C", "F"}, default="C"
+        Memory layout of dense output.
+
+    Attributes
+    ----------
+    n_output_features_ : int
+    powers_ : (n_output_features_, d) array
+        Exponent of each input column in each output column.
+
+    See Also
+    --------
+    certifit.preprocessing.PolynomialBasis : refuses a basis that would not fit into memory, before trying.
+
+    Examples
+    --------
+    >>> features = PolynomialFeatures(2).fit([[2.0, 3.0]])
+    >>> features.transform([[2.0, 3.0]]), features.get_feature_names_out(["a", "b"]).tolist()
+    (array([[1., 2., 3., 4., 6., 9.]]), ['1', 'a', 'b', 'a^2', 'a b', 'b^2'])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "degree": [Interval(Integral, 0, None, closed="left"), "array-like"],
+        "interaction_only": ["boolean"],
+        "include_bias": ["boolean"],
+        "order": [StrOptions({"C", "F"})],
+    }
+
+    def __init__(
+        self, degree: Any = 2, *, interaction_only: bool = False, include_bias: bool = True, order: str = "C"
+    ) -> None:
+        self.degree = degree
+        self.interaction_only = interaction_only
+        self.include_bias = include_bias
+        self.order = order
+
+    def _degrees(self) -> tuple[int, int]:
+        if isinstance(self.degree, Integral):
+            low, high, said = 0, int(self.degree), "degree to zero"
+        else:
+            if np.ndim(self.degree) != 1 or len(self.degree) != 2:
+                raise ValueError(
+                    f"degree must be a non-negative int or tuple (min_degree, max_degree), got {self.degree}."
+                )
+            low, high = self.degree
+            if not (isinstance(low, Integral) and isinstance(high, Integral) and 0 <= low <= high):
+                raise ValueError(
+                    "degree=(min_degree, max_degree) must be non-negative integers that fulfil min_degree <= max_degree"
+                    f", got {self.degree}."
+                )
+            said = "both min_degree and max_degree to zero"
+        if high == 0 and not self.include_bias:
+            raise ValueError(f"Setting {said} and include_bias to False would result in an empty output array.")
+        return int(low), int(high)
+
+    def fit(self, X: Any, y: Any = None) -> PolynomialFeatures:
+        """Learn the number of columns of X."""
+        self._validate_params()
+        d = validate_data(self, X, accept_sparse=("csr", "csc")).shape[1]
+        low, high = self._degrees()
+        below = 0 if low <= 1 else dimension(d, low - 1, self.interaction_only) - 1
+        self.n_output_features_ = dimension(d, high, self.interaction_only) - 1 - below + bool(self.include_bias)
+        if self.n_output_features_ > np.iinfo(np.intp).max:
+            raise ValueError(
+                "The output that would result from the current configuration would have "
+                f"{self.n_output_features_} features which is too large to be indexed by {np.intp().dtype.name}. "
+                "Please change some or all of the following:\n- The number of features in the input, currently "
+                f"n_features={d}\n- The range of degrees to calculate, currently [{low}, {high}]\n- Whether to include "
+                f"only interaction terms, currently {self.interaction_only}\n- Whether to include a bias term, "
+                f"currently {self.include_bias}."
+            )
+        return self
+
+    @property
+    def powers_(self) -> Array:
+        """Exponent of each input column in each output column."""
+        check_is_fitted(self, "n_output_features_")
+        d, (low, high) = self.n_features_in_, self._degrees()
+        choose = combinations if self.interaction_only else combinations_with_replacement
+        chosen = [c for k in range(max(1, low), high + 1) for c in choose(range(d), k)]
+        whole = [()] * bool(self.include_bias) + chosen
+        return np.array([np.bincount(np.array(c, dtype=int), minlength=d) for c in whole]).reshape(-1, d)
+
+    def transform(self, X: Any) -> Any:
+        """The monomials of each row, (n, m), dense or sparse as X is."""
+        check_is_fitted(self, "n_output_features_")
+        X = validate_data(self, X, order="F", dtype=[np.float64, np.float32], reset=False, accept_sparse=("csr", "csc"))
+        low, high = self._degrees()
+        if scipy.sparse.issparse(X):
+            return self._sparse(X, low, high)
+        out = np.empty((X.shape[0], self.n_output_features_), dtype=X.dtype, order=self.order)  # type: ignore[call-overload]
+        at = 0
+        if self.include_bias:
+            out[:, 0], at = 1.0, 1
+        for degree, block in enumerate(_blocks(X, high, self.interaction_only), start=1):
+            if degree >= low:
+                out[:, at : at + block.shape[1]] = block
+                at += block.shape[1]
+        return out
+
+    def _sparse(self, X: Any, low: int, high: int) -> Any:
+        kind = X.format
+        ones = type(X)(np.ones((X.shape[0], 1), dtype=X.dtype))
+        parts = [ones] if self.include_bias else []
+        blocks = _blocks(X.tocsc(), high, self.interaction_only)
+        parts += [block for degree, block in enumerate(blocks, start=1) if degree >= low]
+        if not parts:
+            return type(X)((X.shape[0], 0), dtype=X.dtype)
+        return scipy.sparse.hstack(parts, format=kind, dtype=X.dtype)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names such as ``"a^2 b"``."""
+        check_is_fitted(self, "n_output_features_")
+        return monomial_names(self.powers_, names_in(self, input_features))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _blocks(X: Any, high: int, interaction_only: bool) -> Iterator[Any]:
+    """The monomials of degree 1, 2, … in lexicographic order: column i times those of one degree less from i on."""
+    d = X.shape[1]
+    block, starts = X, np.arange(d + 1)
+    for degree in range(1, high + 1):
+        if degree > 1:
+            parts, sizes = [], []
+            for i in range(d):
+                rest = block[:, starts[i + interaction_only] :]
+                column = X[:, [i]]
+                parts.append(rest.multiply(column).tocsc() if scipy.sparse.issparse(X) else rest * column)
+                sizes.append(rest.shape[1])
+            block = scipy.sparse.hstack(parts, format="csc") if scipy.sparse.issparse(X) else np.hstack(parts)
+            starts = np.append(0, np.cumsum(sizes))
+        yield block
