@@ -42,6 +42,7 @@ __all__ = [
     "check_partial_fit_first_call",
     "check_sample_weight",
     "check_y",
+    "compiled_tree",
     "num_samples",
     "ovr_decision_function",
     "routed",
@@ -127,3 +128,21 @@ def routed(model: object, method: str, params: dict[str, Any], **known: Any) -> 
     if not routing_enabled():
         return process_routing(model, method)
     return process_routing(model, method, **known, **params)
+
+
+def compiled_tree(tree: Any, counts: Array) -> Any:
+    """scikit-learn's compiled tree with these nodes: shap and dtreeviz read that class and no other.
+
+    ``tree`` has scikit-learn's names of arrays; ``counts`` the number of classes of each output (ones for regression).
+    """
+    from sklearn.tree._tree import Tree  # loads on first use
+
+    made = Tree(int(tree.n_features), counts, len(counts))
+    nodes = np.zeros(tree.node_count, dtype=made.__getstate__()["nodes"].dtype)
+    nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
+    for name in ("feature", "threshold", "impurity", "n_node_samples", "weighted_n_node_samples", "missing_go_to_left"):
+        nodes[name] = getattr(tree, name)
+    nodes["threshold"][tree.children_left < 0] = -2.0
+    values = np.ascontiguousarray(tree.value, dtype=np.float64)
+    made.__setstate__({"max_depth": tree.max_depth, "node_count": tree.node_count, "nodes": nodes, "values": values})
+    return made

@@ -18,7 +18,7 @@ import certifit as cf
 from certifit.files import Column, ModelFileError, Schema, TableModel, Target, from_bytes, load_foreign, to_bytes
 from certifit.files._container import pack, unpack
 from certifit.linear_model import LinearRegression, Ridge
-from certifit.study import TableEncoder
+from certifit.study._encoder import TableEncoder
 
 
 @pytest.fixture

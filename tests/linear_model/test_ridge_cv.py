@@ -81,7 +81,7 @@ def test_folds_as_in_scikit_learn(scoring):
 
 
 @pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"class_weight": {0: 3.0, 1: 1.0, 2: 0.5}},
-                                     {"fit_intercept": False, "alpha": 30.0}, {"positive": True}], ids=str)  # fmt: skip
+                                     {"fit_intercept": False, "alpha": 30.0}, {"positive": True, "tol": 1e-9}], ids=str)  # fmt: skip
 @pytest.mark.parametrize("classes", [2, 3])
 def test_ridge_classifier_as_in_scikit_learn_and_proved(options, classes):
     rows = classes > KINDS

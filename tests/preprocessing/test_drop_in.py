@@ -79,10 +79,10 @@ def test_monomials_as_in_scikit_learn(d, low, more, only, bias, kind, order):
     X[X < 0] = 0.0
     options = {"degree": (low, low + more), "interaction_only": only, "include_bias": bias or low + more == 0}
     ours, other = PolynomialFeatures(order=order, **options), theirs.PolynomialFeatures(order=order, **options)
-    mine, their = ours.fit_transform(kind(X)), other.fit_transform(kind(X))
-    assert ours.n_output_features_ == other.n_output_features_ == mine.shape[1]
-    if mine.shape[1]:
-        np.testing.assert_allclose(_full(mine), _full(their))
+    mine = ours.fit_transform(kind(X))
+    assert ours.n_output_features_ == other.fit(kind(X)).n_output_features_ == mine.shape[1]
+    if mine.shape[1]:  # scikit-learn raises where no monomial is left
+        np.testing.assert_allclose(_full(mine), _full(other.transform(kind(X))))
         np.testing.assert_array_equal(ours.powers_, other.powers_)
         assert ours.get_feature_names_out().tolist() == other.get_feature_names_out().tolist()
     if kind is np.asarray:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
-from certifit.study import TableEncoder
+from certifit.study._encoder import TableEncoder
 
 NAMES, KINDS = ("a", "b", "c"), ("number", "category", "boolean")
 LEVELS = ((), ("p", "q", "r"), ())

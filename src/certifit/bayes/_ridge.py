@@ -126,5 +126,5 @@ class BayesianRidge(BayesianLinearRegression):
         if getattr(X, "dtype", None) == np.float32:  # kept as it came, as scikit-learn does
             for name in ("coef_", "sigma_", "X_offset_", "X_scale_"):
                 setattr(self, name, getattr(self, name).astype(np.float32))
-            self.intercept_ = np.float32(self.intercept_)
+            self.intercept_ = float(np.float32(self.intercept_))
         return self

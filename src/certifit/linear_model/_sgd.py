@@ -55,7 +55,8 @@ class _Walk(Certified):
     def _promise_walk(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Promise a proof, or say why there is none."""
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        loss, data = _LOSSES.get(self.loss), Data.of(rows, np.ravel(y), sample_weight)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        loss, data = _LOSSES.get(self.loss), Data.of(rows, np.asarray(y).ravel(), weights)
         if loss is None:
             self._withhold_certificates(f"No bound is known for loss={self.loss!r}; {', '.join(_LOSSES)} have one.")
             return
@@ -113,10 +114,10 @@ def _best(objective: Objective, data: Data, W: Array, b: Array) -> tuple[Array, 
     design = as_design(data.X)
     runs = [method.run(Task(plain, design, t.y, t.weights), Options(1e-9)) for t in targets]
     W, b = np.array([np.ravel(r.value[0]) for r in runs]), np.array([float(np.ravel(r.value[1])[0]) for r in runs])
-    duals = [r.stats.get("dual") for r in runs]
-    if any(d is None or len(np.ravel(d)) != len(data.y) for d in duals):
+    duals = [np.ravel(r.stats.get("dual", ())) for r in runs]
+    if any(len(d) != design.shape[0] for d in duals):
         return W, b, None
-    return W, b, np.column_stack([np.ravel(d) for d in duals])
+    return W, b, np.column_stack(duals)
 
 
 class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):

@@ -72,7 +72,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
                     f"degree must be a non-negative int or tuple (min_degree, max_degree), got {self.degree}."
                 )
             low, high = self.degree
-            if not (isinstance(low, Integral) and isinstance(high, Integral) and 0 <= low <= high):
+            if not (isinstance(low, Integral) and isinstance(high, Integral) and 0 <= int(low) <= int(high)):
                 raise ValueError(
                     "degree=(min_degree, max_degree) must be non-negative integers that fulfil min_degree <= max_degree"
                     f", got {self.degree}."
@@ -151,7 +151,8 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
 def _blocks(X: Any, high: int, interaction_only: bool) -> Iterator[Any]:
     """The monomials of degree 1, 2, … in lexicographic order: column i times those of one degree less from i on."""
     d = X.shape[1]
-    block, starts = X, np.arange(d + 1)
+    block: Any = X
+    starts = np.arange(d + 1)
     for degree in range(1, high + 1):
         if degree > 1:
             parts, sizes = [], []

@@ -109,6 +109,12 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "with_std": ["boolean"],
     }
 
+    _moments: Moments
+    mean_: Any
+    var_: Any
+    scale_: Any
+    n_samples_seen_: Any
+
     def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
         self.copy = copy
         self.with_mean = with_mean

@@ -6,7 +6,6 @@ it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
 from certifit.study._conformal import prediction_sets
-from certifit.study._encoder import TableEncoder
 from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
 from certifit.study._facts import Facts, examine
@@ -21,7 +20,6 @@ __all__ = [
     "Facts",
     "Listener",
     "Study",
-    "TableEncoder",
     "evaluate",
     "examine",
     "explain",

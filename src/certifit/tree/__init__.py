@@ -9,6 +9,7 @@ from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from certifit.tree._export import Explanation, export_text
 from certifit.tree._information import entropy, gini, information_content, information_gain
 from certifit.tree._plot import plot_tree
+from certifit.tree._to_sklearn import to_sklearn
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -20,6 +21,7 @@ __all__ = [
     "information_content",
     "information_gain",
     "plot_tree",
+    "to_sklearn",
 ]
 
 __getattr__, __dir__ = pass_on(__name__, "sklearn.tree")

@@ -1,0 +1,60 @@
+"""A fitted tree as scikit-learn's own class, for tools that look for that class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._sklearn import compiled_tree
+
+
+def to_sklearn(model: Any) -> Any:
+    """The same tree in scikit-learn's class: the same questions, leaves and predictions.
+
+    Some tools ask whether a model *is* scikit-learn's tree and read its compiled structure (shap's ``TreeExplainer``,
+    dtreeviz). They take what this function returns. It carries no certificate.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        Fitted, without categorical questions.
+
+    Returns
+    -------
+    sklearn.tree.DecisionTreeClassifier or sklearn.tree.DecisionTreeRegressor
+
+    Raises
+    ------
+    ValueError
+        For a tree that asks about categories, which scikit-learn's trees cannot.
+
+    Examples
+    --------
+    >>> from certifit.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> theirs = to_sklearn(model)
+    >>> type(theirs).__module__.split(".")[0], theirs.predict([[0.3], [5.0]])
+    ('sklearn', array([0, 1]))
+    """
+    import sklearn.tree
+
+    check_is_fitted(model)
+    tree = model.tree_
+    if np.any(tree.group >= 0):
+        raise ValueError("The tree asks about categories; scikit-learn's trees ask about thresholds only.")
+    classifies = hasattr(model, "classes_")
+    kind = sklearn.tree.DecisionTreeClassifier if classifies else sklearn.tree.DecisionTreeRegressor
+    found = kind()
+    both = set(found.get_params()) & set(model.get_params())
+    found.set_params(**{name: getattr(model, name) for name in both})
+    counts = np.atleast_1d(tree.n_classes) if classifies else np.ones(tree.n_outputs, dtype=np.intp)
+    found.tree_ = compiled_tree(tree, np.asarray(counts, dtype=np.intp))
+    for name in ("n_features_in_", "feature_names_in_", "classes_", "n_classes_", "n_outputs_", "max_features_"):
+        if hasattr(model, name):
+            setattr(found, name, getattr(model, name))
+    found.n_outputs_ = tree.n_outputs
+    if classifies and not hasattr(found, "n_classes_"):
+        found.n_classes_ = len(model.classes_)
+    return found
