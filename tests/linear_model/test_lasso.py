@@ -307,7 +307,7 @@ def test_support_grows_monotonically_for_orthogonal_columns():
 def test_path_options():
     rng = np.random.default_rng(13)
     X, y = make(rng, 20, 5)
-    alphas, coefs, _, rounds = lasso_path(X, y, n_alphas=7, return_n_iter=True, positive=True)
+    alphas, coefs, _, rounds = lasso_path(X, y, alphas=7, return_n_iter=True, positive=True)
     assert len(alphas) == len(rounds) == 7
     assert np.all(coefs >= 0)
     assert np.all(np.diff(alphas) < 0)
@@ -463,7 +463,7 @@ def test_path_without_a_kink_is_ridge_and_least_squares():
     np.testing.assert_allclose(plain[:, 1], np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-10)
     np.testing.assert_allclose(plain[:, :1], lasso_path(X, y, alphas=[0.1], tol=1e-12)[1], atol=1e-12)
     assert enet_path(X.astype(np.float32), y, alphas=3)[1].dtype == np.float32
-    with pytest.raises(ValueError, match="give the alphas"):
+    with pytest.raises(ValueError, match="supply a grid"):
         enet_path(X, y, l1_ratio=0.0)
 
 

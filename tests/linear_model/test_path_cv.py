@@ -71,7 +71,7 @@ def test_given_strengths_may_be_zero_or_pure_ridge():
     assert model.mse_path_[2, 3] == pytest.approx(expected)
     ridge = ElasticNetCV(l1_ratio=0.0, alphas=[0.1, 1.0], cv=4).fit(X, y)
     assert ridge.certificate_.holds
-    with pytest.raises(ValueError, match="give the alphas"):
+    with pytest.raises(ValueError, match="supply a grid"):
         ElasticNetCV(l1_ratio=0.0).fit(X, y)
 
 

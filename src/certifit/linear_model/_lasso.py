@@ -45,7 +45,10 @@ _CONSTRAINTS: dict[str, Any] = {
     "time_budget": [Interval(Real, 0, None, closed="neither"), None],
 }
 
-UNFIT = "The numbers in X or y are too large or too small to square: divide the columns by their spread first."
+UNFIT = (
+    "Coordinate descent iterations resulted in non-finite parameter values: the numbers in X or y are too large or too "
+    "small to square. Divide the columns by their spread first."
+)
 
 
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -195,6 +198,7 @@ def warn_if_short(model: Any, parts: list[Solution]) -> None:
     why = {"time_budget": "time_budget is over", "max_iter": f"max_iter={model.max_iter} rounds are over"}
     reason = why.get(worst.status, "rounding allows no smaller gap")
     warnings.warn(
+        "Objective did not converge. You might want to increase the number of iterations. "
         f"{type(model).__name__} stopped at a proved relative gap of {share:.1e}, above tol={model.tol:g}: {reason}.",
         ConvergenceWarning,
         stacklevel=3,

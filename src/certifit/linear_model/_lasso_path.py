@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from certifit.solvers.coordinate import coordinate_path
 from certifit.solvers.least_squares import solve_least_squares
 from certifit.solvers.multitask import solve_multitask
 
+_FEW = 120  # coefficients up to which the last digits of a multi-task path cost next to nothing
+
 
 def enet_path(
     X: Any,
@@ -24,7 +27,7 @@ def enet_path(
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
-    n_alphas: int | None = None,
+    n_alphas: Any = "deprecated",
     alphas: Any = 100,
     precompute: Any = "auto",
     Xy: Any = None,
@@ -39,6 +42,7 @@ def enet_path(
     sample_weight: Any = None,
     random_state: Any = None,
     selection: str = "cyclic",
+    **params: Any,
 ) -> Any:
     r"""Coefficients of the elastic net, without offset, for many strengths α at once.
 
@@ -56,7 +60,7 @@ def enet_path(
         ρ; 0 is ridge, for strengths that are given.
     eps : float in (0, 1), default=1e-3
         Ratio of the smallest to the largest α when ``alphas`` is a number.
-    n_alphas : int, default=None
+    n_alphas : int, default="deprecated"
         Older name for a number given as ``alphas``.
     alphas : int ≥ 1 or array ≥ 0, default=100
         How many strengths (spaced evenly in the logarithm), or the strengths (0 is least squares).
@@ -76,6 +80,8 @@ def enet_path(
     sample_weight : (n,) array, default=None
     random_state, selection :
         As in `Lasso`.
+    **params :
+        Refused: what is not named above is not known.
 
     Returns
     -------
@@ -94,12 +100,14 @@ def enet_path(
     (array([1. , 0.1]), array([[0.307, 0.859],
            [0.309, 0.067]]))
     """
+    if params:
+        raise ValueError("Unexpected parameters in params", params.keys())
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio must lie in [0, 1], got {l1_ratio}.")
     design, target, weights = _read(X, y, sample_weight)
     if target.ndim > 1 and positive:
         raise ValueError("positive=True needs one target: call the path once per column of y.")
-    grid = _grid(design, target, weights, alphas if n_alphas is None else n_alphas, eps, l1_ratio, positive)
+    grid = _grid(design, target, weights, _asked(alphas, n_alphas), eps, l1_ratio, positive)
     shape = (design.shape[1],) if target.ndim == 1 else (target.shape[1], design.shape[1])
     start = None if coef_init is None else np.asarray(coef_init, dtype=float)
     if start is not None and start.shape != shape:
@@ -109,8 +117,9 @@ def enet_path(
     total = float(len(target) if weights is None else weights.sum())
     if np.any(bent) and target.ndim > 1:
         found = solve_multitask(
-            design, target, grid[bent], l1_ratio, weights, fit_intercept=False, tol=tol, start=start
-        )
+            design, target, grid[bent], l1_ratio, weights, fit_intercept=False, tol=tol, start=start,
+            polish=target.shape[1] * design.shape[1] <= _FEW,
+        )  # fmt: skip
     elif np.any(bent):
         regularizer = mix_of_norms(l1_ratio, positive=positive)
         objective = Objective(Squared(0.5), regularizer, 0.0, fit_intercept=False)
@@ -135,7 +144,7 @@ def lasso_path(
     y: Any,
     *,
     eps: float = 1e-3,
-    n_alphas: int | None = None,
+    n_alphas: Any = "deprecated",
     alphas: Any = 100,
     precompute: Any = "auto",
     Xy: Any = None,
@@ -196,6 +205,21 @@ def _read(X: Any, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | No
     return as_design(X), y, weights
 
 
+def _asked(alphas: Any, n_alphas: Any) -> Any:
+    """The strengths, or their number, by the name that is to stay."""
+    if not isinstance(n_alphas, str):
+        warnings.warn(
+            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11. 'alphas' now accepts an integer value.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        return n_alphas
+    if alphas is None:
+        text = "'alphas=None' is deprecated and will be removed in 1.11: the default is alphas=100."
+        warnings.warn(text, FutureWarning, stacklevel=3)
+    return 100 if alphas is None else alphas
+
+
 def _grid(
     design: Design, y: Array, weights: Array | None, alphas: Any, eps: float, ratio: float, positive: bool
 ) -> Array:
@@ -215,7 +239,10 @@ def strength_grid(columns: Columns, y: Array, count: int, eps: float, ratio: flo
     if not eps > 0.0:
         raise ValueError(f"eps must be above 0, got {eps}.")
     if ratio == 0.0:
-        raise ValueError("With l1_ratio=0 no strength is the largest useful one: give the alphas.")
+        raise ValueError(
+            "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid by providing your "
+            "estimator with the appropriate `alphas=` argument."
+        )
     targets = [columns.target(y[:, t])[0] for t in range(y.shape[1])] if y.ndim > 1 else [columns.target(y)[0]]
     q = columns.correlate(np.stack(targets, axis=1))
     reach = np.maximum(q[:, 0], 0.0) if positive else np.sqrt(np.sum(q * q, axis=1))
