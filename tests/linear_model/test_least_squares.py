@@ -307,7 +307,7 @@ def test_every_solver_of_scikit_learn_leads_to_the_optimum(solver, kind):
     ("params", "words"),
     [
         ({"alpha": -1.0}, "alpha"),
-        ({"alpha": np.array([1.0, 2.0])}, "one per target"),
+        ({"alpha": np.array([1.0, 2.0])}, "Number of targets"),
         ({"solver": "lbfgs"}, "only when positive=True"),
         ({"solver": "svd", "positive": True}, "does not support positive"),
         ({"solver": "luck"}, "solver"),

@@ -164,13 +164,13 @@ class LogisticRegressionCV(LogisticRegression):
         self._validate_params()
         parts = routed(self, "fit", params, sample_weight=sample_weight)
         ratios = self._read_ratios()
-        self._warn_of_defaults()
         X, y = read_rows(self, X, y)
         check_classification_targets(y)
         given = read_weights(sample_weight, X)
         self.classes_, code = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(self._one_class(self.classes_))
+        self._warn_of_defaults()
         factors = self._factors(y, given)
         weights = given if np.all(factors == 1.0) else (1.0 if given is None else given) * factors[code]
         self.Cs_ = np.logspace(-4, 4, self.Cs) if isinstance(self.Cs, Integral) else np.asarray(self.Cs, dtype=float)

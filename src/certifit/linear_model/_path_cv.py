@@ -264,8 +264,9 @@ class ElasticNetCV(_PathCV):
     ----------
     l1_ratio : float in [0, 1] or array, default=0.5
         ρ, or several among which to choose. With ρ = 0 the strengths must be given.
-    eps, alphas, fit_intercept, precompute, max_iter, tol, cv, copy_X, verbose, n_jobs, positive, random_state, \
-selection :
+    eps, alphas, fit_intercept, precompute, max_iter, tol, cv, copy_X, verbose :
+        As in `LassoCV`.
+    n_jobs, positive, random_state, selection :
         As in `LassoCV`.
 
     Attributes

@@ -52,6 +52,11 @@ class _Walk(Certified):
     coef_: Any
     intercept_: Array
 
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        state.pop("_loss_function_", None)  # compiled, and made anew by every walk
+        return state
+
     def _promise_walk(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Promise a proof, or say why there is none."""
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -139,8 +144,9 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
         ρ of the elastic net.
     fit_intercept : bool, default=True
         The offset is not penalised.
-    max_iter, tol, shuffle, verbose, epsilon, n_jobs, random_state, learning_rate, eta0, power_t, early_stopping, \
-validation_fraction, n_iter_no_change, class_weight, warm_start, average :
+    max_iter, tol, shuffle, verbose, epsilon, n_jobs, random_state, learning_rate, eta0, power_t :
+        As in scikit-learn.
+    early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start, average :
         As in scikit-learn.
 
     Attributes
@@ -206,8 +212,9 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     loss : str, default="squared_error"
         "squared_error" (half of it, as scikit-learn counts) is proved; "huber", "epsilon_insensitive" and
         "squared_epsilon_insensitive" run without a certificate.
-    penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, epsilon, random_state, learning_rate, \
-eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start, average :
+    penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, epsilon, random_state :
+        As in `SGDClassifier`.
+    learning_rate, eta0, power_t, early_stopping, validation_fraction, n_iter_no_change, warm_start, average :
         As in `SGDClassifier`.
 
     Attributes

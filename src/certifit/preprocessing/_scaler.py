@@ -109,7 +109,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "with_std": ["boolean"],
     }
 
-    _moments: Moments
+    _moments: tuple[Array, ...]  # those of all batches
     mean_: Any
     var_: Any
     scale_: Any
@@ -140,7 +140,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if sparse and self.with_mean:
             raise ValueError(_NOT_CENTRED)
         found = Moments.of_sparse(X, s) if sparse else Moments.of(X, s)
-        self._moments = found if first else self._moments + found
+        self._moments = tuple(found if first else Moments(*self._moments) + found)
         total, mean, scatter = self._moments
         var = np.divide(scatter, total, out=np.full_like(scatter, np.nan), where=total > 0)
         seen = total if s is not None or np.any(total != np.round(total)) else total.astype(np.int64)
