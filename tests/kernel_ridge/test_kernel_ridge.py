@@ -14,7 +14,6 @@ from certifit import kernels
 from certifit._errors import ConvergenceWarning, DivergenceError
 from certifit.certificates._data import digest_evidence
 from certifit.kernel_ridge import KernelRidge
-from certifit.model_selection import Search
 from tests.contract import contract
 
 
@@ -92,21 +91,3 @@ def test_tampering_is_refused():
     assert not c.tampered(evidence=evidence, digests=digests).verify(X, y)
     assert not c.tampered(figures=dict(c.figures) | {"gap": 0.0}).verify(X, y)
     assert not c.verify(X + 1e-9, y).same_data
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_one_gram_matrix_serves_all_folds(weighted):
-    X, y = _data(3)
-    weights = np.random.default_rng(0).random(len(y)) if weighted else None
-    grid = {"alpha": [0.01, 1.0], "gamma": [None, 0.3], "kernel": ["rbf", "poly"]}
-    shared, alone = (Search(KernelRidge(), grid, cv=3, share=s).fit(X, y, sample_weight=weights) for s in (True, False))
-    assert shared.shared_
-    assert not alone.shared_
-    for k in range(3):
-        assert shared.cv_results_[f"split{k}_test_score"] == pytest.approx(alone.cv_results_[f"split{k}_test_score"])
-
-
-def test_lms_and_kernels_that_are_code_are_fitted_alone():
-    X, y = _data(4)
-    assert not Search(KernelRidge(solver="lms"), {"alpha": [1.0, 2.0]}, cv=2).fit(X, y).shared_
-    assert not Search(KernelRidge(kernel=kernels.Linear()), {"alpha": [1.0, 2.0]}, cv=2).fit(X, y).shared_

@@ -1,9 +1,11 @@
 """scikit-learn's contract for every transformer."""
 
 from certifit.preprocessing import (
+    AdditiveBasis,
     ColumnTransforms,
     CorrelationFilter,
     Factored,
+    NystroemBasis,
     OneHot,
     PadOnes,
     PolynomialBasis,
@@ -15,6 +17,9 @@ from tests.contract import contract
 
 @contract(
     [
+        AdditiveBasis(),
+        AdditiveBasis(4, pairs=1),
+        NystroemBasis(20, random_state=0),
         PolynomialBasis(),
         PolynomialBasis(3, interaction_only=True, include_one=False),
         Standardizer(),

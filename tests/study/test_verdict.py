@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from certifit.study._judge import AUC, R2, Answers
-from certifit.study._models import Candidate, candidates
+from certifit.study._models import Candidate, Shape, candidates
 from certifit.study._outlook import missing_usual, unfinished
 from certifit.study._plan import outer_folds
 from certifit.study._runner import Piece, Result
@@ -102,8 +102,8 @@ def test_folds_never_part_twins_and_keep_shares():
 
 def test_unknown_models_and_limits():
     with pytest.raises(ValueError, match="There is no model 'magic'"):
-        candidates("regression", 100, 5, 0, False, ("magic",))
-    chosen, left = candidates("regression", 100, 5_000, 0, False, ("least squares",))
+        candidates("regression", 100, 5, 0, Shape(), ("magic",))
+    chosen, left = candidates("regression", 100, 5_000, 0, Shape(), ("least squares",))
     assert [c.name for c in chosen] == ["baseline"]
     assert left[0][0] == "least squares"
     assert "features are too many" in left[0][1]

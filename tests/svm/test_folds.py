@@ -19,7 +19,7 @@ from certifit.resampling import CannotShare, FoldTable
 from certifit.solvers._box_dual import Box
 from certifit.solvers.smo import smo
 from certifit.solvers.svc_folds import machine_path
-from certifit.svm import SVC, LinearSVC, _folds
+from certifit.svm import SVC, _folds
 
 TIGHT = 1e-7  # relative gaps of 1e-9: no label hangs on the tolerance
 
@@ -164,21 +164,3 @@ def test_machines_reach_their_gap_from_every_seed(scale):
             b @ t - 0.5 * b @ g for b, t, g in ((m.beta, y, m.product), (alone.beta, y[rows], alone.gradient + y[rows]))
         ]
         assert abs(dual[0] - dual[1]) <= 2e-8 * null
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": "balanced"}])
-def test_linear_machines_of_all_folds_at_once(classes, options):
-    X, y = _data(classes=classes)
-    weights = np.random.default_rng(1).integers(1, 3, size=len(y)).astype(float)
-    scoring = "roc_auc" if classes == 2 else "accuracy"
-    for given in (None, weights):
-        model = LinearSVC(tol=1e-10, **options)
-        _both(model, {"C": [0.01, 1.0, 30.0]}, X, y, given, scoring=scoring, cv=3)
-
-
-def test_the_hinge_is_solved_alone():
-    X, y = _data()
-    search = Search(LinearSVC(loss="hinge"), {"C": [0.1, 1.0]}, cv=2).fit(X, y)
-    assert not search.shared_
-    assert "corners" in search.sharing_.reason

@@ -218,6 +218,7 @@ def certify(path: Path, data: str, target: str | None) -> int:
         if not found:
             raise
         certificate = found[0]  # no objective to judge by (a tree, say): the model's own claim, checked again
+        y = estimator.certified_target(y) if hasattr(estimator, "certified_target") else y
         outcome = certificate.verify(X, y, weights)
         if not outcome.holds:
             _say(f"DOES NOT HOLD: {outcome.reason}")

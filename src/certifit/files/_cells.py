@@ -29,6 +29,7 @@ DATES = (
     "%d %b %Y",
     "%b %d, %Y",
 )
+_ZONE = r"(:\d{2})(\.\d+)?\s?(Z|UTC|[+-]\d{2}:?\d{2})?$"  # fractions of seconds and the zone of an ISO time
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 _COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+$"
@@ -158,6 +159,8 @@ def days(column: Any, pattern: str) -> tuple[Array, Array]:
         stamps, bad = column.cast(pa.timestamp("us")), np.zeros(len(column), dtype=bool)
     else:
         words = stripped(column)
+        if "%H" in pattern:  # the clock on the wall there and then: hours and weekdays are those of the place
+            words = pc.replace_substring_regex(words, pattern=_ZONE, replacement=r"\1")
         stamps = pc.strptime(words, format=pattern, unit="us", error_is_null=True)
         bad = pc.and_(pc.is_valid(words), pc.is_null(stamps)).to_numpy(zero_copy_only=False)
     micro = stamps.cast(pa.int64()).to_numpy(zero_copy_only=False).astype(float)

@@ -5,17 +5,21 @@ All are scikit-learn transformers: they take arrays and data frames, know the na
 """
 
 from certifit._passing import pass_on
+from certifit.preprocessing._additive import AdditiveBasis
 from certifit.preprocessing._correlation_filter import CorrelationFilter
 from certifit.preprocessing._encodings import Factored, OneHot, Thermometer
+from certifit.preprocessing._nystroem import NystroemBasis
 from certifit.preprocessing._polynomial import PolynomialBasis
 from certifit.preprocessing._polynomial_features import PolynomialFeatures
 from certifit.preprocessing._scaler import StandardScaler
 from certifit.preprocessing._scaling import ColumnTransforms, PadOnes, Standardizer
 
 __all__ = [
+    "AdditiveBasis",
     "ColumnTransforms",
     "CorrelationFilter",
     "Factored",
+    "NystroemBasis",
     "OneHot",
     "PadOnes",
     "PolynomialBasis",

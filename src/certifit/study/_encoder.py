@@ -9,14 +9,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array
+from certifit.study._calendar import PARTS, parts_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a schema's matrix (NaN missing, −1 unknown category) into features without gaps.
 
     Numbers and dates: gaps take the median, a column tells where they were, and the result is standardised when
-    asked. Categories: one 0/1 column per frequent level, one for "missing"; a level that was not there at the
-    fit, or too rare, is zero everywhere. Columns that do not vary in the training rows are left out.
+    asked. A date also gives its year, month, weekday and hour: as numbers, or as categories where numbers are
+    standardised (for a linear model December is not twelve times January). Categories: one 0/1 column per frequent
+    level, one for "missing"; a level that was not there at the fit, or too rare, is zero everywhere. Columns that do
+    not vary in the training rows are left out.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn medians, scales and levels from the rows X."""
         X = self._read(X)
         self.n_features_in_ = X.shape[1]
+        self._plan_dates()
+        X = self._with_parts(X)
         self._plan_numbers(X)
         self._plan_levels(X)
         self.feature_names_ = self._name_features()
@@ -85,8 +90,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"Expected a matrix of {len(self.kinds)} columns, got shape {X.shape}.")
         return X
 
+    def _plan_dates(self) -> None:
+        """The parts of dates as further columns, each with a kind and a name; none where every column stays one."""
+        dates = [] if self.gaps else [j for j, kind in enumerate(self.kinds) if kind == "date"]
+        self.parts_ = tuple((j, part) for j in dates for part in PARTS)
+        levels = [PARTS[part] if self.standardize else () for _, part in self.parts_]
+        self.names_ = (*self.names, *(f"{self.names[j]} ({part})" for j, part in self.parts_))
+        self.kinds_ = (*self.kinds, *("category" if known else "number" for known in levels))
+        self.categories_ = (*self.categories, *levels)
+
+    def _with_parts(self, X: Array) -> Array:
+        if not self.parts_:
+            return X
+        found = {j: parts_of(X[:, j]) for j in dict.fromkeys(j for j, _ in self.parts_)}
+        return np.column_stack([X, *(found[j][part] for j, part in self.parts_)])
+
     def _plan_numbers(self, X: Array) -> None:
-        numeric = np.array([k != "category" for k in self.kinds], dtype=bool)
+        numeric = np.array([k != "category" for k in self.kinds_], dtype=bool)
         gaps: Array = np.asarray(np.isnan(X).any(axis=0))
         kept, fills, centres, scales, marked = [], [], [], [], []
         for j in np.flatnonzero(numeric):
@@ -95,11 +115,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if not len(seen):
                 continue
             fill = float(np.median(seen))
-            if gaps[j] and self.kinds[j] == "boolean":
+            if gaps[j] and self.kinds_[j] == "boolean":
                 fill = round(fill)
             filled = np.where(np.isnan(x), fill, x)
             if filled.min() < filled.max():
-                plain = self.kinds[j] == "boolean" or not self.standardize
+                plain = self.kinds_[j] == "boolean" or not self.standardize
                 size = float(np.abs(filled).max())  # of values beyond 1e154 the squares would overflow
                 spread = size * float((filled / size).std())
                 kept.append(j)
@@ -107,7 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 centres.append(0.0 if plain else size * float((filled / size).mean()))
                 scales.append(1.0 if plain or spread == 0.0 else spread)
             # A mark carried by a handful of rows would only teach those rows by heart.
-            if self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:
+            if j < self.n_features_in_ and self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:
                 marked.append(j)
         self.kept_ = np.array(kept, dtype=np.int64)
         self.fill_, self.centre_, self.scale_ = np.array(fills), np.array(centres), np.array(scales)
@@ -115,8 +135,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _plan_levels(self, X: Array) -> None:
         columns, levels = [], []
-        for j in np.flatnonzero([k == "category" for k in self.kinds]):
-            codes = np.where(np.isnan(X[:, j]), len(self.categories[j]), X[:, j])
+        for j in np.flatnonzero([k == "category" for k in self.kinds_]):
+            gap = len(self.categories_[j]) if j < self.n_features_in_ else -1  # the date itself tells of its gaps
+            codes = np.where(np.isnan(X[:, j]), gap, X[:, j])
             values, counts = np.unique(codes[codes >= 0], return_counts=True)
             order = np.lexsort((values, -counts))
             chosen = [v for v, c in zip(values[order], counts[order]) if c >= self.min_count][: self.max_levels]
@@ -135,12 +156,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return list(self.names) if len(self.kept_) or len(self.level_) else []
         level_names = []
         for j, v in zip(self.level_column_, self.level_):
-            known = self.categories[j]
+            known = self.categories_[j]
             missing = int(v) == len(known)
-            level_names.append(f"{self.names[j]} is missing" if missing else f"{self.names[j]} = {known[int(v)]}")
+            level_names.append(f"{self.names_[j]} is missing" if missing else f"{self.names_[j]} = {known[int(v)]}")
         return [
-            *(self.names[j] for j in self.kept_),
-            *(f"{self.names[j]} is missing" for j in self.marked_),
+            *(self.names_[j] for j in self.kept_),
+            *(f"{self.names_[j]} is missing" for j in self.marked_),
             *level_names,
         ]
 
@@ -150,19 +171,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X = self._read(X)
         if self.gaps:
             return self._with_gaps(X)
+        X = self._with_parts(X)
         out = np.empty((len(X), len(self.feature_names_)))
         k, m = len(self.kept_), len(self.marked_)
         part = X[:, self.kept_]
         out[:, :k] = (np.where(np.isnan(part), self.fill_, part) - self.centre_) / self.scale_
         out[:, k : k + m] = np.isnan(X[:, self.marked_])
         for i, (j, v) in enumerate(zip(self.level_column_, self.level_), start=k + m):
-            out[:, i] = np.isnan(X[:, j]) if v == len(self.categories[j]) else X[:, j] == v
+            out[:, i] = np.isnan(X[:, j]) if v == len(self.categories_[j]) else X[:, j] == v
         return out
 
     def _with_gaps(self, X: Array) -> Array:
         out = np.zeros(X.shape)  # a number that did not vary in the training rows says nothing
         out[:, self.kept_] = (X[:, self.kept_] - self.centre_) / self.scale_
-        for j in np.flatnonzero([k == "category" for k in self.kinds]):
+        for j in np.flatnonzero([k == "category" for k in self.kinds_]):
             levels = self.level_[self.level_column_ == j]
             out[:, j] = np.where(np.isin(X[:, j], levels), X[:, j], np.nan)
         return out

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import skew
 from sklearn.utils.validation import has_fit_parameter
 
+from certifit._types import Array
 from certifit.families import words_for
 
 CLASSES, VALUES, COUNTS = "classification", "regression", "counts"
@@ -35,6 +37,33 @@ class Limits:
     classes: int = 10**9
     cells: int = 10**11  # rows × features
     positive: bool = False  # the target must be > 0
+    fewest: int = 0  # rows below which another model does the same better; it is left out without a word
+    skewed: bool = False  # left out unless the target has a long tail that its logarithm has not
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What matters about the distribution of a target of numbers.
+
+    Attributes
+    ----------
+    positive, skewed : bool
+        Whether all are > 0; whether the upper tail is long and that of the logarithm is not.
+
+    Examples
+    --------
+    >>> Shape.of(np.exp(np.linspace(-3.0, 3.0, 50)))
+    Shape(positive=True, skewed=True)
+    """
+
+    positive: bool = False
+    skewed: bool = False
+
+    @classmethod
+    def of(cls, y: Array) -> Shape:
+        """Of these targets."""
+        positive = bool(np.min(y) > 0)
+        return cls(positive, positive and bool(skew(y) > max(1.0, 2.0 * abs(skew(np.log(y))))))
 
 
 @dataclass(frozen=True)
@@ -121,13 +150,13 @@ class Candidate:
 
     @staticmethod
     def is_fixed(step: Any) -> bool:
-        """Whether a step is the same function whatever rows it is fitted to, so that it may run before the folds.
+        """Whether a step has nothing to choose and learns next to nothing from the target: it may run before the folds.
 
         Parameters
         ----------
         step : transformer or estimator
         """
-        return type(step).__name__ == "PolynomialBasis"
+        return type(step).__name__ in ("PolynomialBasis", "AdditiveBasis", "NystroemBasis")
 
     def parameters(self, rows: int, features: int, spread: float = 1.0) -> dict[str, tuple[Any, ...]]:
         """The grid in a pipeline's words, cut to what so many rows and features allow.
@@ -187,8 +216,16 @@ def _strong(grid: dict[str, tuple[Any, ...]], rows: int, features: int) -> dict[
 _ROLES = {"categorical": "category", "boolean": "boolean"}
 _C = {"C": _POWERS}
 _ALPHA = {"alpha": _SHRINK}
+_WEAK = {"alpha": tuple(float(v) for v in np.logspace(-4, 2, 13))}
 _RAW = {"standardize": False}
 _FULL_RANK = {"reference": True}
+_ADDITIVE = "certifit.preprocessing:AdditiveBasis"
+_NYSTROEM = "certifit.preprocessing:NystroemBasis"
+_LOGISTIC = "certifit.linear_model:LogisticRegression"
+_PAIRS: dict[str, dict[str, Any]] = {"AdditiveBasis": {"pairs": 12}}
+_FEW_C = {"C": (0.01, 0.1, 1.0, 10.0)}
+_POISSON: dict[str, dict[str, Any]] = {"GLM": {"family": "poisson"}}
+_LARGE = 20_000_000  # cells of a table whose columns become sixteen
 
 TABLE: tuple[Candidate, ...] = (
     Candidate((CLASSES,), ("certifit.study._baseline:ConstantClassifier",)),
@@ -228,6 +265,12 @@ TABLE: tuple[Candidate, ...] = (
         limits=Limits(positive=True),
         called="gamma regression",
     ),
+    Candidate(
+        (VALUES,),
+        ("certifit.study._log_ridge:LogRidge",),
+        _ALPHA,
+        limits=Limits(positive=True, skewed=True),
+    ),
     Candidate((CLASSES,), ("certifit.svm:LinearSVC",), _C, limits=Limits(rows=50_000)),
     Candidate((CLASSES,), ("certifit.linear_model:Perceptron",)),
     Candidate((CLASSES,), ("certifit.linear_model:AveragedPerceptron",)),
@@ -257,6 +300,43 @@ TABLE: tuple[Candidate, ...] = (
         limits=Limits(rows=200_000),
         adapt=_few_neighbours,
         growth=(2, 1),
+    ),
+    # -- a function of each column, and of pairs ------------------------------------------------------
+    Candidate(
+        (CLASSES,), (_ADDITIVE, _LOGISTIC), _FEW_C, encoder=_RAW, search={"tol": 0.01}, called="additive model",
+        limits=Limits(features=200, classes=3, cells=_LARGE),
+    ),
+    Candidate(
+        (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, encoder=_RAW, called="additive model",
+        limits=Limits(features=200, cells=_LARGE),
+    ),
+    Candidate(
+        (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, encoder=_RAW,
+        called="additive model on a log scale", limits=Limits(features=200, cells=_LARGE, positive=True, skewed=True),
+    ),
+    Candidate(
+        (COUNTS,), (_ADDITIVE, "certifit.glm:GLM"), {"alpha": (0.0001, 0.001, 0.01, 0.1)}, _POISSON, encoder=_RAW,
+        called="additive model", limits=Limits(features=200, cells=_LARGE // 4),
+    ),
+    Candidate(
+        (CLASSES,), (_ADDITIVE, _LOGISTIC), _FEW_C, _PAIRS, encoder=_RAW, search={"tol": 0.01},
+        called="additive model with interactions", limits=Limits(fewest=1_000, features=200, classes=2, cells=_LARGE),
+        growth=(1, 2),
+    ),
+    Candidate(
+        (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, _PAIRS, encoder=_RAW,
+        called="additive model with interactions", limits=Limits(fewest=300, features=200, cells=_LARGE),
+        growth=(1, 2),
+    ),
+    Candidate(
+        (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, _PAIRS, encoder=_RAW,
+        called="additive model with interactions on a log scale", growth=(1, 2),
+        limits=Limits(fewest=300, features=200, cells=_LARGE, positive=True, skewed=True),
+    ),
+    Candidate(
+        (COUNTS,), (_ADDITIVE, "certifit.glm:GLM"), {"alpha": (0.0001, 0.001, 0.01, 0.1)}, {**_POISSON, **_PAIRS},
+        encoder=_RAW, called="additive model with interactions", growth=(1, 2),
+        limits=Limits(fewest=1_000, features=200, cells=_LARGE // 4),
     ),
     # -- more features, fewer features, kernels ---------------------------------------------------------
     Candidate(
@@ -294,9 +374,14 @@ TABLE: tuple[Candidate, ...] = (
         (CLASSES,),
         ("certifit.svm:SVC",),
         {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.001, 0.01, 0.1)},
-        limits=Limits(rows=5_000, classes=20),
+        limits=Limits(rows=3_000, classes=20),
         growth=(2, 1),
         called="SVM with Gaussian kernel",
+    ),
+    Candidate(
+        (CLASSES,), (_NYSTROEM, _LOGISTIC), {"C": (0.1, 1.0, 10.0, 100.0)}, search={"tol": 0.01},
+        called="logistic regression with Gaussian kernel (Nyström)",
+        limits=Limits(fewest=3_001, rows=200_000, features=500, classes=3), growth=(1, 2),
     ),
     Candidate(
         (VALUES,),
@@ -306,7 +391,11 @@ TABLE: tuple[Candidate, ...] = (
         limits=Limits(rows=3_000),
         growth=(2, 1),
     ),
-)
+    Candidate(
+        (VALUES,), (_NYSTROEM, "certifit.linear_model:Ridge"), _WEAK,
+        called="kernel ridge (Nyström)", limits=Limits(fewest=3_001, rows=200_000, features=500), growth=(1, 2),
+    ),
+)  # fmt: skip
 
 """Candidates. Models of counts predict no negative ones: least squares and its kin are for other numbers."""
 
@@ -340,7 +429,7 @@ def candidates(
     rows: int,
     features: int,
     classes: int,
-    positive: bool,
+    shape: Shape,
     asked: tuple[str, ...] | None = None,
     yardsticks: bool = False,
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
@@ -348,7 +437,7 @@ def candidates(
 
     Examples
     --------
-    >>> found, _ = candidates("regression", 100, 3, 0, False, ("ridge",))
+    >>> found, _ = candidates("regression", 100, 3, 0, Shape(), ("ridge",))
     >>> [c.name for c in found]
     ['baseline', 'ridge']
     """
@@ -362,15 +451,15 @@ def candidates(
         known = [c for c in known if c.name in asked or c.name == "baseline"]
     chosen, skipped = [], []
     for c in known:
-        why = "; ".join(_objections(c.limits, rows, features, classes, positive))
+        why = "; ".join(_objections(c.limits, rows, features, classes, shape))
         if why:
             skipped.append((c.name, why))
-        else:
+        elif asked is not None or _worth_it(c.limits, rows, shape):  # who asks by name knows better
             chosen.append(c)
     return chosen, skipped
 
 
-def _objections(limits: Limits, rows: int, features: int, classes: int, positive: bool) -> Iterator[str]:
+def _objections(limits: Limits, rows: int, features: int, classes: int, shape: Shape) -> Iterator[str]:
     if rows > limits.rows:
         yield f"{rows} rows are too many for it (at most {limits.rows})"
     if features > limits.features:
@@ -379,5 +468,10 @@ def _objections(limits: Limits, rows: int, features: int, classes: int, positive
         yield f"{rows} × {features} cells are too many for it"
     if classes > limits.classes:
         yield f"{classes} classes are too many for it (at most {limits.classes})"
-    if limits.positive and not positive:
+    if limits.positive and not shape.positive:
         yield "the target is not always positive"
+
+
+def _worth_it(limits: Limits, rows: int, shape: Shape) -> bool:
+    """Whether a model that could be fitted deserves its time: otherwise another one does the same better."""
+    return rows >= limits.fewest and (shape.skewed or not limits.skewed)

@@ -22,7 +22,7 @@ from certifit.files import Schema, TableError
 from certifit.study._design import Design, Roles, designed_folds
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._models import Candidate, candidates
+from certifit.study._models import Candidate, Shape, candidates
 
 _COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
 _REFIT = 0.15  # of it goes to fitting the chosen model again
@@ -202,10 +202,10 @@ def choose_candidates(
     """The candidates for these data, and those that do not suit them, with the reason."""
     features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
     classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
-    positive = facts.task != "classification" and bool(np.min(facts.y) > 0)
+    shape = Shape() if facts.task == "classification" else Shape.of(facts.y)
     asked = None if models is None else tuple(models)
     try:
-        return candidates(facts.task, len(facts.y), features, classes, positive, asked, yardsticks)
+        return candidates(facts.task, len(facts.y), features, classes, shape, asked, yardsticks)
     except ValueError as error:
         raise TableError(str(error)) from None
 

@@ -263,7 +263,8 @@ def _conclude(plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, s
     record |= _look_into(verdict, pipeline, plan.work, facts, budget.stop)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
     record["seconds"] = round(budget.spent(), 2)
-    training = np.asarray(pipeline[:-1].transform(plan.work.X)), plan.work.y, plan.work.weights
+    target = getattr(pipeline[-1], "certified_target", np.asarray)(plan.work.y)
+    training = np.asarray(pipeline[:-1].transform(plan.work.X)), target, plan.work.weights
     return Study(record, TableModel(pipeline, facts.schema, _about(record, verdict, facts, plan.work)), training)
 
 

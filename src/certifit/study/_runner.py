@@ -89,14 +89,16 @@ def make_pipeline(candidate: Candidate, work: Work) -> Pipeline:
 def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipeline, dict[str, Any]]:
     """The candidate's pipeline fitted to these rows, and the parameters that an inner cross-validation chose.
 
-    The rows are encoded once, not once per inner fold: medians, scales and levels look at no target, and the inner
-    folds then share their work. Steps with parameters to choose, or that learn more than that, are fitted inside them.
+    The rows are encoded once, not once per inner fold: medians, scales, levels and knots look at no target, and the
+    inner folds then share their work. (Pairs of an additive model are chosen by the target, once: the penalty is then
+    chosen a little too weak, and the held-out rows, which none of this has seen, judge the result.) Steps with
+    parameters to choose, or that learn more than that, are fitted inside them.
     """
     steps = make_pipeline(candidate, work).steps
     first = next(k for k, (_, step) in enumerate(steps) if k > 0 and not candidate.is_fixed(step))
     head, tail = Pipeline(steps[:first]), steps[first:]
     y, weights = work.y[rows], work.weights_of(rows)
-    Z = head.fit_transform(work.X[rows])
+    Z = head.fit_transform(work.X[rows], getattr(tail[-1][1], "certified_target", np.asarray)(y))
     spread = 1.0 if work.task == "classification" else float(np.std(y)) or 1.0
     grid = candidate.parameters(len(y), len(work.schema.columns), spread)
     if not grid:

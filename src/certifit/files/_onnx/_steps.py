@@ -88,6 +88,8 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
     """The features that a study makes of a table: filled numbers, marks of gaps, levels."""
     if step.gaps:
         return _columns_with_gaps(g, step, x)
+    if step.parts_:
+        raise TypeError("parts of dates (year, month, weekday, hour) cannot be exported to ONNX.")
     parts = []
     if len(step.kept_):
         numbers = g("Gather", x, step.kept_, axis=1)

@@ -1,0 +1,193 @@
+"""Features of additive models: how far a value has climbed between the quantiles of its column."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._sklearn import Interval
+from certifit._types import Array
+from certifit.preprocessing._base import names_in, numbers
+
+_FEWEST = 3  # steps of a column, however many columns there are
+_COARSE = 5  # steps of a column in a pair
+_ROWS = 20_000  # enough to rank pairs
+_COLUMNS = 40  # columns among which pairs are sought
+_NOISE = 2.0  # times the gain that chance alone would give a pair
+
+
+class AdditiveBasis(TransformerMixin, BaseEstimator):
+    r"""Columns as thermometers, so that a linear model becomes a sum of one function per column.
+
+    A column with knots :math:`t_0 < \dots < t_K` at its quantiles gives the K features
+
+    .. math:: r_k(x) = \min(\max((x - t_{k-1}) / (t_k - t_{k-1}),\ 0),\ 1).
+
+    A linear model with coefficients c adds :math:`f(x) = \sum_k c_k r_k(x)`, which is piecewise linear and level beyond
+    the outer knots. A squared penalty on c asks for small steps from knot to knot.
+
+    Parameters
+    ----------
+    steps : int ≥ 1, default=16
+        Features of a column, at most (fewer where it has few different values).
+    most : int ≥ 1, default=240
+        Features of all columns together, if that leaves each of them three.
+    pairs : int ≥ 0, default=0
+        How many pairs of columns also get the products of their (coarser) features. They are those whose cells tell
+        most about what the columns leave unexplained one by one; `fit` then needs the target.
+
+    Attributes
+    ----------
+    knots_ : list of arrays
+        Of each column; one entry for a constant column, which gives no feature.
+    pairs_ : list of (i, j, knots of i, knots of j)
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> basis = AdditiveBasis(steps=2).fit([[0.0], [1.0], [4.0]])
+    >>> basis.transform([[0.5], [2.5], [9.0]])
+    array([[0.5, 0. ],
+           [1. , 0.5],
+           [1. , 1. ]])
+    >>> basis.shapes(np.array([2.0, -1.0]))
+    [(array([0., 1., 4.]), array([0., 2., 1.]))]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "steps": [Interval(Integral, 1, None, closed="left")],
+        "most": [Interval(Integral, 1, None, closed="left")],
+        "pairs": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, steps: int = 16, *, most: int = 240, pairs: int = 0) -> None:
+        self.steps = steps
+        self.most = most
+        self.pairs = pairs
+
+    def fit(self, X: Any, y: Any = None) -> AdditiveBasis:
+        """Take the knots from the columns' quantiles, and choose pairs by the target if any are asked for."""
+        self._validate_params()
+        X = numbers(self, X, reset=True)
+        wide = sum(len(np.unique(X[:10_000, j])) > 2 for j in range(X.shape[1]))
+        room = max(_FEWEST, (self.most - (X.shape[1] - wide)) // max(wide, 1))
+        self.knots_ = [_knots(X[:, j], min(self.steps, room)) for j in range(X.shape[1])]
+        if not any(len(t) > 1 for t in self.knots_):
+            self.knots_[0] = np.array([self.knots_[0][0], self.knots_[0][0] + 1.0])  # all columns are constant
+        self.pairs_: list[tuple[int, int, Array, Array]] = []
+        if self.pairs:
+            if y is None:
+                raise ValueError("Pairs are chosen by the target, and y is None: give it, or set pairs=0.")
+            coarse = [_thinned(t, _COARSE) for t in self.knots_]
+            self.pairs_ = [(i, j, coarse[i], coarse[j]) for i, j in self._best_pairs(X, _as_numbers(y), coarse)]
+        return self
+
+    def _best_pairs(self, X: Array, Y: Array, coarse: list[Array]) -> list[tuple[int, int]]:
+        """Pairs by how much the means of their cells explain of what is left by the columns one by one."""
+        rows = np.arange(len(X))[:: max(1, len(X) // _ROWS)]
+        X, Y = X[rows], Y[rows]
+        R = _residual(self._single(X), Y)
+        codes = [np.searchsorted(t[1:-1], X[:, j], side="right") for j, t in enumerate(coarse)]
+        able = [j for j, t in enumerate(coarse) if len(t) > 1]
+        if len(able) > _COLUMNS:
+            alone = {j: _gain(codes[j], len(coarse[j]), Y - Y.mean(axis=0))[0] for j in able}
+            able = sorted(sorted(able, key=lambda j: -alone[j])[:_COLUMNS])
+        noise = _NOISE * float(np.mean(np.sum(R * R, axis=1)))
+        found = []
+        for i, j in combinations(able, 2):
+            gain, cells = _gain(codes[i] * len(coarse[j]) + codes[j], len(coarse[i]) * len(coarse[j]), R)
+            if gain > noise * cells:
+                found.append((gain - noise * cells, i, j))
+        best = sorted(found, key=lambda f: (-f[0], f[1], f[2]))[: self.pairs]
+        return sorted((i, j) for _, i, j in best)
+
+    def _single(self, X: Array) -> Array:
+        return np.hstack([_ramps(X[:, j], t) for j, t in enumerate(self.knots_)])
+
+    def transform(self, X: Any) -> Array:
+        """The features of each row, (n, m)."""
+        check_is_fitted(self)
+        X = numbers(self, X, reset=False)
+        parts = [self._single(X)]
+        for i, j, s, t in self.pairs_:
+            parts.append((_ramps(X[:, i], s)[:, :, None] * _ramps(X[:, j], t)[:, None, :]).reshape(len(X), -1))
+        return np.hstack(parts).astype(X.dtype, copy=False)
+
+    def shapes(self, coef: Array) -> list[tuple[Array, Array]]:
+        """For each column the knots and what a linear model with these coefficients adds there (0 at the first).
+
+        Parameters
+        ----------
+        coef : (m,) array
+            Of all features; those of pairs are not part of any column's shape.
+        """
+        check_is_fitted(self)
+        shapes, at = [], 0
+        for t in self.knots_:
+            k = len(t) - 1
+            shapes.append((t, np.concatenate([[0.0], np.cumsum(np.asarray(coef)[at : at + k])])))
+            at += k
+        return shapes
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names such as ``"age 20 to 30"``; products of a pair are joined by ×."""
+        names = names_in(self, input_features)
+        words = [w for j, t in enumerate(self.knots_) for w in _words(names[j], t)]
+        for i, j, s, t in self.pairs_:
+            words += [f"{a} × {b}" for a in _words(names[i], s) for b in _words(names[j], t)]
+        return np.array(words, dtype=object)
+
+
+def _knots(x: Array, steps: int) -> Array:
+    """Quantiles, or all different values where they are few."""
+    values = np.unique(x)
+    if len(values) <= steps + 1:
+        return values.astype(float)
+    return np.unique(np.quantile(x, np.linspace(0.0, 1.0, steps + 1)).astype(float))
+
+
+def _thinned(t: Array, steps: int) -> Array:
+    """At most ``steps`` + 1 of the knots, spread evenly."""
+    return t if len(t) <= steps + 1 else t[np.linspace(0, len(t) - 1, steps + 1).round().astype(int)]
+
+
+def _ramps(x: Array, t: Array) -> Array:
+    if len(t) < 2:
+        return np.empty((len(x), 0))
+    return np.clip((x[:, None] - t[:-1]) / np.diff(t), 0.0, 1.0)
+
+
+def _words(name: Any, t: Array) -> list[str]:
+    if len(t) == 2 and t[0] == 0.0 and t[1] == 1.0:
+        return [str(name)]
+    return [f"{name} {a:.6g} to {b:.6g}" for a, b in pairwise(t)]
+
+
+def _as_numbers(y: Any) -> Array:
+    """Targets as columns of numbers; classes one-hot."""
+    y = np.asarray(y)
+    if type_of_target(y) in ("binary", "multiclass") and (y.dtype.kind not in "f" or len(np.unique(y)) < 20):
+        return np.equal.outer(y, np.unique(y)).astype(float)
+    return y.reshape(len(y), -1).astype(float)
+
+
+def _residual(Z: Array, Y: Array) -> Array:
+    """What a lightly penalised least-squares fit leaves."""
+    Z, Y = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
+    H = Z.T @ Z
+    H[np.diag_indices_from(H)] += 1.0
+    return Y - Z @ np.linalg.solve(H, Z.T @ Y)
+
+
+def _gain(code: Array, size: int, R: Array) -> tuple[float, int]:
+    """Sum of squares that the means of the cells explain, and the number of cells that are not empty."""
+    count = np.bincount(code, minlength=size)
+    sums = np.stack([np.bincount(code, r, minlength=size) for r in R.T], axis=1)
+    used = count > 0
+    return float(np.sum(sums[used] ** 2 / count[used, None])), int(used.sum())
