@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.study import examine, run
-from certifit.study._encoder import TableEncoder
 from certifit.study._calendar import parts_of
+from certifit.study._encoder import TableEncoder
 
 
 @given(st.integers(-(10**9), 4 * 10**9))

@@ -34,7 +34,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    steps : int ≥ 1, default=16
+    n_steps : int ≥ 1, default=16
         Features of a column, at most (fewer where it has few different values).
     most : int ≥ 1, default=240
         Features of all columns together, if that leaves each of them three.
@@ -51,7 +51,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> basis = AdditiveBasis(steps=2).fit([[0.0], [1.0], [4.0]])
+    >>> basis = AdditiveBasis(n_steps=2).fit([[0.0], [1.0], [4.0]])
     >>> basis.transform([[0.5], [2.5], [9.0]])
     array([[0.5, 0. ],
            [1. , 0.5],
@@ -61,13 +61,13 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "steps": [Interval(Integral, 1, None, closed="left")],
+        "n_steps": [Interval(Integral, 1, None, closed="left")],
         "most": [Interval(Integral, 1, None, closed="left")],
         "pairs": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(self, steps: int = 16, *, most: int = 240, pairs: int = 0) -> None:
-        self.steps = steps
+    def __init__(self, n_steps: int = 16, *, most: int = 240, pairs: int = 0) -> None:
+        self.n_steps = n_steps
         self.most = most
         self.pairs = pairs
 
@@ -77,7 +77,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         X = numbers(self, X, reset=True)
         wide = sum(len(np.unique(X[:10_000, j])) > 2 for j in range(X.shape[1]))
         room = max(_FEWEST, (self.most - (X.shape[1] - wide)) // max(wide, 1))
-        self.knots_ = [_knots(X[:, j], min(self.steps, room)) for j in range(X.shape[1])]
+        self.knots_ = [_knots(X[:, j], min(self.n_steps, room)) for j in range(X.shape[1])]
         if not any(len(t) > 1 for t in self.knots_):
             self.knots_[0] = np.array([self.knots_[0][0], self.knots_[0][0] + 1.0])  # all columns are constant
         self.pairs_: list[tuple[int, int, Array, Array]] = []
