@@ -248,6 +248,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("plot", pages=("plot",)),
     Family("report"),
     Family("examples"),
+    Family("exercises", pages=("exercises",)),
 )
 
 

@@ -401,6 +401,38 @@ def lab(
 
 
 @app.command
+def exercises(
+    action: Literal["list", "show", "run", "notebook"] = "list",
+    name: str | None = None,
+    answer: Path | None = None,
+    /,
+    *,
+    seed: int = 0,
+    out: Path | None = None,
+) -> int:
+    """Exercises that mark themselves: list them, show one, mark an answer, write a notebook.
+
+    Exit code 0 for a right answer, 1 for one that is not right yet.
+
+    Parameters
+    ----------
+    action
+        What to do.
+    name
+        The exercise, or a lecturer's own Python file.
+    answer
+        A JSON file with the parts of the answer, for "run".
+    seed
+        The student's number: data differ from seed to seed.
+    out
+        The file to write, for "notebook"; NAME.ipynb when not given.
+    """
+    from certifit.cli import _exercises
+
+    return _exercises.exercises(action, name, answer, seed, out)
+
+
+@app.command
 def export(model: Path, /, *, out: Path = Path("model.onnx")) -> int:
     """Write the model as an ONNX graph, for other languages and servers.
 

@@ -1,0 +1,50 @@
+"""An exercise as a Jupyter notebook: statement, data, a cell for the answer, a cell that marks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certifit.exercises._base import load
+
+
+def notebook(name: str, seed: int = 0) -> dict[str, Any]:
+    """The notebook of an exercise, in nbformat 4: write it with ``json.dump``.
+
+    Parameters
+    ----------
+    name : str
+    seed : int, default=0
+        The student's number.
+
+    Examples
+    --------
+    >>> cells = notebook("ridge-by-hand")["cells"]
+    >>> [cell["cell_type"] for cell in cells]
+    ['markdown', 'code', 'markdown', 'code', 'code']
+    """
+    task = load(name, seed)
+    parts = "\n".join(f"- `{part}`: {what}" for part, what in task.asks.items())
+    given = "\n".join(f"{key} = exercise.data[{key!r}]" for key in task.data)
+    blank = "\n".join(f"{part} = ...  # {what}" for part, what in task.asks.items())
+    check = ", ".join(f"{part}={part}" for part in task.asks)
+    start = (
+        f"from certifit import exercises\n\nexercise = exercises.load({name!r}, seed={seed})\n{given}\nexercise.data"
+    )
+    texts = [
+        ("markdown", f"# {task.title}\n\n{task.statement}"),
+        ("code", start),
+        ("markdown", f"## Your answer\n\n{parts}"),
+        ("code", blank),
+        ("code", f"print(exercise.check({check}))"),
+    ]
+    return {
+        "cells": [_cell(k, kind, text) for k, (kind, text) in enumerate(texts)],
+        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text}
+    return cell if kind == "markdown" else {**cell, "execution_count": None, "outputs": []}
