@@ -206,6 +206,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "svm/": ["svm/test_svc.py", "svm/test_other_machines.py", "svm/test_contract.py"],
     "tree/": ["tree/test_export.py", "tree/test_folds.py"],
     # One law over every member of a registry.
+    "exercises/": ["exercises/test_exercises.py"],
     "losses/": ["laws/test_losses.py"],
     "regularizers/": ["laws/test_regularizers.py"],
     # Proofs: parts of the language of certificates, and kinds that the attacks and their family's tests try.
