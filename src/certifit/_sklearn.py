@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sklearn.exceptions
+from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, RealNotInt, StrOptions
@@ -34,6 +35,9 @@ __all__ = [
     "HasMethods",
     "Hidden",
     "Interval",
+    "KNeighborsMixin",
+    "NeighborsBase",
+    "RadiusNeighborsMixin",
     "RealNotInt",
     "StrOptions",
     "any_sample_weight",

@@ -169,6 +169,7 @@ FAMILIES: tuple[Family, ...] = (
         (
             Model("KNeighborsClassifier", "nearest neighbours", "_neighbors:classifier"),
             Model("KNeighborsRegressor", "nearest neighbours", "_neighbors:regressor"),
+            Model("NearestNeighbors", "nearest neighbours"),
             Model("EditedNeighbors", "edited nearest neighbours"),
             Model("CondensedNeighbors", "condensed nearest neighbours"),
         ),

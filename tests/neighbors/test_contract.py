@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
+from certifit.neighbors import (
+    CondensedNeighbors,
+    EditedNeighbors,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestNeighbors,
+)
 from tests.contract import contract
 
 
@@ -12,6 +18,7 @@ from tests.contract import contract
         KNeighborsRegressor(),
         KNeighborsClassifier(n_neighbors=None, weights="gaussian"),
         KNeighborsRegressor(n_neighbors=3, weights="distance", metric="manhattan", algorithm="kd_tree"),
+        NearestNeighbors(),
         EditedNeighbors(),
         CondensedNeighbors(),
     ]

@@ -135,7 +135,7 @@ def test_a_metric_of_ones_own():
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"metric": "hamming"}, "metric"),
+        ({"metric": "nonsense"}, "metric"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"algorithm": "ball"}, "algorithm"),
         ({"metric_params": {"q": 1}}, "metric_params"),

@@ -302,7 +302,7 @@ class GivenDistances(Kind):
 
 @register
 class StoredRows(Kind):
-    """Evidence: the digest of the model's stored rows, and whether y holds classes or values.
+    """Evidence: the digest of the model's stored rows, and whether y holds classes or values, or is not there.
 
     A rule that sees only the features answers equal rows alike: among rows with equal features all labels
     but the commonest are mistakes that no rule can avoid, and the squared deviations from their mean cannot
@@ -312,15 +312,17 @@ class StoredRows(Kind):
 
     name = "stored-rows"
     theorem = "Equal rows are answered alike"
-    needs: ClassVar = {"rows": TEXT, "task": word("classes", "values")}
+    needs: ClassVar = {"rows": TEXT, "task": word("classes", "values", "none")}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        if data.y is None:
-            raise ValueError("the labels are needed")
+        if (data.y is None) != (evidence["task"] == "none"):
+            raise ValueError("labels are needed, or none where the model has none")
         same = Data(data.X).digest() == evidence["rows"]
         _, inverse, counts = np.unique(data.X, axis=0, return_inverse=True, return_counts=True)
         group = inverse.ravel()
         figures = {"rows": equal(len(data.X)), "distinct": equal(len(counts))}
+        if data.y is None:
+            return Proof(figures, (Check("the model's rows are the training rows", same, "SHA-256"),))
         y = data.y.reshape(len(data.y), -1)
         if evidence["task"] == "classes":
             labels = np.array([repr(list(map(str, v))) for v in y])
@@ -338,6 +340,11 @@ class StoredRows(Kind):
         return Proof(figures, checks)
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
+        if evidence["task"] == "none":
+            return (
+                f"The model answers from the {figures['rows']} training rows as they were given, "
+                f"{figures['distinct']} of them distinct."
+            )
         what = (
             f"{figures['unavoidable']} training mistakes are unavoidable"
             if evidence["task"] == "classes"

@@ -6,6 +6,7 @@ the first class. `KNeighborsClassifier.certificate_for` proves that no left-out 
 
 from certifit._passing import pass_on
 from certifit.neighbors._knn import KNeighborsClassifier, KNeighborsRegressor
+from certifit.neighbors._nearest import NearestNeighbors
 from certifit.neighbors._reduce import CondensedNeighbors, EditedNeighbors
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "EditedNeighbors",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "NearestNeighbors",
 ]
 
 __getattr__, __dir__ = pass_on(__name__, "sklearn.neighbors")

@@ -1,71 +1,53 @@
-"""What both k-nearest-neighbour estimators share: the search, its parameters and its certificates."""
+"""What the nearest-neighbour estimators share: the search, its parameters and its certificates."""
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.neighbors import _votes
-from certifit.neighbors._metrics import NAMES, Metric, check_axioms, resolve
+from certifit.neighbors._metrics import NAMES, OTHERS, Metric, check_axioms, resolve
 from certifit.neighbors._search import Index
 
 KINDS = (np.float64, np.float32)
 
 
-class Searcher(Certified, BaseEstimator):
-    """Parameters, search, certificates; leaves add `fit` and `predict`."""
+class Search(Certified, BaseEstimator):
+    """The search, its certificates and what it says of its metric; leaves add parameters and answers."""
 
-    _y_given: Array
+    _y_given: Array | None
+
+    n_neighbors: int | None = None
+    weights: Any = "uniform"
+    algorithm: str
+    leaf_size: int
+    p: float | None
+    metric: Any
+    metric_params: dict[str, Any] | None
+    n_jobs: int | None
+    feature_weights: Any = None
+    bandwidth: float | None = None
+    check_metric: bool = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="right"), None],
-        "metric": [StrOptions(set(NAMES)), callable],
+        "metric": [StrOptions({*NAMES, *OTHERS}), callable, HasMethods(["pairwise"])],
         "metric_params": [dict, None],
         "n_jobs": [Integral, None],
-        "feature_weights": ["array-like", None],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
-        "check_metric": ["boolean"],
     }
-
-    def __init__(
-        self,
-        n_neighbors: int | None = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        feature_weights: Any = None,
-        bandwidth: float | None = None,
-        check_metric: bool = True,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.feature_weights = feature_weights
-        self.bandwidth = bandwidth
-        self.check_metric = check_metric
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,17 +58,31 @@ class Searcher(Certified, BaseEstimator):
     # -- fitting ------------------------------------------------------------------------------------
     def _store(self, X: Array, task: str, y_given: Any) -> None:
         """Prepare the search and promise the certificate; all checks come before any change."""
-        metric = resolve(self.metric, self.p, self.metric_params, self.feature_weights, X.shape[1])
+        params = self.metric_params
+        if params is not None and "p" in params:
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                SyntaxWarning,
+                stacklevel=3,
+            )
+        metric = resolve(self.metric, self.p, params, self.feature_weights, X.shape[1])
         if metric.name == "precomputed":
             _check_given(X, square=True)
-        if metric.name == "function" and self.check_metric:
+        if metric.name == "function" and callable(metric.function) and self.check_metric:
             check_axioms(metric, X)
         index = Index(X, metric, self.algorithm, self.leaf_size, self.n_jobs)
+        if metric.name == "minkowski" and metric.p < 1:
+            warnings.warn(
+                "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with "
+                "`algorithm='brute'`.",
+                UserWarning,
+                stacklevel=3,
+            )
         self._index = index
         self.effective_metric_ = self.metric if metric.name == "function" else metric.name
         self.effective_metric_params_ = _effective(metric)
         self.n_samples_fit_ = len(index.X)
-        self.algorithm_ = index.method
+        self.algorithm_ = self._fit_method = index.method
         if isinstance(self.weights, str) and self.weights == "gaussian":
             self.bandwidth_ = self._find_bandwidth() if self.bandwidth is None else float(self.bandwidth)
 
@@ -113,9 +109,12 @@ class Searcher(Certified, BaseEstimator):
         if X is None:
             rows = np.arange(self.n_samples_fit_)
             return self._index.X, rows, rows
+        given = self._index.metric.name == "precomputed"
+        if given:
+            refuse_zeros(X)
         X = validate_data(self, X, reset=False, dtype=KINDS, order="C", accept_sparse="csr")
-        X = dense(X)
-        if self._index.metric.name == "precomputed":
+        X = dense(X, given)
+        if given:
             _check_given(X, square=False)
         none = np.empty(0, np.int64)
         return X, none, none
@@ -156,7 +155,18 @@ class Searcher(Certified, BaseEstimator):
         """
         Q, group_q, group_x = self._queries(X)
         distances, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
+        self._refuse_missing(distances)
         return (distances, rows) if return_distance else rows
+
+    def _refuse_missing(self, distances: Array) -> None:
+        if self._index.metric.name == "precomputed" and np.any(np.isinf(distances)):
+            k = distances.shape[1]
+            least = int(np.isfinite(distances).sum(axis=1).min())
+            raise ValueError(
+                f"{k} neighbors per samples are required, but some samples have only {least} neighbors in "
+                "precomputed graph matrix. Decrease number of neighbors used or recompute the graph with more "
+                "neighbors."
+            )
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The (weighted) graph from queries to their neighbours as a sparse matrix.
@@ -172,7 +182,7 @@ class Searcher(Certified, BaseEstimator):
         CSR matrix of shape (n_queries, n_samples_fit)
         """
         if mode not in ("connectivity", "distance"):
-            raise ValueError(f"mode must be 'connectivity' or 'distance'; got {mode!r}.")
+            raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
         distances, rows = self.kneighbors(X, n_neighbors)
         m, k = rows.shape
         data = np.ones(m * k) if mode == "connectivity" else distances.ravel()
@@ -196,7 +206,8 @@ class Searcher(Certified, BaseEstimator):
             that and keeps its neighbours (by the triangle inequality, which all but cosine obey).
         """
         Q, group_q, group_x = self._queries(X)
-        _, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
+        distances, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
+        self._refuse_missing(distances)
         metric, data = self._index.metric, Data.of(self._index.X, self._y_given)
         if metric.name in ("function", "precomputed"):
             D = np.vstack([block for _, block in self._index.blocks(Q)])
@@ -215,6 +226,7 @@ class Searcher(Certified, BaseEstimator):
         bandwidth = getattr(self, "bandwidth_", None)
         if self.n_neighbors is not None:
             distances, rows = self._index.query(Q, self._how_many(None, X), group_q, group_x)
+            self._refuse_missing(distances)
             w = _votes.weigh(distances, self.weights, bandwidth)
             _votes.refuse_all_zero(w)
             yield slice(0, len(Q)), rows, w
@@ -233,9 +245,31 @@ class Searcher(Certified, BaseEstimator):
             yield slice(first, first + len(D)), None, w
 
 
-def dense(X: Any) -> Array:
-    """Rows as an array; sparse ones are stored in full."""
-    return np.ascontiguousarray(X.toarray()) if scipy.sparse.issparse(X) else X
+def rows_of(X: Any) -> Any:
+    """The rows themselves, where X is a fitted search or tree of ours or of scikit-learn."""
+    if isinstance(X, Search):
+        return X._index.X
+    if isinstance(X, NeighborsBase):
+        return X._fit_X
+    return np.asarray(X.data) if isinstance(X, (BallTree, KDTree)) else X
+
+
+def dense(X: Any, given: bool = False) -> Array:
+    """Rows as an array; sparse ones are stored in full. Of given distances those that are not stored are infinite."""
+    if not scipy.sparse.issparse(X):
+        return np.asarray(X)
+    if not given:
+        return np.ascontiguousarray(X.toarray())
+    rows = X.tocsr()
+    out = np.full(rows.shape, np.inf)
+    out[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = rows.data
+    return out
+
+
+def refuse_zeros(D: Any) -> None:
+    """Distances of zero are entries too: sparse formats that drop them cannot hold distances."""
+    if scipy.sparse.issparse(D) and D.format not in ("csr", "csc", "coo", "lil"):
+        raise TypeError(f"Sparse matrix in {D.format!r} format is not supported due to its handling of explicit zeros")
 
 
 def _check_given(D: Array, square: bool) -> None:
@@ -252,3 +286,46 @@ def _effective(metric: Metric) -> dict[str, Any]:
     if metric.weights is not None:
         params["w"] = metric.weights
     return params
+
+
+class Searcher(KNeighborsMixin, Search):
+    """Parameters of the estimators that ask the k nearest; leaves add `fit` and `predict`."""
+
+    kneighbors = Search.kneighbors
+    kneighbors_graph = Search.kneighbors_graph
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Search._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
+        "feature_weights": ["array-like", None],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+        "check_metric": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        feature_weights: Any = None,
+        bandwidth: float | None = None,
+        check_metric: bool = True,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.feature_weights = feature_weights
+        self.bandwidth = bandwidth
+        self.check_metric = check_metric

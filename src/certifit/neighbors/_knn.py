@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, Grid
 from certifit.neighbors import _votes
-from certifit.neighbors._base import KINDS, Searcher, dense
+from certifit.neighbors._base import KINDS, Searcher, dense, rows_of
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
 from certifit.resampling import FoldAnswers, FoldTable, require
 
@@ -38,8 +38,9 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
     p : float > 0, default=2
         Power of the minkowski distance.
     metric : str or callable, default="minkowski"
-        euclidean, manhattan, chebyshev, minkowski, cosine, precomputed, or a function of two rows, whose
-        axioms are checked on a dozen training rows.
+        euclidean, manhattan, chebyshev, minkowski, cosine, precomputed (a sparse matrix holds the distances that are
+        known), or a function of two rows, whose axioms are checked on a dozen training rows. scikit-learn's other
+        metrics by name are computed by scikit-learn, and its DistanceMetric objects by themselves.
     metric_params : dict, default=None
         ``p`` and ``w`` (weights of the features), or arguments of the function.
     n_jobs : int, default=None
@@ -66,8 +67,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
 
     Notes
     -----
-    Not in certifit: SciPy's other metrics by name (pass the function); a fitted tree as X. Sparse X is stored in
-    full. Order of neighbours at equal distance is by row number here, unspecified there.
+    Not in certifit: "nan_euclidean". Sparse X is stored in full. Order of neighbours at equal distance is by row number
+    here, unspecified there.
 
     References
     ----------
@@ -99,8 +100,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         self
         """
         self._validate_params()
-        X, labels = validate_data(self, X, y, multi_output=True, dtype=KINDS, order="C", accept_sparse="csr")
-        X = dense(X)
+        X, labels = validate_data(self, rows_of(X), y, multi_output=True, dtype=KINDS, order="C", accept_sparse="csr")
+        X = dense(X, self.metric == "precomputed")
         several = labels.ndim == 2 and labels.shape[1] > 1
         if labels.ndim == 2 and not several:
             warnings.warn(
@@ -225,7 +226,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
         self._validate_params()
         X, values = validate_data(
             self,
-            X,
+            rows_of(X),
             y,
             multi_output=True,
             y_numeric=True,
@@ -233,7 +234,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
             order="C",
             accept_sparse="csr",
         )
-        X = dense(X)
+        X = dense(X, self.metric == "precomputed")
         self._store(X, "values", values)
         self._y_given = values
         self._values = values.reshape(len(values), -1).astype(float, copy=False)

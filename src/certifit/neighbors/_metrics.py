@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import pairwise_distances
 
 from certifit._types import Array
 
@@ -28,17 +29,27 @@ NAMES = {
     "cosine": "cosine",
     "precomputed": "precomputed",
 }
+OTHERS = {
+    "braycurtis", "canberra", "correlation", "dice", "hamming", "haversine", "jaccard", "mahalanobis", "rogerstanimoto",
+    "russellrao", "seuclidean", "sokalsneath", "sqeuclidean", "yule",
+}  # fmt: skip
+"""scikit-learn's other metrics by name; it computes them."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A distance: its canonical name, power, feature weights, and the function when it is the user's own."""
+    """A distance: its canonical name, power, feature weights, and the function when it is the user's own.
+
+    ``by_name`` is one of SciPy's or scikit-learn's other distances ("canberra", "hamming", ...), computed by them: to
+    the search it is a function.
+    """
 
     name: str = "euclidean"
     p: float = 2.0
     weights: Array | None = None
     function: Callable[..., float] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    by_name: str | None = None
 
     @property
     def code(self) -> int:
@@ -62,12 +73,16 @@ def resolve(
 ) -> Metric:
     """The metric that scikit-learn's parameters, and our feature weights, describe."""
     given = dict(params or {})
-    if callable(metric):
+    if callable(metric) or hasattr(metric, "pairwise"):
         if feature_weights is not None:
             raise ValueError(
                 "feature_weights cannot be used with a metric given as a function: weight the features inside it."
             )
         return Metric(name="function", function=metric, arguments=given)
+    if isinstance(metric, str) and metric not in NAMES:
+        if feature_weights is not None:
+            raise ValueError(f"feature_weights cannot be used with metric={metric!r}.")
+        return Metric(name="function", arguments=given, by_name=metric)
     name = NAMES[metric]
     p = float(given.pop("p", 2.0 if p is None else p))
     w = _weights(given.pop("w", None), feature_weights, n_features, name)
@@ -128,5 +143,10 @@ def _call(metric: Metric, a: Array, b: Array) -> float:
 
 
 def function_block(metric: Metric, Q: Array, X: Array) -> Array:
-    """Distances of a user's function, query by query."""
+    """Distances of a user's function, query by query; of scikit-learn's other metrics all at once."""
+    if metric.by_name is not None:
+        return np.asarray(pairwise_distances(Q, X, metric=metric.by_name, **metric.arguments), dtype=float)
+    pairwise = getattr(metric.function, "pairwise", None)
+    if pairwise is not None:  # scikit-learn's DistanceMetric
+        return np.asarray(pairwise(Q, X), dtype=float)
     return np.array([[_call(metric, q, x) for x in X] for q in Q], dtype=float).reshape(len(Q), len(X))

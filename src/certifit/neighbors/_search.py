@@ -63,7 +63,7 @@ class Index:
         self.metric = metric
         self.n_jobs = n_jobs
         self.method = choose_method(algorithm, metric, *self.X.shape)
-        self._scale = _tame(self.X) if scale is None else scale
+        self._scale = _tame(self.X) if scale is None and metric.name != "precomputed" else scale or 1.0
         self._points, self._plain = self._prepared()
         self._weights = np.ones(self._points.shape[1]) if self._plain.weights is None else owned(self._plain.weights)
         self._tree: Tree | None = None
@@ -264,14 +264,20 @@ def choose_method(algorithm: str, metric: Metric, n: int, d: int) -> str:
     numbers puts that off to about five times as many rows with each feature; the one in floats to twice as many.
     Without the shortcut of a product (other metrics than the euclidean) a tree pays longer.
     """
+    asked = algorithm
     if algorithm == "ball_tree":
         boxes = metric.name not in ("precomputed", "function", "cosine")
         algorithm = "kd_tree" if boxes else "brute"
     if metric.name in ("precomputed", "function", "cosine"):
-        if algorithm == "kd_tree":
+        if algorithm == "kd_tree" and not (metric.by_name or hasattr(metric.function, "pairwise")):
             raise ValueError(f"algorithm='kd_tree' cannot search by a {metric.name} metric; use 'brute' or 'auto'.")
         return "brute"
     if metric.name == "minkowski" and metric.p < 1:
+        if asked != "auto" and asked != "brute":
+            raise ValueError(
+                f'algorithm="{asked}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem '
+                'either set p >= 1 or algorithm="brute".'
+            )
         return "brute"
     if algorithm != "auto":
         return algorithm

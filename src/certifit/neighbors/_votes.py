@@ -44,8 +44,8 @@ def refuse_all_zero(weights: Array | None) -> None:
     total = weights.sum(axis=1)
     if np.any(total == 0.0) or not np.all(np.isfinite(total)):
         raise ValueError(
-            "All neighbors of some sample is getting zero weights (or weights that are not finite numbers): "
-            "change the function given as weights."
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
+            "are using a user-defined function. (Weights that are not finite numbers are no weights either.)"
         )
 
 
