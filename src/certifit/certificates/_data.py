@@ -66,6 +66,13 @@ class Data:
         """Sample weights, ones when none were given."""
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
+    def real_targets(self) -> Array:
+        """y as numbers; words are refused, even those that spell a number."""
+        y = self.y
+        if y is None or not (y.dtype.kind in "biuf" or all(isinstance(v, (int, float)) for v in y.ravel().tolist())):
+            raise ValueError("the targets are not numbers")
+        return np.asarray(y, dtype=float)
+
     def facts(self) -> dict[str, Any]:
         """How many rows and columns, and whether there are weights and offsets."""
         rows, columns = self.X.shape if self.X.ndim == 2 else (len(self.X), 0)

@@ -33,7 +33,7 @@ class Model:
 
     def __init__(self, data: Data, discount: float) -> None:
         X = data.X if scipy.sparse.issparse(data.X) else scipy.sparse.csr_matrix(data.X)
-        y = np.asarray(data.y, dtype=float)
+        y = data.real_targets()
         self.n = X.shape[1] - 1
         number = np.asarray(X[:, [0]].todense()).ravel()
         self.P = X[:, 1:].tocsr()
@@ -237,6 +237,12 @@ class FiniteHorizon(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
-            f"Over {figures['horizon']} steps this policy earns at most {figures['loss']:.2g} less than the best one "
-            f"from any of the {figures['states']} states."
+            f"Over {figures['horizon']} steps (discount {figures['discount']:g}, {_end(evidence['terminal'])}) this "
+            f"policy earns at most {figures['loss']:.2g} less than the best one from any of the "
+            f"{figures['states']} states."
         )
+
+
+def _end(terminal: Any) -> str:
+    values = np.asarray(terminal, dtype=float)
+    return f"with final values of up to {np.abs(values).max():.3g}" if np.any(values) else "nothing earned afterwards"

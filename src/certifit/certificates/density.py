@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import Ball
+from certifit.certificates._ball import UNIT, Ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, TEXT, WHOLE
@@ -138,14 +138,19 @@ class KernelEstimate(Kind):
         sums = [direct_density(data, x, kernel, h, norm) for x in points]
         # A density is not negative, whatever rounding says.
         certain = all(bool(a <= max(f.lower, 0.0)) and bool(f.upper <= b) for a, f, b in zip(low, sums, high))
-        width = max((float(b - a) / float(b) if b > 0 else 0.0 for a, b in zip(low, high)), default=0.0)
+        width = max(
+            (float(b - a) / float(b) * (1.0 + 4 * UNIT) if b > 0 else 0.0 for a, b in zip(low, high)), default=0.0
+        )
         figures = {"points": equal(len(points)), "kernel": equal(kernel), "bandwidth": equal(h), "width": upper(width)}
         return Proof(figures, (Check("the sum over all rows lies between the bounds", certain),))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
+        norm, scale = evidence["metric"], ""
+        if norm != "euclidean":
+            scale = f", by {norm} distance but divided by the constant of the euclidean one,"
         return (
             f"At {figures['points']} points the density with the {figures['kernel']} kernel and bandwidth "
-            f"{figures['bandwidth']:.4g} is known to within {figures['width']:.1e} of its value."
+            f"{figures['bandwidth']:.4g}{scale} is known to within {figures['width']:.1e} of its value."
         )
 
 
@@ -173,16 +178,23 @@ class HistogramHeights(Kind):
         heights = np.asarray(evidence["heights"], dtype=float)
         if heights.shape != counts.shape or not np.all(np.isfinite(heights)):
             raise ValueError("one finite height for each cell")
-        expected = counts / (s.sum() * volume.ravel())
-        off = float(np.max(np.abs(heights - expected) / np.maximum(expected, 1e-300) * (expected > 0), initial=0.0))
-        same = off <= 1e-12 and bool(np.all(heights[expected == 0] == 0))
-        figures = {"cells": equal(len(counts)), "outside": equal(int((~inside).sum()))}
-        return Proof(figures, (Check("each height is the share of its rows per volume", same, f"off by {off:.1e}"),))
+        with np.errstate(all="ignore"):
+            expected = counts / (s.sum() * volume.ravel())
+        full = counts > 0
+        # Within these sizes sums of positive numbers and products lose no more than n + d units; beyond them more.
+        clear = bool(np.all((expected[full] > 1e-290) & (expected[full] < 1e290) & (volume.ravel()[full] > 1e-290)))
+        off = np.max(np.abs(heights - expected)[full] / expected[full], initial=0.0) if clear else np.inf
+        error = float(off) + (2.0 * len(X) + len(shape) + 8.0) * UNIT
+        same = error <= 1e-9 and bool(np.all(heights[~full] == 0))
+        figures = {"cells": equal(len(counts)), "outside": equal(int((~inside).sum())), "error": upper(error)}
+        return Proof(figures, (Check("each height is the share of its rows per volume", same, f"off by {error:.1e}"),))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
+        outside = f" ({figures['outside']} rows lie in none)" if figures["outside"] else ""
         return (
-            f"The heights of the {figures['cells']} cells are the shares of their rows per volume: no density that is "
-            "constant on these cells has a larger likelihood."
+            f"The heights of the {figures['cells']} cells{outside} are the shares of their rows per volume to within "
+            f"{figures['error']:.0e} of each; with exactly these shares no density that is constant on these cells "
+            "makes the rows in them likelier."
         )
 
 

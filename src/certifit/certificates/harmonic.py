@@ -205,6 +205,15 @@ def _labels(system: _System, G: Array, error: Array) -> Array:
     return sure if system.spreading else sure | ~system.open
 
 
+def _graph_words(evidence: Evidence) -> str:
+    """Which graph: the claim is about no other."""
+    if evidence["graph"] == "rbf":
+        return f"on the graph with weights exp(−γ‖x − z‖²), γ = {float(evidence['gamma']):g}"
+    if evidence["graph"] == "knn":
+        return f"on the graph of {np.shape(evidence['neighbors'])[1]} nearest rows"
+    return "on the given graph"
+
+
 @register
 class Harmonic(Kind):
     """Claim: scores within ``error`` of the exact solution, and ``certain`` labels proved to be those of it."""
@@ -251,7 +260,9 @@ class Harmonic(Kind):
         return Proof(figures, tuple(checks), Labels(certain, error.max(axis=1, initial=0.0)))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
-        what = "harmonic solution" if evidence["variant"] == "propagation" else "solution of (I − αS)F = (1 − α)Y"
+        what = "harmonic solution"
+        if evidence["variant"] == "spreading":
+            what = f"solution of (I − αS)F = (1 − α)Y with α = {float(evidence['alpha']):g}"
         rows = [int(i) for i in np.ravel(evidence["unreached"])]
         lost = ""
         if rows:
@@ -259,7 +270,7 @@ class Harmonic(Kind):
             lost = f" No path leads from {'row' if len(rows) == 1 else 'rows'} {names} to a label."
         return (
             f"{figures['labelled']} of {figures['rows']} rows have a label. "
-            f"All scores are within {figures['error']:.1e} of the exact {what}; "
+            f"All scores are within {figures['error']:.1e} of the exact {what} {_graph_words(evidence)}; "
             f"{figures['certain']} labels are certain to be its labels.{lost}"
         )
 

@@ -140,7 +140,7 @@ def _target(data: Data, evidence: Evidence, outputs: int) -> tuple[str, Array]:
     if data.y is None:
         raise ValueError("the targets are needed")
     if evidence["task"] == "regression":
-        y = np.asarray(data.y, dtype=float).reshape(data.X.shape[0], -1)
+        y = data.real_targets().reshape(data.X.shape[0], -1)
         if y.shape[1] != outputs:
             raise ValueError("outputs and targets do not fit")
         return "regression", y
@@ -271,7 +271,7 @@ class TruthTable(Kind):
         n, d = X.shape
         if data.y is None or len(data.y) != n:
             raise ValueError("the truth table is needed")
-        y = np.asarray(data.y, dtype=float).reshape(n, -1)
+        y = data.real_targets().reshape(n, -1)
         whole = d < 32 and n == 2**d <= _TABLE and bool(np.all((X == 0) | (X == 1))) and len(np.unique(X, axis=0)) == n
         layers = _read(evidence, d, "weights")
         clear, a = True, X

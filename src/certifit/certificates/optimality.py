@@ -103,7 +103,8 @@ def read_objectives(data: Data, evidence: Mapping[str, Any]) -> tuple[tuple[Obje
         raise ValueError("one objective is needed, or one for each real target")
     if any(o.offset != (data.offset is not None) for o in found):
         raise ValueError("the data have offsets of rows where the objective has none, or the other way round")
-    targets = found[0].encode(np.asarray(data.y), data.weights)
+    y = data.real_targets() if found[0].classes is None else np.asarray(data.y)
+    targets = found[0].encode(y, data.weights)
     if several and len(found) != len(targets):
         raise ValueError("one objective is needed for each target")
     return (found if several else found * len(targets)), targets
