@@ -34,6 +34,7 @@ from certifit.certificates.optimality import (
     excess_of,
     line,
     numbers,
+    perfect,
     read_objectives,
     share_of,
     sound,
@@ -217,6 +218,8 @@ class LocalBound(Kind):
         if best is not model:
             through = model.value - best.value + best.gap
             gap = model.gap if model.gap.upper <= through.upper else through
+        if perfect(fit.objective, fit.target, w, b) and data.offset is None:
+            gap = Ball(0.0)
         figures: dict[str, Figure] = {
             "value": about(model.value / S),
             "bound": lower((best.value - best.gap) / S),

@@ -160,7 +160,7 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
         return Machine(value, Ball(np.inf), null, "a multiplier outside its domain")
     if objective.free and any(math.fsum(column) != 0.0 for column in beta.reshape(len(beta), -1).T):
         return Machine(value, Ball(np.inf), null, "the multipliers do not balance")
-    if _perfect(objective, target, coef, b) and model.offset is None:
+    if perfect(objective, target, coef, b) and model.offset is None:
         return Machine(value, Ball(0.0), Ball(0.0), "")
     extra, trouble = features.gap(objective, coef, b, beta.reshape(len(beta), -1))
     if trouble:
@@ -174,7 +174,7 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
     return Machine(value, gap, null, "")
 
 
-def _perfect(objective: Objective, target: Target, coef: Array, b: Array) -> bool:
+def perfect(objective: Objective, target: Target, coef: Array, b: Array) -> bool:
     """Whether the null model fits without any loss, exactly, and is the model: no loss or penalty is below zero."""
     prior = getattr(objective.regularizer, "prior", None)
     if objective.loss.name not in ("squared", "absolute") or objective.padding is not None or prior is not None:
