@@ -20,9 +20,9 @@ from sklearn.datasets import load_breast_cancer
 from certifit import checker
 from certifit.certificates._proof_file import PROVED
 from certifit.decomposition import PCA
+from certifit.geometry import separability
 from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge
 from certifit.naive_bayes import GaussianNB
-from certifit.separability import separability
 from certifit.svm import SVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier
 from tests.proof_cases import CASES, Case, outcome, run_checker

@@ -30,7 +30,7 @@ GIVEN = {
     "get_feature_names_out": {"input_features"},
 }
 # Numbers that may be any number.
-MORE = ["separability", "margins", "inference", "report", "examples"]
+MORE = ["geometry", "inference", "report", "examples"]
 FREE = ["random_state", "seed", "coef0", "location", "value", "offset", "binarize", "axis", "error_score", "pos_label"]
 RANGE = re.compile(r"[<>≤≥{]|\bin [\[(]|without effect|[Aa]ccepted|[Aa]s in")
 

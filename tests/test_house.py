@@ -184,6 +184,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "_certified.py": ["test_changed_data.py", "test_half_fitted.py"],
     "_errors.py": ["test_exceptions.py"],
     "_passing.py": ["dropin/test_names.py"],
+    "_linear_scores.py": ["linear_model/test_perceptron.py", "svm/test_other_machines.py"],
     "_registry.py": ["test_registries.py"],
     "_sklearn.py": ["dropin/test_tools.py"],
     "_types.py": ["dropin/test_signatures.py"],  # names of types: mypy is their test

@@ -117,8 +117,7 @@ FAMILIES: tuple[Family, ...] = (
         stored=True,
     ),
     Family("multiclass", (Model("OneVsRest", "one against the rest", "_convert:one_vs_rest"),), stored=True),
-    Family("separability", pages=("separability",)),
-    Family("margins"),
+    Family("geometry", pages=("separability",)),
     Family("inference"),
     Family(
         "preprocessing",

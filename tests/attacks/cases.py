@@ -23,6 +23,7 @@ from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.density import Histogram, KernelDensity
 from certifit.exceptions import NotSeparableError
+from certifit.geometry import separability
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import (
@@ -38,7 +39,6 @@ from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsCl
 from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
-from certifit.separability import separability
 from certifit.study._baseline import ConstantClassifier, ConstantRegressor
 from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor

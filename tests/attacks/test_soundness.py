@@ -15,10 +15,10 @@ from certifit.bayes import fit_density
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.decomposition import PCA
 from certifit.exceptions import CertifitError
+from certifit.geometry import separability
 from certifit.linear_model import Perceptron
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
-from certifit.separability import separability
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.attacks.judges import JUDGES
 

@@ -17,7 +17,7 @@ from certifit.certificates._ball import Ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Certificate, Check, Kind, Proof, equal, issue, lower, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, RECORD, TEXT, check_form, word
-from certifit.certificates.gram import BALLS, named_kernel
+from certifit.certificates.gram import BALLS, given_kernel, named_kernel
 from certifit.kernels import Kernel, rows
 
 _ROUNDING = 1e-13  # a least eigenvalue above minus this share of size × largest entry counts as not negative
@@ -33,6 +33,8 @@ def _gram(data: Data, evidence: Evidence) -> Ball:
         K = Ball(data.X)
     if len(K.shape) != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"a Gram matrix is square, not {K.shape}")
+    if "gram" in evidence and K.shape[0] != data.X.shape[0]:
+        raise ValueError("kernel values are given for other rows")
     return K
 
 
@@ -67,16 +69,23 @@ def _least(K: Ball, shift: float) -> float:
     return -(shift + worst) * (1.0 + 2.0**-50)
 
 
-class _Definiteness(Kind):
+@register
+class Definiteness(Kind):
+    """A Gram matrix, a kernel given by a formula, or the values of a kernel that is a piece of the user's code."""
+
+    name: ClassVar[str] = "mercer"
     needs: ClassVar = {"method": word("construction", "vector", "cholesky", "none")}
     may: ClassVar = {"kernel": RECORD, "gram": FINITE, "vector": FINITE, "shift": NUMBER}  # by method, see prove
     theorem: ClassVar[str] = "Mercer: a kernel is an inner product exactly when its Gram matrices are semi-definite"
+
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
+        return super().assumptions(evidence) + given_kernel(evidence)
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         method = evidence["method"]
         fields = {"construction": {"kernel": RECORD}, "vector": {"vector": FINITE}}.get(method, {"shift": NUMBER})
         check_form(evidence, {"method": TEXT, **fields}, {"kernel": RECORD, "gram": FINITE})
-        if ("gram" in evidence) != (self.name == "mercer-gram") or len(evidence) > len(fields) + 2:
+        if {"gram", "kernel"} <= set(evidence) or (method == "construction" and "gram" in evidence):
             raise ValueError("kernel values are given, or computed by a kernel, or are the data")
         if method == "construction":
             proof = named_kernel(evidence["kernel"]).proof
@@ -112,21 +121,6 @@ class _Definiteness(Kind):
         return "Undecided: neither a negative eigenvalue nor the absence of one is proved."
 
 
-@register
-class Definiteness(_Definiteness):
-    """A Gram matrix, or a kernel given by a formula."""
-
-    name: ClassVar[str] = "mercer"
-
-
-@register
-class GivenDefiniteness(_Definiteness):
-    """A kernel that is a piece of the user's code: its values are part of the evidence."""
-
-    name: ClassVar[str] = "mercer-gram"
-    assumes: ClassVar[tuple[str, ...]] = ("the kernel values in the evidence are those of the kernel",)
-
-
 def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
     """Is this kernel (or Gram matrix) positive semi-definite? Proved, refuted, or undecided.
 
@@ -150,18 +144,17 @@ def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
     -1.0
     """
     evidence: dict[str, Any] = {}
-    kind = "mercer"
     if isinstance(K_or_kernel, Kernel):
         record = K_or_kernel.record()
         data = Data.of(np.zeros((0, 0)) if X is None else X)
         if record is not None:
             evidence["kernel"] = record
             if K_or_kernel.proof is not None:
-                return issue(kind, data, evidence | {"method": "construction"})
+                return issue("mercer", data, evidence | {"method": "construction"})
         if X is None:
             raise ValueError("This kernel carries no proof of being Mercer: give points X on which to look.")
         if record is None:
-            kind, evidence["gram"] = "mercer-gram", K_or_kernel(rows(X))
+            evidence["gram"] = K_or_kernel(rows(X))
     else:
         data = Data.of(K_or_kernel)
     K = _gram(data, evidence)
@@ -169,7 +162,7 @@ def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
         raise ValueError("A Gram matrix of no points says nothing: give at least one.")
     if not np.all(np.isfinite(K.mid)):
         raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be said about it.")
-    return issue(kind, data, evidence | _search(K))
+    return issue("mercer", data, evidence | _search(K))
 
 
 def _search(K: Ball) -> dict[str, Any]:

@@ -3,24 +3,17 @@ r"""Claims about rows not yet seen: hold-out error and cross-validated score, ea
 Unlike the other kinds these assume something: that the rows are independent draws from one distribution, and
 that no model was fitted on the rows it is judged by. What is recomputed is everything after that: the
 mistakes, the score of each fold, and the interval.
-
-Two formulas live here and are used by `metrics` and `model_selection` too:
-
-- `binomial_limits` (Clopper and Pearson 1934): the shares p for which neither tail of k successes in n
-  trials has probability below (1 − level)/2. It covers at least as often as stated, for every n and p.
-- `corrected_limits` (Nadeau and Bengio 2003): mean ± t · s · √(1/J + n_test/n_train) over J fold scores with
-  J − 1 degrees of freedom. Training sets overlap, so fold scores are correlated and s/√J is too small; the
-  second term takes the correlation to be the held-out share.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.special
 
+from certifit._limits import binomial_limits, corrected_limits
 from certifit._types import Array
 from certifit.certificates._ball import Ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
@@ -30,45 +23,6 @@ from certifit.certificates._schema import LABELS, NUMBER, WHOLE, word
 _ACCURACY = 1e-9  # granted to SciPy's incomplete beta function and its inverse, relative
 _EXACT_ROWS = 3000  # beyond this a binomial tail in whole numbers takes seconds
 INDEPENDENT = ("rows are independent draws from one distribution",)
-
-
-def binomial_limits(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
-    """Exact (Clopper-Pearson) limits for a share; counts may be sums of weights.
-
-    Examples
-    --------
-    >>> low, high = binomial_limits(0, 10)
-    >>> round(low, 3), round(high, 4)
-    (0.0, 0.3085)
-    """
-    if trials <= 0:
-        return 0.0, 1.0
-    tail = (1.0 - level) / 2.0
-    k, n = float(successes), float(trials)
-    low = 0.0 if k <= 0 else float(scipy.special.betaincinv(k, n - k + 1.0, tail))
-    high = 1.0 if k >= n else float(scipy.special.betaincinv(k + 1.0, n - k, 1.0 - tail))
-    return low, high
-
-
-def corrected_limits(scores: Any, held_out: float, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean's limits and standard error over fold scores, knowing that folds overlap.
-
-    ``held_out`` is n_test/n_train, averaged over the folds.
-
-    Examples
-    --------
-    >>> low, high, error = corrected_limits([0.8, 0.9, 0.85, 0.75, 0.95], held_out=0.25)
-    >>> round(low, 3), round(high, 3)
-    (0.703, 0.997)
-    """
-    scores = np.asarray(scores, dtype=float)
-    count = len(scores)
-    if count < 2:
-        raise ValueError(f"An interval needs at least two folds; got {count}.")
-    error = math.sqrt((1.0 / count + held_out) * float(np.var(scores, ddof=1)))
-    reach = -float(scipy.special.stdtrit(count - 1, (1.0 - level) / 2.0)) * error
-    mean = float(np.mean(scores))
-    return mean - reach, mean + reach, error
 
 
 def score_bounds(name: str) -> tuple[float, float]:

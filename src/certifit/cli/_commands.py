@@ -250,7 +250,7 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
 
 def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
     """certifit separable."""
-    from certifit.separability import separability
+    from certifit.geometry import separability
     from certifit.study import examine, raw_features
 
     table, chosen = _with_target(data, target)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
-from certifit.margins import margins
 
 POINTS = np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 3.0], [-1.0, 0.5], [0.0, -1.0], [-2.0, -1.0]])
 SIDES = np.array([1, 1, 1, -1, -1, -1])

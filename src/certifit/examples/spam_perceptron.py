@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from certifit.geometry import margins
 from certifit.linear_model import Perceptron
-from certifit.margins import margins
 
 WORDS = ("and", "viagra", "the", "of", "nigeria")
 MAILS = np.array(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit.separability import separability
+from certifit.geometry import separability
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])

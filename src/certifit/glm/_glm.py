@@ -115,6 +115,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     coef_ : (d,) array
     intercept_ : float
     n_iter_ : int
+    status_ : str
+        Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     link_ : str
     certificate_ : Certificate
         A proved gap for gaussian-identity, binomial-logit, poisson-log, gamma-log and Tweedie-log; for the others the
@@ -187,7 +189,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         solution = self._solve(Task(objective, as_design(X), y, weights, shift), reader)
         W, b = solution.value
         self.coef_, self.intercept_ = W[0].astype(X.dtype), X.dtype.type(b[0]) if self.fit_intercept else 0.0
-        self.n_iter_ = int(solution.stats["n_iter"])
+        self.n_iter_, self.status_ = int(solution.stats["n_iter"]), solution.status
         self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
         self._statistics = self._describe(X, y, weights, shift)

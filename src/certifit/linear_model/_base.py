@@ -6,7 +6,6 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from certifit._certified import note_fingerprint
@@ -40,13 +39,6 @@ def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
     if sample_weight is None:
         return None
     return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-
-
-def linear_scores(model: Any, X: Any) -> Array:
-    """X w + b for a fitted linear model."""
-    check_is_fitted(model)
-    X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-    return np.asarray(safe_sparse_dot(X, model.coef_.T, dense_output=True) + model.intercept_)
 
 
 class SparseCoefficients:

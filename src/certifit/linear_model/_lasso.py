@@ -14,12 +14,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._folds import lasso_answers
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Loss, Squared
@@ -27,6 +28,7 @@ from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task, solve_coordinate
+from certifit.solvers._status import worst
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.least_squares import solve_quadratic
 
@@ -121,7 +123,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.coef_: Array = np.ravel(self.coef_)
         self.dual_gap_ = gaps[0] if single else gaps
         self.n_iter_ = parts[0].stats["n_iter"] if single else [p.stats["n_iter"] for p in parts]
-        self.solver_ = parts[0].stats["method"]
+        self.solver_, self.status_ = parts[0].stats["method"], worst(p.status for p in parts)
         self.trace_ = parts[0].trace if single else joined([p.trace for p in parts], "target")
         warn_if_short(self, parts)
         scales = np.array([p.stats.get("dual_scale", 1.0) for p in parts])
@@ -191,12 +193,12 @@ def scalar_is_none(sample_weight: Any) -> Any:
 
 
 def warn_if_short(model: Any, parts: list[Solution]) -> None:
-    worst = max(parts, key=lambda p: p.stats["relative_gap"])
-    share = worst.stats["relative_gap"]
-    if worst.converged or share <= max(model.tol, 1e-9):
+    short = max(parts, key=lambda p: p.stats["relative_gap"])
+    share = short.stats["relative_gap"]
+    if short.converged or share <= max(model.tol, 1e-9):
         return
     why = {"time_budget": "time_budget is over", "max_iter": f"max_iter={model.max_iter} rounds are over"}
-    reason = why.get(worst.status, "rounding allows no smaller gap")
+    reason = why.get(short.status, "rounding allows no smaller gap")
     warnings.warn(
         "Objective did not converge. You might want to increase the number of iterations. "
         f"{type(model).__name__} stopped at a proved relative gap of {share:.1e}, above tol={model.tol:g}: {reason}.",
@@ -243,6 +245,8 @@ class Lasso(_L1Regressor):
     coef_, intercept_, sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
         One row or entry per target if y has several columns; targets are fitted independently. One column in two
         dimensions gives the shapes that scikit-learn gives: ``coef_`` (d,), ``predict`` (n,).
+    status_ : str
+        Why the solver stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all targets).
     solver_ : str
     certificate_ : Certificate
         The gap to the best possible fit, by weak duality.

@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
+from certifit.geometry import separability
 from certifit.linear_model._base import (
-    linear_scores,
     name_coefficients,
     read_regression,
     read_weights,
@@ -31,7 +32,6 @@ from certifit.linear_model._base import (
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss
 from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
-from certifit.separability import separability
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import choose, solver_names
 from certifit.solvers.dual import dual_point, evidence_of
@@ -85,6 +85,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     intercept_ : float
     solver_ : str
     n_iter_ : int
+    status_ : str
+        Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     certificate_ : Certificate
         The gap to the best possible fit; where no bound is known (absolute loss without a penalty) it says so.
 
@@ -165,7 +167,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)
-        self.solver_ = method.name
+        self.solver_, self.status_ = method.name, found.status
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
         self.trace_ = found.trace
         self._warn_if_short(found)

@@ -12,13 +12,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._types import Array, Grid, MatrixLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
 from certifit.linear_model._base import (
     feature_names,
-    linear_scores,
     name_coefficients,
     read_regression,
 )

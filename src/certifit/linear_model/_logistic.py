@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
@@ -26,7 +27,6 @@ from certifit.linear_model._base import (
     SparseCoefficients,
     dense,
     feature_names,
-    linear_scores,
     read_rows,
     read_weights,
     region_of,
@@ -88,6 +88,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     coef_ : (1, d) or (K, d) array
     intercept_ : (1,) or (K,) array
     n_iter_ : (1,) array
+    status_ : str
+        Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     threshold_ : float
     solver_ : str
     certificate_ : Certificate
@@ -208,7 +210,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         W, b = solution.value
         self.coef_, self.intercept_ = W.astype(X.dtype), b.astype(X.dtype)
         self.n_iter_ = np.array([solution.stats["n_iter"]], dtype=np.int32)
-        self.solver_ = solution.stats["method"]
+        self.solver_, self.status_ = solution.stats["method"], solution.status
         self.threshold_ = self._cut()
         self.trace_ = solution.trace
         weighed = None if np.all(factors == 1.0) else tuple(factors)
@@ -264,7 +266,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
 
     def _refuse_separable(self, X: Any, y: Array) -> None:
         """Maximum likelihood exists exactly when the classes overlap: say so, with the proof, when they do not."""
-        from certifit.separability import separability
+        from certifit.geometry import separability
 
         answer = separability(X, y, fit_intercept=self.fit_intercept)
         if not answer.holds:  # floats cannot prove "touching", and nothing is refused without a proof

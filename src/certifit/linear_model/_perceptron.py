@@ -12,47 +12,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
+from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
-from certifit.separability import separability
+from certifit.geometry import separability
 from certifit.solvers._status import worst
 from certifit.solvers.perceptron import Learned, OnPass, Plan, run_perceptron
 from certifit.solvers.separation import evidence as as_evidence
 from certifit.solvers.separation import search, widest
 
 _LARGEST_SEED = np.iinfo(np.int32).max
-
-
-class LinearScores(ClassifierMixin, BaseEstimator):
-    """Decision by the sign of w·x + b, or by the largest of them."""
-
-    coef_: Array
-    intercept_: Array
-    classes_: Array
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Signed scores w·x + b: one column per class, or one number per row for two classes."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = np.asarray(X @ self.coef_.T + self.intercept_)
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict(self, X: MatrixLike) -> Array:
-        """The class of the largest score; for two classes the second when the score is positive."""
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class ClassAgainstRest(NamedTuple):
@@ -65,7 +40,7 @@ class ClassAgainstRest(NamedTuple):
     class_weights: Array
 
 
-class PerceptronBase(Certified, LinearScores):
+class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """Validation, one-vs-all and certificates of everything that learns from perceptron mistakes."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

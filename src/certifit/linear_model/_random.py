@@ -6,20 +6,21 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
+from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, check_sample_weight
 from certifit._types import Array
 from certifit.certificates import Data, issue
-from certifit.linear_model._perceptron import LinearScores
 
 _BLOCK = 1 << 22  # scores held at a time
 
 
-class RandomLinearClassifier(Certified, LinearScores):
+class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     """Draw k random (w, b) and keep the one with the fewest training errors.
 
     argmin over j of (1/n) Σ [hⱼ(xᵢ) ≠ yᵢ]. Weights and offsets are standard normal in the standardised columns, so

@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
 from certifit.objective import Objective
@@ -68,6 +69,8 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     coef_, intercept_ : as in scikit-learn
     n_iter_ : (t,) array
         Iterations per target (1 for the closed forms).
+    status_ : str
+        Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     solver_ : str
         The solver that was asked for; what was used in place of "auto".
     method_ : str
@@ -148,7 +151,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         name_coefficients(self, solution.value, y.ndim, X.dtype.type)
         if Y.shape[1] == 1:  # as scikit-learn: one column counts as one target
             self.coef_: Array = np.ravel(self.coef_)
-        self.method_ = solution.stats["method"]
+        self.method_, self.status_ = solution.stats["method"], solution.status
         self.solver_ = self.solver if self.solver in _ITERATIVE else self.method_
         self.n_iter_ = np.broadcast_to(solution.stats.get("n_iter", 1), (Y.shape[1],)).copy()
         self.trace_ = solution.trace

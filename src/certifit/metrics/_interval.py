@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from certifit._limits import binomial_limits
 from certifit._types import Array, Label, VectorLike, Weights
-from certifit.certificates.evaluation import binomial_limits
 
 
 class Interval(tuple[float, float]):

@@ -14,8 +14,8 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from certifit import _notebook
+from certifit._limits import corrected_limits
 from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
-from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
 from certifit.model_selection._cross_validate import CrossValidation, cross_validate
 from certifit.model_selection._run import WorkerOptions

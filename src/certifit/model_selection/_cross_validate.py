@@ -12,10 +12,11 @@ from sklearn.model_selection import cross_validate as by_scikit_learn
 from sklearn.model_selection import train_test_split
 from sklearn.utils import indexable
 
+from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight, safe_indexing
 from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
-from certifit.certificates.evaluation import SCORES, corrected_limits, score_bounds, within
+from certifit.certificates.evaluation import SCORES, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
 from certifit.model_selection._progress import Progress
 from certifit.model_selection._run import (

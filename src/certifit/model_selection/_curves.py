@@ -14,8 +14,8 @@ from sklearn.model_selection import learning_curve as _learning_curve
 from sklearn.model_selection import validation_curve as _validation_curve
 from sklearn.utils import indexable
 
+from certifit._limits import corrected_limits
 from certifit._types import CV, Array, Estimator, MatrixLike, VectorLike
-from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
 from certifit.model_selection._scoring import ScoringLike
 from certifit.resampling import folds

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit import _notebook
 from certifit._errors import respelled
+from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Folds, Grid, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate
-from certifit.certificates.evaluation import corrected_limits
 from certifit.metrics import Interval
 from certifit.model_selection._run import (
     Keep,

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from certifit._limits import corrected_limits
 from certifit._types import Array
-from certifit.certificates.evaluation import corrected_limits
 from certifit.study._judge import Measure
 from certifit.study._plan import Fold
 from certifit.study._runner import Result

@@ -340,7 +340,7 @@ def _certain(model: Any, Z: Array) -> dict[str, int] | None:
 
 
 def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
-    from certifit.separability import separability
+    from certifit.geometry import separability
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -19,8 +19,8 @@ from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
+from certifit.geometry import separability
 from certifit.kernels import NAMES, Kernel, Linear, Precomputed, choose
-from certifit.separability import separability
 from certifit.solvers._status import limit_of
 from certifit.solvers.hulls import Hulls, nearest_hulls
 from certifit.svm._evidence import kernel_evidence, read_diagonal

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._linear_scores import LinearScores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
@@ -27,43 +28,8 @@ from certifit.svm._labels import Labelled, labelled, machine_labels
 from certifit.svm._linear_folds import linear_svc_answers
 
 
-class LinearScores:
+class CertainScores(LinearScores):
     """Mixin: decisions, labels and certainty of machines with ``coef_`` and ``intercept_``."""
-
-    classes_: Array
-    coef_: Array
-    intercept_: Array
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Score of each row: positive for ``classes_[1]``; one column a class for more than two.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) or (n, classes)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        scores = np.asarray(X @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: MatrixLike) -> Array:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
 
     def certain(self, X: MatrixLike) -> Array:
         """Which rows have provably the same label as under the exact optimum.
@@ -82,11 +48,6 @@ class LinearScores:
         if not isinstance(region, Region):
             return np.zeros(X.shape[0], dtype=bool)
         return region.rows(X, self.coef_, self.intercept_, np.asarray(X @ self.coef_.T) + self.intercept_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
 
 
 def normals(V: Matrix, columns: Array) -> Array:
@@ -174,7 +135,7 @@ def linear_evidence_of(
     return "duality", linear_evidence(lab, coef, intercept, np.array(beta), model.loss, offset, scale)
 
 
-class LinearSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
+class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     r"""Linear support vector classification with an unpenalised offset, proved optimal to a stated gap.
 
     .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + \sum_i C_i\, \varphi(y_i(w^\top x_i + b))

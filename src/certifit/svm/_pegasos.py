@@ -21,10 +21,10 @@ from certifit.solvers import Solution
 from certifit.solvers._status import worst
 from certifit.solvers.pegasos import PegasosPlan, Walk, pegasos, shares
 from certifit.svm._labels import Labelled, labelled, machine_labels
-from certifit.svm._linear import LinearScores, linear_evidence, null_objective
+from certifit.svm._linear import CertainScores, linear_evidence, null_objective
 
 
-class PegasosSVC(Certified, LinearScores, ClassifierMixin, BaseEstimator):
+class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     r"""Soft-margin machine by stochastic gradient descent (Pegasos), averaged, with a proved gap.
 
     .. math:: J(w, b) = \tfrac{\lambda}{2}\lVert w\rVert^2 + \tfrac1n \sum_i \max(0,\ 1 - y_i(w^\top x_i + b))

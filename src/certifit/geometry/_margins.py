@@ -1,14 +1,8 @@
-"""How far points lie from a hyperplane, on the right side or the wrong one.
-
-The module is callable, so that ``import certifit as cf; cf.margins(w, b, X, y)`` works whether or not the module
-itself has been imported before.
-"""
+"""How far points lie from a hyperplane, on the right side or the wrong one."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -143,13 +137,3 @@ def _many(W: Array, b: Array, X: Array, labels: Array) -> Margins:
     geometric = functional / _length(between)[index]
     functional[n, index] = geometric[n, index] = np.inf
     return Margins(functional.min(axis=1), geometric.min(axis=1))
-
-
-class _Callable(ModuleType):
-    """The module as the function of the same name."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Margins:
-        return margins(*args, **kwargs)
-
-
-sys.modules[__name__].__class__ = _Callable

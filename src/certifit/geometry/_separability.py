@@ -1,16 +1,10 @@
-"""Can a hyperplane separate the classes? ``certifit.separability(X, y)`` answers with a proof.
-
-The module is callable, so that ``import certifit as cf; cf.separability(X, y)`` works whether or not the module
-itself has been imported before; `Separability` is the answer.
-"""
+"""Can a hyperplane separate the classes? ``certifit.separability(X, y)`` answers with a proof."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import combinations
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -237,13 +231,3 @@ def _checked(X: Any, y: Any, rigor: str) -> tuple[Array, Array, Array]:
         seen = "none" if len(classes) == 0 else f"only {classes[0]!r}"
         raise ValueError(f"Separability is a question about two or more classes; y holds {seen}.")
     return rows, labels, index.ravel()
-
-
-class _Callable(ModuleType):
-    """The module as the function of the same name."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Separability:
-        return separability(*args, **kwargs)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,60 @@
+"""Answers of a linear model: its scores X w + b, and the label that they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._types import Array, MatrixLike
+
+
+def linear_scores(model: Any, X: MatrixLike) -> Array:
+    """X w + b for a fitted linear model, one column a row of ``coef_``."""
+    check_is_fitted(model)
+    rows = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+    return np.asarray(safe_sparse_dot(rows, model.coef_.T, dense_output=True) + model.intercept_)
+
+
+class LinearScores:
+    """Mixin: decision by the sign of w·x + b, or by the largest of them."""
+
+    coef_: Array
+    intercept_: Array
+    classes_: Array
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Score of each row: positive for ``classes_[1]``; one column a class for more than two.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of shape (n,) or (n, classes)
+        """
+        scores = linear_scores(self, X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: MatrixLike) -> Array:
+        """The class of the largest score; for two classes the second when the score is positive.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of labels
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
