@@ -9,9 +9,10 @@ import pytest
 import scipy.stats
 from sklearn.model_selection import KFold
 
+from certifit._limits import binomial_limits, corrected_limits
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
-from certifit.certificates.evaluation import _tail, binomial_limits, corrected_limits
+from certifit.certificates.evaluation import _tail
 
 
 def _hold_out(rigor="float"):

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from certifit.certificates.evaluation import corrected_limits
+from certifit._limits import corrected_limits
 from certifit.model_selection import Search, bootstrap, cross_validate, hold_out, nested_cross_validate
 from tests.model_selection.sharing import ClassShares, ShrunkenMean
 

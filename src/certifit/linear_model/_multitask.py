@@ -13,11 +13,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import linear_scores, name_coefficients, read_regression
+from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._lasso import UNFIT, scalar_is_none, warn_if_short
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared

@@ -12,10 +12,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar, column_or_1d
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed
 from certifit._types import CV, Array, MatrixLike, RandomState
 from certifit.design import Columns, as_design
-from certifit.linear_model._base import linear_scores, read_regression
+from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
 from certifit.linear_model._lasso_path import enet_path, lasso_path, strength_grid
 from certifit.linear_model._multitask import MultiTaskElasticNet, MultiTaskLasso

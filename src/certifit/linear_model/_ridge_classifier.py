@@ -13,10 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
-from certifit.linear_model._base import linear_scores, read_rows, read_weights, surely
+from certifit.linear_model._base import read_rows, read_weights, surely
 from certifit.linear_model._ridge import Ridge
 from certifit.losses import Squared
 from certifit.objective import Objective, names_of

@@ -13,10 +13,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar
 
 from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed, routing_enabled
 from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike
 from certifit.design import as_design
-from certifit.linear_model._base import linear_scores, read_regression
+from certifit.linear_model._base import read_regression
 from certifit.linear_model._ridge import Ridge
 from certifit.linear_model._ridge_classifier import RidgeClassifier, SignVotes, votes
 from certifit.resampling import FoldTable
