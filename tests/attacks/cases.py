@@ -221,6 +221,8 @@ def _partitions() -> Iterator[Case]:
 
     for model in (LinearRegression(), Ridge(), Lasso(alpha=0.1)):
         yield Case(f"{type(model).__name__} in partitions", fitted(model, REAL), X, REAL)
+    for model, y in ((LogisticRegression(), TWO), (LogisticRegression(), THREE), (GLM("poisson", alpha=0.1), COUNTS)):
+        yield Case(f"{type(model).__name__} in passes", fitted(model, y), X, y)
 
 
 def _evaluations() -> Iterator[Case]:

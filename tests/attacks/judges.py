@@ -450,3 +450,41 @@ def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     others = [np.append(s, [] if o["fit_intercept"] else 0.0) for s in steps]
     best = min(total([Fraction(float(v)) for v in s[:-1]], Fraction(float(s[-1]))) for s in others)
     return "a better fit is further below than the gap" if mine - best > Fraction(c.gap) * n else None
+
+
+@judge("passes")
+def passes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """A few steps of gradient descent from the model find a witness: it must not be further below than the gap."""
+    o, n = c.evidence["objective"], len(y)
+    W, b = (np.asarray(c.evidence[k], dtype=float) for k in ("coef", "intercept"))
+    penalty = o["regularizer"]
+    times = 0.0 if penalty["name"] == "none" else o["strength"] * penalty["params"].get("factor", 1.0)
+    prior = np.reshape(penalty["params"].get("prior") or np.zeros(W.shape), W.shape)
+    factors = np.ones(len(o["classes"] or [])) if o["class_weight"] is None else np.array(o["class_weight"])
+    codes = None if o["classes"] is None else np.array([o["classes"].index(float(v)) for v in y])
+
+    def total(W: Any, b: Any) -> float:
+        z = np.asarray(X, dtype=float) @ W.T + b
+        if o["loss"]["name"] == "softmax":
+            terms = (np.logaddexp.reduce(z, axis=1) - z[np.arange(n), codes]) * factors[codes]
+        elif o["loss"]["name"] == "logistic":
+            terms = np.logaddexp(0.0, -np.where(codes == 1, 1.0, -1.0) * z[:, 0]) * factors[codes]
+        elif o["loss"]["name"] == "poisson":
+            terms = np.exp(z[:, 0]) - y * z[:, 0] + np.where(y > 0, y * np.log(np.maximum(y, 1)) - y, 0.0)
+        else:
+            return math.nan
+        return float(terms.sum() + times * np.square(W - prior).sum())
+
+    mine = total(W, b)
+    if math.isnan(mine):
+        return None
+    if not math.isclose(mine / n, c.value, rel_tol=1e-6, abs_tol=1e-9):
+        return "the objective is another"
+    best = mine
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1, 0.5):
+        for _ in range(8):
+            move = rng.normal(size=W.shape) * size
+            shift = rng.normal(size=b.shape) * size * bool(o["fit_intercept"])
+            best = min(best, total(W + move, b + shift), total(W - move, b - shift), total(W * (1 - size), b))
+    return "a better fit is further below than the gap" if mine - best > c.gap * n * (1 + 1e-9) + 1e-9 * n else None

@@ -10,10 +10,21 @@ from typing import Any
 from sklearn.base import clone
 
 from certifit.certificates import Certificate, Verification
-from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from certifit.glm import GLM
+from certifit.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    TweedieRegressor,
+)
 from certifit.scale._engine import running
 from certifit.scale._job import Job
 from certifit.scale._moments import fit_moments
+from certifit.scale._smooth import fit_glm, fit_logistic
 from certifit.scale._source import Source
 
 Fitter = Callable[[Job, Any], None]
@@ -22,6 +33,11 @@ _FITTERS: dict[type, Fitter] = {
     Ridge: fit_moments,
     Lasso: fit_moments,
     ElasticNet: fit_moments,
+    LogisticRegression: fit_logistic,
+    GLM: fit_glm,
+    PoissonRegressor: fit_glm,
+    GammaRegressor: fit_glm,
+    TweedieRegressor: fit_glm,
 }
 
 

@@ -3,6 +3,7 @@ end."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ class Look(Statistic):
     def __init__(self, columns: int, labels: bool) -> None:
         self.rows, self.labels = 0, labels
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
-        self.found: set[Any] = set()
+        self.found: Counter[Any] = Counter()
 
     def add(self, block: Block) -> None:
         rows = block.X
@@ -44,21 +45,24 @@ class Look(Statistic):
                 raise NotFiniteError(int(bad[0]))
         self.rows += block.rows
         if self.labels and block.y is not None:
-            self.found.update(np.unique(block.y).tolist())
+            labels, counts = np.unique(block.y, return_counts=True)
+            self.found.update(dict(zip(labels.tolist(), counts.tolist())))
             if len(self.found) > _CLASSES:
                 raise TableError(f"The target has more than {_CLASSES} different values: these are no classes.")
 
     def merge(self, other: Look) -> Look:
         self.rows += other.rows
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        self.found |= other.found
+        self.found.update(other.found)
         if len(self.found) > _CLASSES:
             raise TableError(f"The target has more than {_CLASSES} different values: these are no classes.")
         return self
 
     def finish(self) -> Seen:
-        labels = np.array(sorted(self.found)) if self.labels else None
-        return Seen(self.rows, self.low, self.high, labels)
+        if not self.labels:
+            return Seen(self.rows, self.low, self.high)
+        labels = sorted(self.found)
+        return Seen(self.rows, self.low, self.high, np.array(labels), np.array([self.found[c] for c in labels]))
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Seen:
     low: Array
     high: Array
     classes: Array | None = None
+    counts: Array | None = None
 
     @property
     def grid(self) -> Grid:
@@ -120,7 +125,7 @@ class Job:
         if not labels or self.plan.target is None:
             return Seen(rows, low, high)
         seen = self.run(Look(0, True), plan=self.plan.without_features(), task="looking at the labels")
-        return Seen(rows, low, high, seen.classes)
+        return Seen(rows, low, high, seen.classes, seen.counts)
 
     def _noted(self, labels: bool) -> tuple[int, Array, Array] | None:
         columns = list(self.plan.numbers)

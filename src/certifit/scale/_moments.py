@@ -53,11 +53,8 @@ def fit_moments(job: Job, model: Any) -> None:
 def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
     """Coefficients of the moments, under the estimator's own names, with the promise of a proof."""
     objective = objective_of(model, found.rows)
-    w, b = solve(objective, found)
-    model.coef_ = w
-    model.intercept_ = b if model.fit_intercept else 0.0
+    w, b = _name(model, job, objective, found, seen)
     model.solver_ = "moments"
-    name_features(model, job.plan.numbers)
     if isinstance(model, (Lasso, ElasticNet)):
         model.n_iter_, model.trace_ = 1, Trace()
         value, gap, _ = bound(objective, found, w, b)
@@ -73,6 +70,18 @@ def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
         model.n_iter_, model.trace_ = np.ones(1, dtype=int), Trace()
     else:
         _describe_least_squares(model, found)
+
+
+def adopt_coefficients(model: Any, job: Job, objective: Objective, seen: Seen) -> tuple[Array, float]:
+    """Fit any squared-loss objective in one pass; coefficients, offset and the promise of a proof."""
+    found = job.run(Moments(seen.grid, seen.digits), task="moments", rows=seen.rows)
+    return _name(model, job, objective, found, seen)
+
+
+def _name(model: Any, job: Job, objective: Objective, found: SecondMoments, seen: Seen) -> tuple[Array, float]:
+    w, b = solve(objective, found)
+    model.coef_, model.intercept_ = w, b if model.fit_intercept else 0.0
+    name_features(model, job.plan.numbers)
     evidence = {
         "objective": objective.to_dict(),
         "coef": w[None],
@@ -82,6 +91,7 @@ def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
         "digits": seen.digits,
     }
     model._promise_certificates(lambda: (job.certify("moments", evidence),))
+    return w, b
 
 
 def _describe_least_squares(model: Any, found: SecondMoments) -> None:

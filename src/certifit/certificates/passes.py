@@ -1,0 +1,461 @@
+r"""Optimality of smooth fits, proved from one pass of sums: value, gradient, Hessian.
+
+.. math:: F(\theta) = \sum_i L(z_i, y_i) + \Lambda R(w), \qquad z_i = W x_i + b
+
+For losses with |φ‴| ≤ φ″ (logistic, Poisson, gamma, Tweedie; softmax along every line with the range of the scores in
+place of one) and the penalty l2 or none the *local bound* of `local` holds: with g and H the gradient and Hessian,
+q² = gᵀH⁻¹g and r the largest score that a step of unit length in the norm of H can make,
+
+.. math:: u = qr < 1 \;\Longrightarrow\; F - F^* \le \frac{q^2}{2(1-u)} .
+
+g, H and F are sums over rows (`sums`), so they are the same for every partitioning; what rounding and cutting can have
+done to them is bounded and taken into account. r is bounded by the largest entry of each column.
+
+A score is summed column after column, so that it does not depend on the block that its row is in.
+
+Evidence: ``objective``, ``coef`` (k, d), ``intercept`` (k,), the grid (``centre``, ``exponent``, ``digits``), and for
+families without classes ``level``, the score of the null model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+
+from certifit._types import Array
+from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
+from certifit.certificates._data import Evidence
+from certifit.certificates._record import Check, Proof, register
+from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
+from certifit.certificates.moments import gap_figures, grid_of
+from certifit.certificates.optimality import line, numbers, words
+from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+from certifit.objective import Objective
+from certifit.regularizers import SquaredL2, Zero
+
+_FIRST = 4  # digits of values and slopes
+_SECOND = 2  # digits of the Hessian, which only scales the bound
+
+
+def scores(X: Array, coef: Array, intercept: Array) -> Array:
+    """W x + b for columns X (d, m), as (k, m): summed in the order of the columns, whatever the block."""
+    out = np.repeat(intercept[:, None], X.shape[1], axis=1)
+    for j in range(len(X)):
+        for k in range(len(coef)):
+            out[k] += coef[k, j] * X[j]
+    return out
+
+
+def score_errors(X: Array, coef: Array, intercept: Array) -> Array:
+    """How far rounding may have moved each score."""
+    size = scores(np.abs(X), np.abs(coef), np.abs(intercept))
+    return gamma(2 * len(X) + 6) * size * (1.0 + 1e-9) + len(X) * ETA
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """The finished sums of a pass: F without its penalty, slopes times (1, t), curvatures times (1, t)(1, t)ᵀ."""
+
+    rows: int
+    counts: Array
+    """Rows of each class (of none: zeros)."""
+    value: Ball
+    slopes: Ball  # (k, p)
+    hessian: Ball  # (k, p, p), or (k·p, k·p) for softmax
+    largest: Array  # of (1, t)
+    score_error: float
+    null: Ball
+    possible: bool
+
+
+class Passes(Statistic):
+    """Values, slopes and curvatures of all rows at given coefficients, summed.
+
+    Parameters
+    ----------
+    objective : Objective
+    coef, intercept : arrays of shapes (k, d) and (k,)
+    grid : Grid
+        Of the features.
+    digits : int
+    bounded : bool, default=False
+        Whether to bound rounding errors, as a proof must.
+    level : float, default=None
+        Score of a null model whose loss is wanted.
+    """
+
+    def __init__(
+        self, objective: Objective, coef: Array, intercept: Array, grid: Grid, digits: int, bounded: bool = False,
+        level: float | None = None,
+    ) -> None:  # fmt: skip
+        self.objective, self.coef, self.intercept, self.grid = objective, coef, intercept, grid
+        self.bounded, self.level = bounded, level
+        self.k, self.p = len(coef), coef.shape[1] + 1
+        self.softmax = objective.loss.targets == "class"
+        exact = np.append(True, np.zeros(self.p - 1, dtype=bool))
+        exponent = np.append(1, grid.exponent)
+        right = Side(exponent, digits, 2 * UNIT, exact)
+        self.first = Products(Side(np.zeros(self.k + 4, dtype=int), _FIRST), right)
+        if self.softmax:
+            self.pairs = [(i, j) for i in range(self.k) for j in range(i, self.k)]
+            left = Side(np.tile(exponent, len(self.pairs)), _SECOND, 8 * UNIT)
+            self.second = [Products(left, Side(exponent, _SECOND, 2 * UNIT, exact))]
+        else:
+            self.second = [Products(Side(exponent, _SECOND, 8 * UNIT)) for _ in range(self.k)]
+        self.worst = np.zeros(4)  # errors of a score, a value, a slope; and the largest score
+        self.counts = np.zeros(0 if objective.classes is None else len(objective.classes), dtype=np.int64)
+        self.possible = True
+
+    def add(self, block: Block) -> None:
+        assert block.y is not None
+        if self.objective.classes is None and block.y.dtype.kind not in "biuf":
+            raise ValueError("the target must hold numbers")
+        for part in block.pieces(1 << 14):
+            self._add(part)
+
+    def _add(self, block: Block) -> None:
+        z = scores(block.X, self.coef, self.intercept)
+        wrong = score_errors(block.X, self.coef, self.intercept) if self.bounded else None
+        if wrong is not None:
+            self.worst[0] = max(self.worst[0], float(wrong.max(initial=0.0)))
+        codes, y, weight = self._targets(block.y)
+        rows = np.empty((self.p, block.rows))
+        rows[0] = 1.0
+        np.subtract(block.X, self.grid.centre[:, None], out=rows[1:])
+        firsts = np.zeros((self.k + 4, block.rows))
+        if self.softmax:
+            self._softmax(z, wrong, codes, weight, firsts, rows)
+        else:
+            for m in range(self.k):
+                self._machine(m, z[m], None if wrong is None else wrong[m], y[m], weight, firsts, rows)
+        if self.level is not None:
+            start = np.full(block.rows, self.level)
+            loss = self.objective.loss
+            firsts[-3:] = [f(start, y[0]) for f in (loss.value, loss.slope, loss.curvature)]
+        self.first.add(firsts, rows)
+
+    def _targets(self, labels: Any) -> tuple[Array, list[Array], Array | None]:
+        """Codes of the classes, the target of each machine, and weights."""
+        o = self.objective
+        if o.classes is None:
+            y = np.asarray(labels, dtype=float)
+            self.possible = self.possible and o.possible(y)
+            return np.zeros(0, dtype=int), [y] * self.k, None
+        codes = o.codes(np.asarray(labels))
+        if np.any(codes < 0):
+            raise ValueError("y holds labels that the objective does not name")
+        self.counts += np.bincount(codes, minlength=len(o.classes))
+        weight = None if o.class_weight is None else np.array(o.class_weight)[codes]
+        return codes, [np.where(codes == m[0], 1.0, -1.0) for m in o.machines], weight
+
+    def _machine(
+        self, m: int, z: Array, wrong: Array | None, y: Array, weight: Array | None, firsts: Array, rows: Array
+    ) -> None:
+        loss = self.objective.loss
+        if wrong is None:
+            value, slope = loss.value_slope(z, y)
+        else:
+            zb = Ball(z, wrong)
+            value, slope = (self._noted(k, b) for k, b in ((1, loss.value(zb, Ball(y))), (2, _slope(loss, zb, y))))
+        curve = loss.curvature(z, y)
+        if weight is not None:
+            value, slope, curve = value * weight, slope * weight, curve * weight
+        firsts[0] += value
+        firsts[m + 1] = slope
+        self.second[m].add(np.sqrt(np.maximum(curve, 0.0)) * rows)
+
+    def _noted(self, place: int, found: Any) -> Array:
+        found = ball(found)
+        self.worst[place] = max(self.worst[place], float(np.max(found.rad, initial=0.0)))
+        return found.mid
+
+    def _softmax(
+        self, z: Array, wrong: Array | None, codes: Array, weight: Array | None, firsts: Array, rows: Array
+    ) -> None:
+        here = np.arange(z.shape[1])
+        top = z.max(axis=0)
+        e = np.exp(z - top)
+        total = e[0].copy()
+        for k in range(1, self.k):
+            total += e[k]
+        p = e / total
+        value = np.log(total) + top - z[codes, here]
+        slope = p.copy()
+        slope[codes, here] -= 1.0
+        if wrong is not None:
+            self.worst[3] = max(self.worst[3], float(np.abs(z).max(initial=0.0)))
+        curves = np.array([(p[i] if i == j else 0.0) - p[i] * p[j] for i, j in self.pairs])
+        if weight is not None:
+            value, slope, curves = value * weight, slope * weight, curves * weight
+        firsts[0] = value
+        firsts[1 : self.k + 1] = slope
+        self.second[0].add((curves[:, None] * rows).reshape(-1, rows.shape[1]), rows)
+
+    def merge(self, other: Passes) -> Passes:
+        self.first.merge(other.first)
+        for mine, its in zip(self.second, other.second):
+            mine.merge(its)
+        self.worst = np.maximum(self.worst, other.worst)
+        self.counts = self.counts + other.counts
+        self.possible = self.possible and other.possible
+        return self
+
+    def finish(self) -> Derivatives:
+        n, right = self.first.rows, self.first.b
+        assert right is not None
+        largest, w = right.largest, float(max(self.objective.class_weight or (1.0,)))
+        sums = self.first.balls()
+        if self.softmax:
+            # e and log are good to 4 ulp, sums of k terms to k; and no derivative of lse or p with respect to a score
+            # is above one.
+            size = 2.0 * self.worst[0] + 4.0 * (self.k + 12) * UNIT
+            self.worst[1:3] = size * (2.0 + self.worst[3]), 2.0 * size
+        errors = n * self.worst * w * (1.0 + 1e-9)
+        # Rounding of the products with weights and of the sum over machines, relative to the largest term.
+        value = sums[0, 0]
+        value = Ball(value.mid, value.rad + errors[1] * self.k + 4 * self.k * UNIT * n * float(self.first.a.largest[0]))
+        slopes = sums[1 : self.k + 1]
+        size = self.first.a.largest[1 : self.k + 1]
+        slopes = Ball(slopes.mid, slopes.rad + np.multiply.outer(errors[2] + 4 * UNIT * n * size, largest))
+        return Derivatives(
+            n, self.counts, value, slopes, self._hessian(n, largest, w), largest, float(self.worst[0]),
+            self._null(sums, w), self.possible,
+        )  # fmt: skip
+
+    def _hessian(self, n: int, largest: Array, w: float) -> Ball:
+        if not self.softmax:
+            found = [product.balls() for product in self.second]
+            return Ball(np.array([b.mid for b in found]), np.array([np.broadcast_to(b.rad, b.shape) for b in found]))
+        flat, k, p = self.second[0].balls(), self.k, self.p
+        mid, rad = np.zeros((k, p, k, p)), np.zeros((k, p, k, p))
+        off = (8.0 * self.worst[0] + 64 * UNIT) * w * n * (1.0 + 1e-9)
+        for at, (i, j) in enumerate(self.pairs):
+            part = flat[at * p : (at + 1) * p]
+            mid[i, :, j], mid[j, :, i] = part.mid, part.mid.T
+            rad[i, :, j] = rad[j, :, i] = np.maximum(part.rad, part.rad.T) + off * np.multiply.outer(largest, largest)
+        return Ball(mid.reshape(k * p, k * p), rad.reshape(k * p, k * p))
+
+    def _null(self, sums: Ball, w: float) -> Ball:
+        """A lower bound of the loss of the best constant scores."""
+        o, n = self.objective, self.first.rows
+        if o.classes is not None:
+            mass = self.counts * np.array(o.class_weight or (1.0,) * len(self.counts))
+            if not o.fit_intercept:
+                return Ball(float(mass.sum())) * math.log(2.0 if not self.softmax else len(mass)) * (1.0 - 1e-12)
+            return _entropy(mass, o) * (1.0 - 1e-12)
+        if self.level is None:
+            return Ball(0.0)
+        value, pull, curve = (sums[self.k + j, 0] for j in (1, 2, 3))
+        if not o.fit_intercept:
+            return value * (1.0 - 1e-9) if self.level == 0.0 else Ball(0.0)
+        # The local bound in one dimension: how far below this level the best one may be.
+        h = float(curve.lower) * (1.0 - 1e-9)
+        reach = float(abs(pull).upper) + 64 * UNIT * n * float(self.first.a.largest[-2])
+        if not h > 0.0 or not reach / h < 0.5:
+            return Ball(0.0)
+        return (value - reach * reach / h) * (1.0 - 1e-9)
+
+
+def _entropy(mass: Array, objective: Objective) -> Ball:
+    """Loss of the best constants: Σ over machines of the entropy of its classes, times the weight."""
+    total = float(mass.sum())
+    if objective.loss.targets == "class":
+        shares = [mass]
+    else:
+        shares = [np.array([mass[m[0]], total - mass[m[0]]]) for m in objective.machines]
+    found = 0.0
+    for part in shares:
+        use = part[part > 0.0]
+        found += float(-(use * np.log(use / total)).sum())
+    return Ball(found)
+
+
+def _slope(loss: Any, z: Ball, y: Array) -> Ball:
+    return ball(loss.slope(z, Ball(y)))
+
+
+# -- the proof --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Metric:
+    """T with ‖TᵀHT − I‖ ≤ ε < 1 for every H in a ball, in coordinates scaled by powers of two."""
+
+    T: Array
+    epsilon: float
+    power: Array
+
+    @classmethod
+    def of(cls, H: Ball) -> Metric | None:
+        """From a Cholesky factor; None where there is none."""
+        diagonal = np.diag(H.mid)
+        if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
+            return None
+        power = np.frexp(np.sqrt(diagonal))[1]
+        both = -np.add.outer(power, power)
+        scaled = Ball(np.ldexp(H.mid, both), np.ldexp(np.array(np.broadcast_to(H.rad, H.shape)), both) + ETA)
+        try:
+            T = scipy.linalg.solve_triangular(np.linalg.cholesky(scaled.mid), np.eye(len(power)), lower=True).T
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+        off = dot(T.T, dot(scaled, T)) - np.eye(len(power))
+        epsilon = float(np.sqrt(np.square(np.asarray(off.magnitude, dtype=float)).sum()) * (1.0 + 1e-9))
+        return cls(T, epsilon, power) if epsilon < 0.5 else None
+
+    def square(self, g: Ball) -> Ball:
+        """An upper bound of gᵀH⁻¹g."""
+        scaled = Ball(
+            np.ldexp(g.mid, -self.power), np.ldexp(np.array(np.broadcast_to(g.rad, g.shape)), -self.power) + ETA
+        )
+        return dot(self.T.T, scaled).square().sum() / (1.0 - self.epsilon * 1.01)
+
+    def reach(self, largest: Array) -> float:
+        """An upper bound of (xᵀH⁻¹x)^½ for every x whose entries are at most ``largest``."""
+        rows = np.linalg.norm(self.T, axis=1) * (1.0 + gamma(len(self.T) + 4))
+        size = np.ldexp(largest, -self.power) + ETA
+        return float(size @ rows) * (1.0 + gamma(len(self.T) + 4)) / math.sqrt(1.0 - self.epsilon * 1.01)
+
+
+def decrement(objective: Objective, found: Derivatives, coef: Array, centre: Array) -> tuple[Ball, float]:
+    """q² = gᵀH⁻¹g and u, summed over machines and largest of them; infinite where there is no metric."""
+    if objective.loss.targets == "class":
+        return _softmax_decrement(objective, found, coef, centre)
+    square, u = Ball(0.0), 0.0
+    for m in range(len(coef)):
+        g, H, size = _one(objective, found.slopes[m], found.hessian[m], found.largest, coef[m], centre)
+        metric = Metric.of(H)
+        if metric is None:
+            return Ball(np.inf), np.inf
+        # Curvatures at scores that are off by so much lie within a factor of these.
+        drift = math.expm1(found.score_error) + 32 * UNIT
+        if not drift < 0.25:
+            return Ball(np.inf), np.inf
+        own = metric.square(g) / (1.0 - 2.0 * drift)
+        square = square + own
+        u = max(u, math.sqrt(max(float(own.upper), 0.0)) * metric.reach(size) / (1.0 - 2.0 * drift) * (1.0 + 1e-9))
+    return square, u
+
+
+def _one(
+    objective: Objective, slopes: Ball, H: Ball, largest: Array, w: Array, centre: Array
+) -> tuple[Ball, Ball, Array]:
+    """Gradient, Hessian and largest entries of one machine, in (b, w) about the centre, or in w alone."""
+    g = slopes
+    ridge, pull = _pull(objective, w)
+    if objective.free:
+        g = Ball(np.append(0.0, pull.mid), np.append(0.0, np.broadcast_to(pull.rad, pull.shape))) + g
+        return g, H + Ball(np.diag(np.append(0.0, np.full(len(w), ridge))), 8 * UNIT * ridge), largest
+    J = np.column_stack([centre, np.eye(len(w))])
+    return (
+        dot(J, g) + pull,
+        dot(J, dot(H, J.T)) + Ball(np.eye(len(w)) * ridge, 8 * UNIT * ridge),
+        (largest[1:] + np.abs(centre)) * (1.0 + 4 * UNIT),
+    )
+
+
+def _pull(objective: Objective, w: Array) -> tuple[float, Ball]:
+    """Curvature and gradient of the penalty."""
+    penalty = objective.regularizer
+    if not isinstance(penalty, SquaredL2):
+        return 0.0, Ball(np.zeros(w.shape))
+    prior = 0.0 if penalty.prior is None else np.array(penalty.prior).reshape(-1, w.shape[-1])
+    away = ball(w) - (prior if np.ndim(prior) == 0 or w.ndim == 2 else prior[0])  # type: ignore[index]
+    return objective.strength * 2.0 * penalty.factor, away * (Ball(objective.strength) * (2.0 * penalty.factor))
+
+
+def _softmax_decrement(objective: Objective, found: Derivatives, coef: Array, centre: Array) -> tuple[Ball, float]:
+    """The same for softmax, in coordinates that leave out what no score difference depends on."""
+    k, p = found.slopes.shape
+    ridge, pull = _pull(objective, coef)
+    full = np.zeros((k, p))
+    full[:, 1:] = pull.mid
+    wrong = np.zeros((k, p))
+    wrong[:, 1:] = np.broadcast_to(pull.rad, pull.shape)
+    g = (Ball(full, wrong) + found.slopes).reshape(-1)
+    H = found.hessian + Ball(np.diag(np.tile(np.append(0.0, np.full(p - 1, ridge)), k)), 8 * UNIT * ridge)
+    if not objective.free:
+        J = np.kron(np.eye(k), np.column_stack([centre, np.eye(p - 1)]))
+        pulls = Ball(pull.mid.reshape(-1), np.broadcast_to(pull.rad, pull.shape).reshape(-1))
+        g = dot(J, found.slopes.reshape(-1)) + pulls
+        H = dot(J, dot(found.hessian, J.T)) + Ball(np.eye(len(J)) * ridge, 8 * UNIT * ridge)
+        size = np.tile((found.largest[1:] + np.abs(centre)) * (1.0 + 4 * UNIT), k)
+    else:
+        size = np.tile(found.largest, k)
+    width = len(g.mid) // k
+    keep = np.ones(k * width, dtype=bool)
+    if ridge == 0.0:
+        keep[-width:] = False
+    elif objective.free:
+        keep[-width] = False  # the offset of the last class
+    metric = Metric.of(Ball(H.mid[np.ix_(keep, keep)], np.array(np.broadcast_to(H.rad, H.shape))[np.ix_(keep, keep)]))
+    if metric is None:
+        return Ball(np.inf), np.inf
+    square = metric.square(g[keep])
+    reach = 0.0
+    for m in range(k):  # the range of scores is at most twice the largest of them
+        mine = np.zeros(k * width)
+        mine[m * width : (m + 1) * width] = size[m * width : (m + 1) * width]
+        reach = max(reach, 2.0 * metric.reach(mine[keep]))
+    return square, math.sqrt(max(float(square.upper), 0.0)) * reach * (1.0 + 1e-9)
+
+
+@register
+class PassBound(SumKind):
+    """Claim: the smooth fit is within ``gap`` of the best, by sums over all rows alone."""
+
+    name: ClassVar[str] = "passes"
+    theorem: ClassVar[str] = "self-concordance: a small Newton decrement bounds the distance to the optimum"
+    needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "centre": FINITE, "exponent": WHOLE,
+                       "digits": NUMBER}  # fmt: skip
+    may: ClassVar = {"model": MODEL, "level": NUMBER}
+
+    def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array]:
+        o = Objective.from_dict(evidence["objective"])
+        if o.to_dict() != evidence["objective"]:
+            raise ValueError("the objective is not written as it is read")
+        if o.padding is not None or o.offset or o.layout != "rest" or o.stated != "mean":
+            raise ValueError("these sums are for a free offset, classes against the rest, and means")
+        if not isinstance(o.regularizer, (SquaredL2, Zero)):
+            raise ValueError("the local bound is for the penalty l2 or none")
+        if not (o.loss.self_concordant or o.loss.name == "softmax"):
+            raise ValueError("the local bound is for losses with |φ‴| ≤ φ″")
+        if o.classes is not None and any(weight <= 0.0 for weight in o.class_weight or ()):
+            raise ValueError("every class needs a weight above zero")
+        coef, intercept = numbers(evidence, "coef"), numbers(evidence, "intercept")
+        outputs = 1 if o.classes is None else len(o.classes) if o.loss.targets == "class" else len(o.machines)
+        if coef.ndim != 2 or len(coef) != outputs or intercept.shape != (outputs,):
+            raise ValueError(f"coefficients and offsets of {outputs} outputs are needed")
+        if not o.fit_intercept and np.any(intercept):
+            raise ValueError("no offset is allowed")
+        return o, coef, intercept
+
+    def statistic(self, evidence: Evidence) -> Passes:
+        objective, coef, intercept = self._read(evidence)
+        grid, digits = grid_of(evidence, coef.shape[1])
+        level = evidence.get("level") if objective.classes is None else None
+        return Passes(objective, coef, intercept, grid, digits, bounded=True, level=level)
+
+    def conclude(self, found: Derivatives, evidence: Evidence) -> Proof:
+        objective, coef, _ = self._read(evidence)
+        checks = [
+            Check("there are rows", found.rows > 0, str(found.rows)),
+            Check("the labels are such as the loss is for", found.possible),
+        ]
+        if not all(c.holds for c in checks):
+            return Proof({}, tuple(checks))
+        square, u = decrement(objective, found, coef, numbers(evidence, "centre"))
+        checks.append(Check("the Newton decrement is small enough", u < 1.0, f"u = {u:.3g}"))
+        value = found.value + ball(objective.penalty(ball(coef)))
+        null = found.null + ball(objective.penalty(ball(np.zeros_like(coef))))
+        gap = square / (2.0 * (1.0 - u * (1.0 + 1e-9))) if u < 1.0 else Ball(np.inf)
+        figures, check = gap_figures(value, gap, null, found.rows, coef.shape[1])
+        return Proof(figures, (*checks, check))
+
+    def claim(self, figures: Mapping[str, Any], evidence: Evidence) -> str:
+        return words(figures, "self-concordance, from exact sums over all rows", evidence.get("model"))
+
+    def details(self, figures: Mapping[str, Any]) -> str:
+        return line(figures)
