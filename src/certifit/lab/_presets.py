@@ -31,6 +31,20 @@ def clouds(centres: list[tuple[float, float]], size: int, spread: float, seed: i
     return labelled(X, np.repeat(np.arange(len(centres)), size))
 
 
+def bells(size: int, seed: int) -> Array:
+    """A narrow upright cloud and a wide flat one.
+
+    Examples
+    --------
+    >>> bells(5, 0).shape
+    (10, 3)
+    """
+    rng = np.random.default_rng(seed)
+    narrow = rng.normal((-1.2, 0.2), (0.4, 1.0), size=(size, 2))
+    wide = rng.normal((1.0, 0.0), (1.1, 0.5), size=(size, 2))
+    return labelled(np.concatenate([narrow, wide]), np.repeat([0, 1], size))
+
+
 def moons(size: int, noise: float, seed: int) -> Array:
     """Two half moons that reach into each other.
 
@@ -100,3 +114,68 @@ def trend(size: int, noise: float, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2, 2, size=size)
     return labelled(np.column_stack([x, 0.8 * x - 0.3 + noise * rng.normal(size=size)]), np.zeros(size))
+
+
+def tilted(size: int, ratio: float, angle: float, seed: int) -> Array:
+    """A cloud of standard deviations 1.3 and 1.3 times the ratio, turned by an angle.
+
+    Examples
+    --------
+    >>> tilted(5, 0.5, 0.3, 0).shape
+    (5, 3)
+    """
+    rng = np.random.default_rng(seed)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    return labelled(rng.normal(size=(size, 2)) * [1.3, 1.3 * ratio] @ turn, np.zeros(size))
+
+
+def curve(size: int) -> Array:
+    """Points of a sine, without noise.
+
+    Examples
+    --------
+    >>> curve(3).tolist()
+    [[-3.0, -0.14, 0.0], [0.0, 0.0, 0.0], [3.0, 0.14, 0.0]]
+    """
+    x = np.linspace(-3, 3, size)
+    return labelled(np.column_stack([x, np.sin(x)]), np.zeros(size))
+
+
+def uneven(many: int, few: int, seed: int) -> Array:
+    """A large class and a small one that overlap.
+
+    Examples
+    --------
+    >>> uneven(6, 2, 0)[:, 2].sum()
+    np.float64(2.0)
+    """
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal((-0.6, -0.2), 1.0, size=(many, 2)), rng.normal((1.2, 0.6), 0.8, size=(few, 2))])
+    return labelled(X, np.repeat([0, 1], [many, few]))
+
+
+def unlabelled(centres: list[tuple[float, float]], size: int, spread: float, seed: int) -> Array:
+    """Round clouds whose labels say nothing.
+
+    Examples
+    --------
+    >>> unlabelled([(0, 0), (4, 4)], 5, 1.0, 0)[:, 2].max()
+    np.float64(0.0)
+    """
+    return clouds(centres, size, spread, seed) * [1.0, 1.0, 0.0]
+
+
+def iris() -> Array:
+    """Fisher's irises: petal length and width in centimetres, and the species.
+
+    Examples
+    --------
+    >>> iris().shape
+    (150, 3)
+    """
+    from certifit.datasets import load
+
+    table = load("iris")
+    columns = dict(table.columns)
+    species = np.unique(columns[table.target], return_inverse=True)[1]
+    return np.column_stack([columns["petal length (cm)"], columns["petal width (cm)"], species]).astype(float)

@@ -317,7 +317,7 @@ class Scene(ABC):
     Examples
     --------
     >>> from certifit.lab import catalogue
-    >>> len(catalogue()) >= 5
+    >>> len(catalogue()) >= 15
     True
     """
 
