@@ -253,10 +253,6 @@ def _bars(record: Record, most: int = 15) -> tuple[list[str], list[float], str]:
         one = len(table) == 1
         values = [float(inside["values"][0][j]) if one else float(table[:, j].max()) for j in order]
         return [inside["names"][j] for j in order], values, "coefficient" if one else "largest |coefficient|"
-    if "importance" in inside:
-        order = np.argsort(-np.array(inside["importance"]), kind="stable")[:most]
-        values = [float(inside["importance"][j]) for j in order]
-        return [inside["columns"][j] for j in order], values, f"loss of {record['measure']['name']} when shuffled"
     return [], [], ""
 
 

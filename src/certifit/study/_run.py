@@ -16,7 +16,7 @@ import certifit
 from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
 from certifit.files import Table, TableError, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
-from certifit.study import _describe, _outlook, _runner, _verdict, _winner
+from certifit.study import _describe, _drivers, _outlook, _runner, _verdict, _winner
 from certifit.study._conformal import strangeness
 from certifit.study._design import Design
 from certifit.study._evaluate import evaluate
@@ -370,7 +370,11 @@ def _look_into(verdict: _verdict.Verdict, pipeline: Any, work: Work, facts: Fact
         out["values"] = _winner.value_figures(held.y, held.said, work.seed)
     out["proofs"] = _winner.proofs(pipeline, work, end)
     look = verdict.winner.name != "baseline"
-    out["inside"] = _winner.inside(pipeline, work, end) if look else {"kind": "none"}
+    out["inside"] = _winner.inside(pipeline, work) if look else {"kind": "none"}
+    out["drivers"] = _drivers.importance(verdict.winner, work, end) if look else {}
+    out["drivers"]["dependence"] = (
+        _drivers.dependence(pipeline, work, _drivers.most_important(out["drivers"]), end) if look else []
+    )
     out["learning_curve"] = _winner.learning_curve(verdict.winner, work, end) if look else []
     return out
 

@@ -14,6 +14,8 @@ from scipy.stats import rankdata
 from certifit import metrics
 from certifit._types import Array
 from certifit.files import certificates_of
+from certifit.study._drivers import as_chosen
+from certifit.study._effects import effects, own_units
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
 from certifit.study._runner import Result, choose_and_fit, fit_weighted, make_pipeline
@@ -186,7 +188,7 @@ def learning_curve(result: Result, work: Work, deadline: float) -> list[dict[str
             rows = order if part == 1.0 else order[:size]
             if time.monotonic() > deadline or not _enough(work, rows):
                 break
-            scores.append(_learn(_as_chosen(result, k, work), work, rows, test))
+            scores.append(_learn(as_chosen(result, k, work), work, rows, test))
         if len(scores) == len(work.folds):
             if part == 1.0:
                 scores = [(train, result.pieces[k].score) for k, (train, _) in enumerate(scores)]
@@ -195,13 +197,6 @@ def learning_curve(result: Result, work: Work, deadline: float) -> list[dict[str
                 spread = float(np.std([s[1] for s in scores], ddof=1))
                 points.append({"rows": int(size), "train": float(train), "held_out": float(held), "spread": spread})
     return points
-
-
-def _as_chosen(result: Result, k: int, work: Work) -> Any:
-    """The candidate's unfitted pipeline with the parameters that fold k chose."""
-    chosen = result.pieces[k].chosen
-    names = result.candidate.parameters(len(work.folds[k][0]), len(work.schema.columns))
-    return make_pipeline(result.candidate, work).set_params(**{n: chosen[n.split("__")[-1]] for n in names})
 
 
 def _enough(work: Work, rows: Array) -> bool:
@@ -225,8 +220,8 @@ def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, flo
 
 
 # -- what the model looks at ----------------------------------------------------------------------------
-def inside(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
-    """Coefficients, the tree, or how much each column matters."""
+def inside(pipeline: Any, work: Work) -> dict[str, Any]:
+    """Coefficients (with intervals where they mean something), or the tree; nothing for other models."""
     model = pipeline.steps[-1][1]
     names = feature_names(pipeline)
     coef = getattr(model, "coef_", None)
@@ -235,11 +230,12 @@ def inside(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[st
         if table.shape[1] == len(names):
             found = {"kind": "coefficients", "names": names, "rows": _rows(model, table), "values": _lists(table)}
             one_of_two = len(table) == 1 and hasattr(model, "classes_")
-            return found | ({"towards": str(model.classes_[-1])} if one_of_two else {})
+            found |= {"towards": str(model.classes_[-1])} if one_of_two else {}
+            return found | {"own": own_units(pipeline), "effects": effects(pipeline, work)}
     text = _tree_text(model, names)
     if text:
-        return {"kind": "tree", "text": text} | _importance(pipeline, work, deadline)
-    return {"kind": "importance"} | _importance(pipeline, work, deadline)
+        return {"kind": "tree", "text": text}
+    return {"kind": "importance"}
 
 
 def _rows(model: Any, table: Array) -> list[str]:
@@ -284,26 +280,6 @@ def in_plain_words(text: str, names: list[str]) -> str:
             continue
         text = text.replace(f"{name} <= 0.5", no).replace(f"{name} > 0.5", yes)
     return text
-
-
-def _importance(pipeline: Any, work: Work, deadline: float) -> dict[str, Any]:
-    """Loss of score when a column is shuffled (on at most 2 000 of the rows it was fitted to); none when time is up."""
-    rng = np.random.default_rng(work.seed)
-    rows = rng.permutation(len(work.y))[:2_000]
-    X, y = work.X[rows], work.y[rows]
-    weights = work.weights_of(rows)
-    whole = score(work.measure, y, answers_of(pipeline, X), work.classes, weights)
-    lost = []
-    for j in range(X.shape[1]):
-        drops = []
-        for _ in range(3):
-            if time.monotonic() > deadline:
-                return {}
-            Z = X.copy()
-            Z[:, j] = rng.permutation(Z[:, j])
-            drops.append(whole - score(work.measure, y, answers_of(pipeline, Z), work.classes, weights))
-        lost.append(float(np.mean(drops)))
-    return {"columns": list(work.schema.names), "importance": lost}
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
