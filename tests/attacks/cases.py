@@ -209,6 +209,9 @@ def _densities() -> Iterator[Case]:
     yield Case("multivariate", both.certificate_, X)
     yield Case("kernel density", KernelDensity(bandwidth=0.7).fit(X).certificate_for(X[:2] + 0.25), X)
     yield Case("histogram", Histogram(bins=3).fit(X).certificate_, X)
+    scores, hits = np.array([[0.1], [0.4], [0.4], [0.7], [0.9]]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])
+    evidence = {"scores": np.array([0.1, 0.4, 0.7, 0.9]), "values": np.array([0.0, 1 / 3, 1 / 3, 1.0])}
+    yield Case("isotonic", issue("isotonic", Data.of(scores, hits), evidence), scores, hits)
 
 
 def _partitions() -> Iterator[Case]:

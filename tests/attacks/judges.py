@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,28 @@ def constant(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     counted = {k: float(sum(a for a, v in zip(s, y) if float(v) == float(k)) / total) for k in shares}
     excess = sum(p * math.log(p / shares[k]) for k, p in counted.items() if p > 0)
     return None if excess <= c.gap * (1 + 1e-9) + 1e-14 else f"{excess} above the shares"
+
+
+@judge("isotonic")
+def isotonic(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """The best value at a score is max over starts of min over ends of the means of what lies between."""
+    s, t, x = weights_of(w, len(y)), exact(y), np.ravel(np.asarray(X)).tolist()
+    order = sorted(set(x))
+    W = [sum(a for a, v in zip(s, x) if v == at) for at in order]
+    S = [sum(a * b for a, b, v in zip(s, t, x) if v == at) for at in order]
+    n = range(len(order))
+    best = [max(min(sum(S[a : b + 1]) / sum(W[a : b + 1]) for b in n if b >= g) for a in n if a <= g) for g in n]
+
+    def loss(f: Any) -> Fraction:
+        return sum((a * (b - f[order.index(v)]) ** 2 for a, b, v in zip(s, t, x)), Fraction(0)) / sum(s)
+
+    if np.asarray(c.evidence["scores"]).tolist() != order:
+        return "other scores"
+    stated = exact(c.evidence["values"])
+    if any(a > b for a, b in pairwise(stated)):
+        return "it falls"
+    excess = loss(stated) - loss(best)
+    return None if math.isinf(c.gap) or excess <= Fraction(float(c.gap)) else f"{float(excess)} above the best"
 
 
 @judge("hold-out")

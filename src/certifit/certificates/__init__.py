@@ -42,6 +42,7 @@ __all__ = [
     "dot_t",
     "evaluation",
     "gamma",
+    "isotonic",
     "issue",
     "kernel_margin",
     "kinds",

@@ -63,6 +63,8 @@ def study(
     test: str | None = None,
     positive: str | None = None,
     metric: str | None = None,
+    costs: str | None = None,
+    require: str | None = None,
 ) -> int:
     """Compare every model that applies to a table, choose one, prove it, write the report.
 
@@ -107,6 +109,10 @@ def study(
     metric
         What decides: auc, accuracy, balanced-accuracy, average-precision, f1, log-loss or brier for classes; r2,
         absolute-error or deviance for numbers.
+    costs
+        What a false alarm and a miss cost, such as 1,20: sets the threshold from which the positive class is said.
+    require
+        What the threshold must reach instead, such as "recall >= 0.95" (or precision, specificity).
     """
     from certifit.cli import _commands
     from certifit.parallel import cores
@@ -133,6 +139,8 @@ def study(
         test=test,
         positive=positive,
         metric=metric,
+        costs=costs,
+        require=require,
     )
 
 
@@ -193,8 +201,13 @@ def fit(
 
 
 @app.command
-def predict(model: Path, data: str, /, *, out: Path | None = None, interval: float | None = None) -> int:
+def predict(
+    model: Path, data: str, /, *, out: Path | None = None, interval: float | None = None, carry: _Names = None
+) -> int:
     """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
+
+    Identifier columns of the study's table come first, as they are. A model with a threshold (study --costs, --require)
+    also gives its decision, and one whose probabilities can be mended its calibrated probability.
 
     A category that was not there at the fit counts as none of the known ones, an empty cell as missing, and both
     are said on standard error; a missing column is refused; further columns are ignored.
@@ -209,15 +222,19 @@ def predict(model: Path, data: str, /, *, out: Path | None = None, interval: flo
         The CSV to write; standard output when not given.
     interval
         Add columns that hold the true answer with this probability, such as 0.9: low and high, or a set of labels.
+    carry
+        Columns of the table to put before the predictions, with commas between; identifiers when not given.
     """
     from certifit.cli import _commands
 
-    return _commands.predict(model, data, out, interval)
+    return _commands.predict(model, data, out, interval, _list(carry))
 
 
 @app.command
-def evaluate(model: Path, data: str, /) -> int:
+def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
     """Judge a model on a table that has the answers: figures with 95 % intervals.
+
+    It also says when rows were in the training table, and which columns have drifted since then.
 
     Parameters
     ----------
@@ -225,10 +242,12 @@ def evaluate(model: Path, data: str, /) -> int:
         A file of certifit study or fit.
     data
         A table with the target column; for an honest figure, rows the model has not seen.
+    by
+        Columns, with commas between: errors in each of their levels (or thirds), with intervals that hold together.
     """
     from certifit.cli import _commands
 
-    return _commands.evaluate(model, data)
+    return _commands.evaluate(model, data, _list(by) or [])
 
 
 @app.command

@@ -74,6 +74,7 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     """certifit study."""
     from certifit.cli._screen import Screen
     from certifit.study import run
+    from certifit.study._threshold import Rule, read_costs
 
     if options["time_budget"] is not None and options["time_budget"] <= 0:
         raise UsageError("--time-budget must be a positive number of seconds.")
@@ -81,6 +82,9 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
         raise UsageError("--folds must be 2 or more.")
     if options["workers"] < 1:
         raise UsageError("--workers must be 1 or more.")
+    options["costs"] = None if options["costs"] is None else _usage(read_costs, options["costs"])
+    if options["require"] is not None:
+        _usage(Rule.read, options["require"])
     if options["seed"] < 0:
         raise UsageError("--seed must be a whole number from 0.")
     if out.exists() and not out.is_dir():
@@ -94,6 +98,14 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
         test = None if options["test"] is None else read(options.pop("test"))[0]
         run(table, chosen, out=out, listener=screen, **(options | {"test": test}))
     return 0
+
+
+def _usage(read: Any, text: str) -> Any:
+    """What an option says; what it cannot mean is wrong usage, not a refusal of data."""
+    try:
+        return read(text)
+    except CertifitError as error:
+        raise UsageError(str(error)) from None
 
 
 def _writable(folder: Path) -> None:
@@ -136,27 +148,33 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def predict(path: Path, data: str, out: Path | None, interval: float | None = None) -> int:
+def predict(
+    path: Path, data: str, out: Path | None, interval: float | None = None, carry: Sequence[str] | None = None
+) -> int:
     """certifit predict."""
     import numpy as np
 
     from certifit.files import write_atomic
-    from certifit.study import prediction_sets
+    from certifit.study import decisions, prediction_sets
 
     if interval is not None and not 0.0 < interval < 1.0:
         raise UsageError("--interval must lie between 0 and 1, such as 0.9.")
 
     model = _model(path)
-    reading = model.read(read(data)[0])
+    table = read(data)[0]
+    reading = model.read(table)
     for remark in reading.remarks():
         _remark(remark)
-    if reading.ignored:
-        _remark(f"not used: {', '.join(reading.ignored[:8])}{' ...' if len(reading.ignored) > 8 else ''}.")
+    columns = _carried(model, table, carry)
+    unused = [name for name in reading.ignored if name not in dict(columns)]
+    if unused:
+        _remark(f"not used: {', '.join(unused[:8])}{' ...' if len(unused) > 8 else ''}.")
     said = model.pipeline.predict(reading.X)
-    columns: list[tuple[str, Any]] = [("prediction", said)]
+    columns.append(("prediction", said))
     if hasattr(model.pipeline, "predict_proba"):
         probabilities = np.asarray(model.pipeline.predict_proba(reading.X))
         columns += [(f"probability {c}", probabilities[:, k]) for k, c in enumerate(model.classes_)]
+        columns += decisions(model, probabilities)
     if interval is not None:
         columns += prediction_sets(model, reading.X, interval)
     text = io.StringIO()
@@ -172,11 +190,23 @@ def predict(path: Path, data: str, out: Path | None, interval: float | None = No
     return 0
 
 
+def _carried(model: Any, table: Any, carry: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Columns that go into the output as they are: those asked for, or the identifiers of the study's table."""
+    if carry is None:
+        names = [n for n, why in model.schema.dropped if why.startswith("identifier") and n in table.columns]
+    else:
+        names = list(carry)
+        unknown = [n for n in names if n not in table.columns]
+        if unknown:
+            raise UsageError(f"There is no column {unknown[0]!r} to carry along.")
+    return [(n, ["" if v is None else v for v in table.column(n).to_pylist()]) for n in names]
+
+
 def _cell(v: Any) -> str:
     return repr(float(v)) if hasattr(v, "dtype") and v.dtype.kind == "f" else str(v)
 
 
-def evaluate(path: Path, data: str) -> int:
+def evaluate(path: Path, data: str, by: Sequence[str] = ()) -> int:
     """certifit evaluate."""
     from certifit.study import evaluate as judge
 
@@ -184,7 +214,10 @@ def evaluate(path: Path, data: str) -> int:
     table, _ = read(data)
     for remark in model.read(table).remarks():
         _remark(remark)
-    for line in judge(model, table):
+    unknown = [name for name in by if name not in table.columns]
+    if unknown:
+        raise UsageError(f"There is no column {unknown[0]!r} in {data} for --by.")
+    for line in judge(model, table, by):
         _say(line)
     return 0
 

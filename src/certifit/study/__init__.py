@@ -5,7 +5,7 @@ the same folds, says which differences are significant, refits the chosen one on
 it writes ``report.html``, ``model.certifit`` and ``record.json``.
 """
 
-from certifit.study._conformal import prediction_sets
+from certifit.study._conformal import decisions, prediction_sets
 from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
 from certifit.study._facts import Facts, examine
@@ -20,6 +20,7 @@ __all__ = [
     "Facts",
     "Listener",
     "Study",
+    "decisions",
     "evaluate",
     "examine",
     "explain",

@@ -15,6 +15,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files import TableError, TableModel
+from certifit.study._calibration import apply_map
 from certifit.study._judge import Answers
 
 _MOST = 2_000  # held-out rows that a model file remembers
@@ -69,3 +70,37 @@ def prediction_sets(model: TableModel, X: Array, level: float = 0.9) -> list[tup
     said = np.asarray(model.pipeline.predict(X), dtype=float)
     low = np.maximum(said - q, 0.0) if target is not None and target.task == "counts" else said - q
     return [("low", low), ("high", said + q)]
+
+
+def decisions(model: TableModel, probabilities: Array) -> list[tuple[str, Any]]:
+    """Columns that a study's threshold and its map of probabilities add: "calibrated LABEL" and "decision".
+
+    Parameters
+    ----------
+    model : TableModel
+        The model of a study.
+    probabilities : (n, 2) array
+        As the model says them.
+
+    Examples
+    --------
+    >>> from certifit.study import run
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=200)
+    >>> table = {"x": x, "y": np.where(x + rng.normal(size=200) > 1, "ill", "well")}
+    >>> model = run(table, "y", models=["logistic regression"], metric="log-loss", folds=5, costs=(1.0, 9.0)).model
+    >>> [(name, list(cells)) for name, cells in decisions(model, np.array([[0.2, 0.8], [0.02, 0.98]]))]
+    [('decision', ['ill', 'well'])]
+    """
+    known = model.about
+    found: list[tuple[str, Any]] = []
+    names = [str(c) for c in model.classes_]
+    mend, at = known.get("recalibrated"), known.get("threshold")
+    if mend and mend.get("positive") in names:
+        p = probabilities[:, names.index(mend["positive"])]
+        found.append((f"calibrated {mend['positive']}", apply_map(mend, p)))
+    if at and at.get("threshold") is not None and at["positive"] in names and len(names) == 2:
+        k = names.index(at["positive"])
+        flagged = probabilities[:, k] >= at["threshold"]
+        found.append(("decision", [names[k] if f else names[1 - k] for f in flagged]))
+    return found

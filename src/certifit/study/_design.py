@@ -21,6 +21,7 @@ from certifit.files import Target, _cells
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure, measure_for, measure_named, rarest
 from certifit.study._kinds import find_kind
+from certifit.study._threshold import Rule
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,9 @@ class Design:
         The class to find, of two; the rarer one when None.
     metric : str or None
         Name of the score that decides.
+    costs : (false alarm, miss) or None
+    require : str or None
+        What the threshold must reach, such as "recall >= 0.95".
 
     Examples
     --------
@@ -47,10 +51,16 @@ class Design:
     weights: str | None = None
     positive: str | None = None
     metric: str | None = None
+    costs: tuple[float, float] | None = None
+    require: str | None = None
 
     def __post_init__(self) -> None:
         if self.groups is not None and self.time is not None:
             raise TableError("--groups and --time cannot be combined: choose the one that matters more.")
+        if self.costs is not None and self.require is not None:
+            raise TableError("--costs and --require cannot be combined: each of them sets the threshold.")
+        if self.require is not None:
+            Rule.read(self.require)
 
     def roles(self) -> dict[str, str]:
         """Columns that are no features, and why."""
@@ -65,6 +75,8 @@ class Design:
         """The columns with a role as numbers, the positive class and the measure."""
         cells = facts.table.column
         positive = _positive(facts.target, facts.y, self.positive)
+        if positive is None and (self.costs is not None or self.require is not None):
+            raise TableError("--costs and --require set a threshold between two classes; this target has not two.")
         if self.metric is None:
             measure = measure_for(facts.task, facts.y)
         else:

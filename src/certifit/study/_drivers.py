@@ -171,7 +171,8 @@ def _grid(x: Array, column: Column) -> tuple[Array, list[Any]]:
         return np.array([0.0, 1.0]), ["no", "yes"]
     values = np.unique(seen)
     if len(values) > _STEPS:
-        values = np.unique(np.linspace(*np.quantile(seen, [0.05, 0.95]), _STEPS))
+        low, high = np.quantile(seen, [0.05, 0.95])
+        values = np.unique(np.linspace(low, high, _STEPS))
     if column.kind == "date":
         return values, [str(np.datetime64(int(v), "D")) for v in np.floor(values)]
     return values, [float(f"{v:.6g}") for v in values]

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from certifit import metrics
 from certifit._types import Array
-from certifit.files import Table, TableError, TableModel
+from certifit.files import Schema, Table, TableError, TableModel
+from certifit.study._drift import drifted, seen_before
 from certifit.study._encoder import TableEncoder
 from certifit.study._facts import Facts
-from certifit.study._judge import answers_of
+from certifit.study._judge import Answers, answers_of
+from certifit.study._kinds import find_kind
+from certifit.study._slices import errors_of, slices
 from certifit.study._winner import class_figures
 
 _DRAWS = 500  # bootstrap samples behind an interval
 
 
-def evaluate(model: TableModel, data: Any) -> list[str]:
+def evaluate(model: TableModel, data: Any, by: Sequence[str] = ()) -> list[str]:
     """Lines of figures with 95 % intervals, for people.
+
+    Says first when rows were in the training table, and last which columns have drifted since then.
 
     Parameters
     ----------
     model : TableModel
     data : Table or path
         A table with the target column.
+    by : sequence of str, default=()
+        Columns of the table: errors in each of their levels or thirds.
 
     Examples
     --------
     >>> from certifit.study import fit
     >>> a, b = np.arange(40.0) % 7, np.arange(40.0) % 5
     >>> table = {"a": a, "b": b, "y": 2 * a - b + 0.5}
-    >>> evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)[1][:8]
-    'R² 1.000'
+    >>> lines = evaluate(fit(table, "y", "ridge", parameters={"alpha": 0.0}), table)
+    >>> lines[1][:26], lines[2][:8]
+    ('this is the training table', 'R² 1.000')
     """
     table = Table.of(data)
     y, present = model.schema.labels(table)
@@ -40,10 +49,22 @@ def evaluate(model: TableModel, data: Any) -> list[str]:
         raise TableError("No row of the table has a target.")
     X, y = model.read(table).X[present], y[present]
     said = answers_of(model.pipeline, X)
-    lines = [f"{len(y)} rows"]
+    lines = [_rows_line(len(y), table.rows), *seen_before(model, table, X, y)]
     assert model.schema.target is not None
-    if model.schema.target.task != "classification":
-        return lines + _values(y, said.labels)
+    classes = model.schema.target.task == "classification"
+    lines += _classes(model, y, said) if classes else _values(y, said.labels)
+    if by:
+        lines += _by(table.take(np.flatnonzero(present)), by, y, said.labels, classes)
+    return lines + drifted(model, X)
+
+
+def _rows_line(judged: int, rows: int) -> str:
+    return f"{judged} rows" + (f" ({rows - judged} more have no answer)" if rows > judged else "")
+
+
+def _classes(model: TableModel, y: Array, said: Answers) -> list[str]:
+    """Accuracy, AUC of two classes, recall and precision of each."""
+    lines = []
     known = np.isin(y, model.classes_)
     if not known.all():
         lines.append(f"{int((~known).sum())} rows have a class that was not there at the fit: counted as wrong")
@@ -56,6 +77,29 @@ def evaluate(model: TableModel, data: Any) -> list[str]:
         lines.append(f"AUC {float(curve.auc):.3f} ({limits.low:.3f} to {limits.high:.3f})")
     for row in figures["classes"]:
         lines.append(f"{row['label']}: recall {_share(row['recall'])}, precision {_share(row['precision'])}")
+    return lines
+
+
+def _by(table: Table, by: Sequence[str], y: Array, said: Array, classes: bool) -> list[str]:
+    """Errors in the slices of some columns of the table, used by the model or not."""
+    columns = []
+    for name in by:
+        found = find_kind(name, table.column(name))
+        if found.column is None:
+            found = find_kind(name, table.column(name), as_category=True)
+        if found.column is not None:
+            columns.append(found.column)
+    X = Schema(tuple(columns)).read(table).X
+    wrong, bar = errors_of(y, said, classes)
+    what = "wrong" if bar is None else f"off by more than {bar:.4g}"
+    lines = [f"{what}: {100 * wrong.mean():.1f} % of all rows; by slice (95 % intervals that hold together):"]
+    size = None if classes else np.abs(y - said)
+    for row in slices(X, columns, wrong, size, least=1):
+        low, high = row["interval"]
+        mean = f", mean error {row['mean']:.4g}" if size is not None else ""
+        mark = "  differs" if row["differs"] else ""
+        shown = f"{100 * row['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+        lines.append(f"  {row['name']}: {shown} of {row['rows']} rows{mean}{mark}")
     return lines
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from certifit.files import TableError, TableModel
 from certifit.study._design import Design
+from certifit.study._drift import remember
 from certifit.study._facts import examine
 from certifit.study._plan import choose_candidates, plan_work
 from certifit.study._runner import Result, make_pipeline
@@ -73,6 +74,7 @@ def fit(
         "rows": len(facts.y),
         "data_digest": facts.table.digest,
         "parameters": used,
+        "training": remember(facts.X, facts.y, facts.schema, seed),
     }
     return TableModel(pipeline, facts.schema, about)
 

@@ -16,11 +16,13 @@ import certifit
 from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
 from certifit.files import Table, TableError, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
-from certifit.study import _describe, _drivers, _outlook, _runner, _verdict, _winner
+from certifit.study import _describe, _outlook, _runner, _verdict, _winner
 from certifit.study._conformal import strangeness
 from certifit.study._design import Design
+from certifit.study._drift import remember
 from certifit.study._evaluate import evaluate
 from certifit.study._facts import Facts, examine
+from certifit.study._look import look_into
 from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
 
 _PROOF_CELLS = 2_000_000  # numbers of the encoded table up to which a proof file is written
@@ -165,6 +167,8 @@ def run(
     test: Any = None,
     positive: str | None = None,
     metric: str | None = None,
+    costs: tuple[float, float] | None = None,
+    require: str | None = None,
     listener: Listener | None = None,
 ) -> Study:
     """Compare every model that applies to a table, choose one, refit it, prove it.
@@ -206,6 +210,10 @@ def run(
     metric : str, default=None
         The score that decides: "auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss" or "brier"
         for classes, "r2", "absolute-error" or "deviance" for numbers (losses as the share that is explained).
+    costs : (float, float), default=None
+        What a false alarm and a miss cost: sets the threshold of the positive class.
+    require : str, default=None
+        What the threshold must reach instead, such as "recall >= 0.95" (or precision, specificity).
     listener : Listener, default=None
         Told about progress.
 
@@ -224,7 +232,7 @@ def run(
     """
     hear, budget = listener or Silent(), Budget(time_budget)
     hear.say("reading", f"{data if isinstance(data, (str, os.PathLike)) else 'the table'}")
-    design = Design(groups, time, weights, positive, metric)
+    design = Design(groups, time, weights, positive, metric, costs, require)
     facts = examine(data, target, task, tuple(drop), tuple(keep), tuple(categories), design.roles())
     facts = replace(facts, schema=replace(facts.schema, weights=weights or ""))
     trial = None if test is None else _test_table(test, facts)
@@ -235,7 +243,7 @@ def run(
     found = _compare(plan, budget, workers, hear)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     roles = asdict(design) | {"test": None if trial is None else trial.source or "a table"}
-    study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles)
+    study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles, design)
     for line in _outlook.proof_lines(study.record):
         hear.say("proof", line)
     if trial is not None:
@@ -246,7 +254,9 @@ def run(
     return study
 
 
-def _conclude(plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Mapping[str, Any]) -> Study:
+def _conclude(
+    plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Mapping[str, Any], design: Design
+) -> Study:
     """Fit the chosen model to all rows, look into it, prove it."""
     verdict, measure = found.verdict, plan.work.measure
     pipeline, parameters, how = _winner.refit(verdict.winner, plan.work, budget.refit)
@@ -260,7 +270,7 @@ def _conclude(plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, s
         "comparison": found.record(),
         "verdict": _chosen(verdict, found.words, parameters, how),
     }
-    record |= _look_into(verdict, pipeline, plan.work, facts, budget.stop)
+    record |= look_into(verdict.winner, pipeline, plan.work, budget.stop, design)
     record["changes"] = _outlook.what_would_change(facts, verdict, record, measure)
     record["seconds"] = round(budget.spent(), 2)
     target = getattr(pipeline[-1], "certified_target", np.asarray)(plan.work.y)
@@ -352,31 +362,14 @@ def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts, w
         "parameters": record["verdict"]["parameters"],
         "made": record["made"],
         "strangeness": strangeness(held.y, held.said, work.classes, work.seed),
+        "training": remember(work.X, work.y, work.schema, work.seed),
+        **{k: record[k] for k in ("threshold", "recalibrated") if record.get(k)},
     }
 
 
 def _per_fold(result: _runner.Result) -> dict[str, list[Any]]:
     names = sorted({name for p in result.pieces.values() for name in p.chosen})
     return {n: [_plain(result.pieces[k].chosen.get(n)) for k in sorted(result.pieces)] for n in names}
-
-
-def _look_into(verdict: _verdict.Verdict, pipeline: Any, work: Work, facts: Facts, end: float) -> dict[str, Any]:
-    held = _winner.held_out_answers(verdict.winner, work)
-    out: dict[str, Any] = {}
-    if facts.task == "classification":
-        curves = verdict.winner.name != "baseline"
-        out["classes"] = _winner.class_figures(held.y, held.said, facts.target.labels(), curves, work.positive)
-    else:
-        out["values"] = _winner.value_figures(held.y, held.said, work.seed)
-    out["proofs"] = _winner.proofs(pipeline, work, end)
-    look = verdict.winner.name != "baseline"
-    out["inside"] = _winner.inside(pipeline, work) if look else {"kind": "none"}
-    out["drivers"] = _drivers.importance(verdict.winner, work, end) if look else {}
-    out["drivers"]["dependence"] = (
-        _drivers.dependence(pipeline, work, _drivers.most_important(out["drivers"]), end) if look else []
-    )
-    out["learning_curve"] = _winner.learning_curve(verdict.winner, work, end) if look else []
-    return out
 
 
 def _plain(v: Any) -> Any:

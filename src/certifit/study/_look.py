@@ -1,0 +1,79 @@
+"""What is said about the chosen model: figures of held-out rows, what drives it, where it fails, what is proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.study import _calibration, _drivers, _slices, _threshold, _winner
+from certifit.study._design import Design
+from certifit.study._plan import Work
+from certifit.study._runner import Result
+
+
+def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Design) -> dict[str, Any]:
+    """Everything about the chosen model, as the record holds it; what there is no time for is left out."""
+    held = _winner.held_out_answers(winner, work)
+    look = winner.name != "baseline"
+    out: dict[str, Any] = {"held_out": len(held.y)}
+    if work.classes is not None:
+        out["classes"] = _winner.class_figures(held.y, held.said, work.classes, look, work.positive)
+    else:
+        out["values"] = _winner.value_figures(held.y, held.said, work.seed)
+    out["proofs"] = _winner.proofs(pipeline, work, end)
+    out["inside"] = _winner.inside(pipeline, work) if look else {"kind": "none"}
+    out["drivers"] = _drivers.importance(winner, work, end) if look else {}
+    leading = _drivers.most_important(out["drivers"])
+    out["drivers"]["dependence"] = _drivers.dependence(pipeline, work, leading, end) if look else []
+    out["learning_curve"] = _winner.learning_curve(winner, work, end) if look else []
+    out["slices"] = _where(held, work)
+    return out | (_probabilities(held, winner, work, end, design) if look else {})
+
+
+def _where(held: _winner.HeldOut, work: Work) -> dict[str, Any]:
+    """Errors by slice, all of them; the report shows the worst."""
+    wrong, bar = _slices.errors_of(held.y, held.said.labels, work.classes is not None)
+    size = None if work.classes is not None else np.abs(held.y - held.said.labels)
+    found = _slices.slices(work.X[held.rows], work.schema.columns, wrong, size)
+    return {"overall": float(wrong.mean()), "bar": bar, "slices": found}
+
+
+def _probabilities(held: _winner.HeldOut, winner: Result, work: Work, end: float, design: Design) -> dict[str, Any]:
+    """Calibration, other maps and the threshold: for two classes whose model gives probabilities."""
+    chances = held.said.probabilities
+    if work.classes is None or work.positive is None or chances is None or chances.shape[1] != 2:
+        return {}
+    p = chances[:, int(np.flatnonzero(work.classes == work.positive)[0])]
+    happened = held.y == work.positive
+    out: dict[str, Any] = {"calibration": {"positive": str(work.positive)} | _calibration.curve(p, happened)}
+    tried = _calibration.recalibration(winner, work, end)
+    if tried is not None:
+        out["calibration"] |= tried
+        made = _calibration.chosen_map(tried["advice"], p, happened.astype(int))
+        if made is not None:
+            out["recalibrated"], out["calibration"]["proof"] = made[0] | {"positive": str(work.positive)}, made[1]
+    threshold = _wanted(p, happened, _folds_of(held.rows, work), work, design)
+    if threshold is not None:
+        out["threshold"] = threshold | {
+            "positive": str(work.positive),
+            "text": _threshold.in_words(threshold, str(work.positive)),
+        }
+    return out
+
+
+def _wanted(p: Array, happened: Array, fold: Array, work: Work, design: Design) -> dict[str, Any] | None:
+    """The threshold that was asked for."""
+    if design.costs is not None:
+        held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
+        return _threshold.by_costs(p, happened, fold, design.costs, held_out)
+    return None if design.require is None else _threshold.by_rule(p, happened, _threshold.Rule.read(design.require))
+
+
+def _folds_of(rows: Array, work: Work) -> Array:
+    """The number of the fold that held out each row."""
+    fold = np.full(len(work.y), -1)
+    for k, (_, test) in enumerate(work.folds):
+        fold[test] = k
+    return fold[rows]
