@@ -73,11 +73,16 @@ def test_predict_writes_every_digit(folder, capsys):
     import certifit as cf
 
     lines = out.read_text().splitlines()
-    assert lines[0] == "prediction"
+    assert lines[0] == "id,prediction"  # identifiers are carried along
     expected = cf.load(folder / "out" / "model.certifit").predict(folder / "t.csv")
-    assert [float(v) for v in lines[1:]] == expected.tolist()
+    assert [float(v.split(",")[1]) for v in lines[1:]] == expected.tolist()
+    identifiers = [line.split(",")[0] for line in (folder / "t.csv").read_text().splitlines()]
+    assert [v.split(",")[0] for v in lines] == identifiers
     assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "t.csv")]) == 0
     assert capsys.readouterr().out.splitlines() == lines
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "t.csv"), "--carry", "sex,zip"]) == 0
+    assert capsys.readouterr().out.startswith("sex,zip,prediction\n")
+    assert main(["predict", str(folder / "out" / "model.certifit"), str(folder / "t.csv"), "--carry", "none"]) == 2
 
 
 def test_predict_states_what_did_not_fit(folder, capsys):

@@ -63,7 +63,7 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> di
             )
     held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
     names = work.schema.names
-    found = []
+    found: list[dict[str, Any]] = []
     for g, columns in enumerate(groups):
         low, high, _ = corrected_limits(lost[:, g], held_out, 0.95)
         found.append(
