@@ -76,6 +76,8 @@ def _without_penalty(pipeline: Any, work: Work) -> tuple[Any, Array, str] | None
     if isinstance(model, GLM):
         kind, link = ("poisson", "log") if work.task == "counts" else (model.family, model.link)
         return GLM(family=kind, link=link, alpha=0.0), work.y, "ratio"
+    if hasattr(model, "certified_target"):  # a model of the logarithm
+        return LinearRegression(), model.certified_target(work.y), "ratio"
     if work.task == "regression":
         return LinearRegression(), work.y, ""
     if work.task == "classification" and work.classes is not None and len(work.classes) == 2:
