@@ -192,3 +192,15 @@ def test_blocks_of_fewer_rows_than_clusters_do_not_count_a_price_per_cluster():
 def test_two_classes_have_one_line_of_weights():
     evidence = {"coef": [[1.0, 0.3], [1.0, 0.3]], "intercept": [0.1, 0.1]}
     assert not issue("training-errors", Data.of(X, TWO), evidence).holds
+
+
+def test_an_infinite_figure_is_no_figure():
+    case = case_of("constant", "mean")
+    forged = case.certificate.tampered(figures={**case.certificate.figures, "gap": float("inf")})
+    assert not forged.verify(case.X, case.y).holds
+
+
+def test_words_that_spell_numbers_are_no_targets():
+    case = case_of("least-squares", "ols")
+    words = np.array([repr(float(v)) for v in case.y])
+    assert not issue(case.kind, Data.of(case.X, words), case.certificate.evidence).holds

@@ -70,7 +70,7 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     [
         (
             lambda: KNeighborsClassifier().fit(X, Y).certificate_,
-            "kind 'stored-rows': the checker knows constant, duality",
+            "kind 'stored-rows': the checker knows clustering, constant",
         ),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(about={}), "older version"),

@@ -29,6 +29,8 @@ class Figure:
             return bool(stated == self.proved)
         if not isinstance(stated, (int, float)) or isinstance(stated, bool) or math.isnan(stated):
             return False
+        if math.isinf(stated) and stated != self.proved:
+            return False  # true of every number, or of none
         if self.sense == "upper":
             return bool(self.proved <= stated)
         if self.sense == "lower":

@@ -46,7 +46,9 @@ class Region:
     def rows(self, X: Matrix, coef: Array, intercept: Array, now: Array, limit: float = 0.0) -> Bools:
         """Which rows of X have surely the optimum's label; ``now`` are the scores the model gives them."""
         W = np.atleast_2d(np.asarray(coef, dtype=float))
-        return self.judge(dot(X, W.T), row_distances(X, self.centre), now, limit)
+        with np.errstate(all="ignore"):  # a distance that overflows makes a row uncertain, which needs no warning
+            scores, far = dot(X, W.T), row_distances(X, self.centre)
+        return self.judge(scores, far, now, limit)
 
     def judge(self, scores: Ball, distance: Array, now: Array, limit: float = 0.0) -> Bools:
         """The same, from w·φ(x) (m, machines) and ‖φ(x) − c‖ (m,)."""
