@@ -26,6 +26,7 @@ _NAMES = {
     "certify_coefficients": "certifit.judge",
     "certify_components": "certifit.judge",
     "certify_dual": "certifit.judge",
+    "certify_tree": "certifit.judge",
     "origin": "certifit._passing",
     "separability": "certifit.geometry",
     "margins": "certifit.geometry",

@@ -6,6 +6,7 @@ from certifit.judge._by_hand import certify_coefficients, certify_components, ce
 from certifit.judge._certify import certify
 from certifit.judge._clusters import certify_clusters
 from certifit.judge._diagnose import Diagnosis, Finding, diagnose
+from certifit.judge._tree import certify_tree
 
 __all__ = [
     "Diagnosis",
@@ -15,5 +16,6 @@ __all__ = [
     "certify_coefficients",
     "certify_components",
     "certify_dual",
+    "certify_tree",
     "diagnose",
 ]

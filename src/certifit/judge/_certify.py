@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import UnknownModelError
-from certifit.certificates import Certificate, Data
+from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 
 # Importing a module of readers makes its models known.
@@ -20,7 +20,7 @@ from certifit.judge._registry import READERS, TRUE_READERS, Reader
 def certify(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     sample_weight: Any = None,
     rigor: Rigor = "float",
     objective: Literal["own", "true"] = "own",
@@ -36,8 +36,9 @@ def certify(
         Also one inside a pipeline or a search (GridSearchCV): what is judged is the last step, on the rows as the steps
         before it hand them over, and those are the data of the certificate (``pipe[:-1].transform(X)``).
     X, y, sample_weight :
-        The data it was fitted to. Given other data, the verdict is about those: how far the model is from the best one
-        for them.
+        The data it was fitted to (``y=None`` for a model without targets). Given other data, the verdict is about
+        those: how far the model is from the best one for them. Models that certify only by their own evidence
+        (neighbours, trees, naive Bayes, clusterings of certifit) refuse other data.
     rigor : {"float", "exact"}, default="float"
     objective : {"own", "true"}, default="own"
         A model is judged by its own objective; "true" judges scikit-learn's LinearSVC, whose own penalises the offset,
@@ -63,6 +64,8 @@ def certify(
     reader = _reader(model, objective)
     check_is_fitted(model)
     data = Data.of(X, y, sample_weight)
+    if reader is None:
+        return _own(model, data, rigor)
     _check(model, data)
     return reader(model, data, rigor)
 
@@ -81,7 +84,16 @@ def _inmost(model: Any, X: Any) -> tuple[Any, Any]:
             return model, X
 
 
-def _reader(model: Any, objective: str) -> Reader:
+def _own(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """An estimator of ours that proves its own fit: its evidence, proved again from the data that it was fitted to."""
+    held = model.certificate_
+    again = issue(held.kind, data, held.evidence, rigor)
+    if again.digests.get("data") != held.digests.get("data"):  # some kinds speak about the rows alone, not the model
+        raise ValueError(f"These are other data than those this {type(model).__name__} was fitted to.")
+    return again
+
+
+def _reader(model: Any, objective: str) -> Reader | None:
     """Who judges such a model: by the name of its class, or of a class that it was derived from elsewhere."""
     for cls in type(model).__mro__:
         if cls.__name__ not in READERS or cls.__module__ == "builtins":
@@ -90,6 +102,8 @@ def _reader(model: Any, objective: str) -> Reader:
         if cls.__name__ != type(model).__name__ and _home(cls) == _home(type(model)):
             break
         return TRUE_READERS.get(cls.__name__, READERS[cls.__name__]) if objective == "true" else READERS[cls.__name__]
+    if _home(type(model)) == "certifit" and hasattr(type(model), "certificate_"):
+        return None
     raise UnknownModelError(
         f"certify does not know the objective of {type(model).__name__}; it knows {', '.join(sorted(READERS))} (from "
         "any library, also in a pipeline or a search)."

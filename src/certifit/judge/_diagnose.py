@@ -15,7 +15,7 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._types import Array
-from certifit.certificates import Certificate, Data
+from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.kernels import rebuild
 from certifit.losses import Loss, Softmax, Squared
@@ -249,6 +249,8 @@ def diagnose(
         return _linear(certificate, data, tol, eta, passes)
     if certificate.kind == "principal-components":
         return _components(certificate, data, tol)
+    if certificate.kind == "tree":
+        return _tree(certificate, data)
     raise ValueError(f"A certificate of kind {certificate.kind!r} cannot be diagnosed: its claim holds or does not.")
 
 
@@ -375,3 +377,19 @@ def _complement(U: Array, X: Array) -> Array:
     """The principal directions of the data at right angles to all rows of U."""
     rest = np.linalg.svd(U, full_matrices=True)[2][len(U) :]
     return np.linalg.svd((X - X.mean(axis=0)) @ rest.T, full_matrices=False)[2] @ rest
+
+
+def _tree(c: Certificate, data: Data) -> Diagnosis:
+    """Questions that are the best ones by another criterion."""
+    if c.holds:
+        return Diagnosis(True, (), c)
+    others = {
+        "gini": "entropy",
+        "entropy": "gini",
+        "squared_error": "absolute_error",
+        "absolute_error": "squared_error",
+    }
+    name = others.get(str(c.evidence["criterion"]), "gini")
+    other = issue("tree", data, {**c.evidence, "criterion": name})
+    question = f"Every question is the best one by {name.replace('_', ' ')}: which criterion did you use?"
+    return Diagnosis(False, (Finding("other criterion", question, other),) if other.holds else (), c)
