@@ -226,6 +226,13 @@ def _partitions() -> Iterator[Case]:
         yield Case(f"{type(model).__name__} in partitions", fitted(model, REAL), X, REAL)
     for model, y in ((LogisticRegression(), TWO), (LogisticRegression(), THREE), (GLM("poisson", alpha=0.1), COUNTS)):
         yield Case(f"{type(model).__name__} in passes", fitted(model, y), X, y)
+    yield Case("GaussianNB in partitions", fitted(GaussianNB(), TWO), X, TWO)
+    for model in (MultinomialNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
+        table = pa.table({**dict(zip(names, CELLS.T)), "y": THREE})
+        certificate = scale.fit(model, table, target="y", engine="serial").certificate_
+        yield Case(f"{type(model).__name__} in partitions", certificate, CELLS, THREE)
+    components = scale.fit(PCA(1), pa.table(dict(zip(names, X.T))), engine="serial").certificate_
+    yield Case("PCA in partitions", components, X)
 
 
 def _evaluations() -> Iterator[Case]:

@@ -194,6 +194,7 @@ def finite_bayes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None if error <= Fraction(c.error) else f"off by {float(error)}"
 
 
+@judge("counted-sums")
 @judge("smoothed-counts")
 def smoothed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     e, s = c.evidence, weights_of(w, len(y))
@@ -221,6 +222,7 @@ def smoothed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None
 
 
+@judge("gaussian-sums")
 @judge("gaussian-counts")
 def gaussian(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     e, s, rows = c.evidence, weights_of(w, len(y)), exact(X)
@@ -320,6 +322,7 @@ def _mercer(record: list[Any]) -> bool:
     return name in known and known[name]()
 
 
+@judge("component-sums")
 @judge("principal-components")
 def principal(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     T = np.asarray(X, dtype=float) - np.mean(X, axis=0)

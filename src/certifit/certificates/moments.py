@@ -41,7 +41,7 @@ _REACH = 1000  # the largest size of an exponent of a grid
 
 
 class Moments(Statistic):
-    """Sums of products of all pairs of 1, x₁ … x_d and y, about the centres of a grid.
+    """Sums of products of all pairs of 1, x₁ … x_d and (where the grid has a place for it) y, about the grid's centres.
 
     Examples
     --------
@@ -57,12 +57,16 @@ class Moments(Statistic):
         self.sums = Products(Side(np.append(1, grid.exponent), digits, 2 * UNIT, exact))
 
     def add(self, block: Block) -> None:
-        if block.y is None or block.y.dtype.kind not in "biuf":
-            raise ValueError("the target must hold numbers")
-        rows = np.empty((len(self.grid.centre) + 1, block.rows))
+        d, p = len(block.X), len(self.grid.centre)
+        rows = np.empty((p + 1, block.rows))
         rows[0] = 1.0
-        np.subtract(block.X, self.grid.centre[:-1, None], out=rows[1:-1])
-        np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
+        np.subtract(block.X, self.grid.centre[:d, None], out=rows[1 : d + 1])
+        if p == d + 1:
+            if block.y is None or block.y.dtype.kind not in "biuf":
+                raise ValueError("the target must hold numbers")
+            np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
+        elif p != d:
+            raise ValueError(f"a grid of {p} columns does not fit a table of {d}")
         self.sums.add(rows)
 
     def merge(self, other: Moments) -> Moments:

@@ -127,40 +127,8 @@ class PrincipalComponents(Kind):
         else:
             A, T, shift = gram(data, centre)
             V, stated = _row_vectors(T, U[live]), values[live]
-        n, total = len(U), _trace(A)
-        order = Check(
-            "the variances are sorted, none negative", bool(np.all(np.diff(values) <= 0) and np.all(values >= 0))
-        )
-        size = max(float(abs(data.X).max()), 1e-300)
-        mean_off = float(np.max(shift.magnitude))
-        spread = float(np.sqrt(max(float(total.upper), 0.0)))
-        centred = Check(
-            "the mean is that of the data", mean_off <= 1e-6 * spread + 64 * UNIT * size, f"off by {mean_off:.1e}"
-        )
-        AV = dot(A, V.T)
-        residual = frobenius(AV - V.T * stated)
-        unit = frobenius(dot(U, U.T) - np.eye(n))
-        skew = frobenius(dot(V, V.T) - np.eye(len(stated)))
-        kept = (V.T * AV).sum() / (1.0 + Ball(0.0, skew)) if skew < 0.5 else Ball(0.0, np.inf)
-        bound, ran = _most(A, V, stated, values, tau, total)
-        gap = (bound - kept).maximum(0.0)
-        checks = (
-            order,
-            centred,
-            Check("the components are orthonormal", unit <= 1e-5, f"{unit:.1e}"),
-            Check("no subspace of this size keeps more", ran, f"Cholesky with slack {tau:.1e}"),
-        )
-        share = gap / total if float(total.lower) > 0 else Ball(0.0)
-        figures = {
-            "components": equal(n),
-            "value": lower(kept),
-            "bound": upper(bound),
-            "gap": upper(gap),
-            "relative_gap": upper(share),
-            "residual": upper(residual),
-            "reconstruction_error": upper(total - kept),
-        }
-        return Proof(figures, checks)
+        size = float(abs(data.X).max())
+        return subspace_proof(A, shift, size, U, values, tau, (V, stated))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]
@@ -169,6 +137,48 @@ class PrincipalComponents(Kind):
             f"{these} a variance of {figures['value']:.6g}; no other {n}-dimensional subspace keeps more by over "
             f"{figures['relative_gap']:.1e} of the whole."
         )
+
+
+def subspace_proof(
+    A: Ball, shift: Ball, size: float, U: Array, values: Array, tau: float, lifted: tuple[Ball, Array] | None = None
+) -> Proof:
+    """What is proved of components U and their variances, given the covariance A and how far the mean is off.
+
+    ``size`` is the largest entry of the table; ``lifted`` are the unit vectors and variances in the space of rows.
+    """
+    V, stated = (Ball(U), values) if lifted is None else lifted
+    n, total = len(U), _trace(A)
+    order = Check("the variances are sorted, none negative", bool(np.all(np.diff(values) <= 0) and np.all(values >= 0)))
+    size = max(size, 1e-300)
+    mean_off = float(np.max(shift.magnitude))
+    spread = float(np.sqrt(max(float(total.upper), 0.0)))
+    centred = Check(
+        "the mean is that of the data", mean_off <= 1e-6 * spread + 64 * UNIT * size, f"off by {mean_off:.1e}"
+    )
+    AV = dot(A, V.T)
+    residual = frobenius(AV - V.T * stated)
+    unit = frobenius(dot(U, U.T) - np.eye(n))
+    skew = frobenius(dot(V, V.T) - np.eye(len(stated)))
+    kept = (V.T * AV).sum() / (1.0 + Ball(0.0, skew)) if skew < 0.5 else Ball(0.0, np.inf)
+    bound, ran = _most(A, V, stated, values, tau, total)
+    gap = (bound - kept).maximum(0.0)
+    checks = (
+        order,
+        centred,
+        Check("the components are orthonormal", unit <= 1e-5, f"{unit:.1e}"),
+        Check("no subspace of this size keeps more", ran, f"Cholesky with slack {tau:.1e}"),
+    )
+    share = gap / total if float(total.lower) > 0 else Ball(0.0)
+    figures = {
+        "components": equal(n),
+        "value": lower(kept),
+        "bound": upper(bound),
+        "gap": upper(gap),
+        "relative_gap": upper(share),
+        "residual": upper(residual),
+        "reconstruction_error": upper(total - kept),
+    }
+    return Proof(figures, checks)
 
 
 def _trace(A: Ball) -> Ball:

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from certifit.certificates import Certificate, Verification
+from certifit.decomposition import PCA
 from certifit.glm import GLM
 from certifit.linear_model import (
     ElasticNet,
@@ -21,9 +22,12 @@ from certifit.linear_model import (
     Ridge,
     TweedieRegressor,
 )
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
 from certifit.scale._engine import running
 from certifit.scale._job import Job
 from certifit.scale._moments import fit_moments
+from certifit.scale._simple import fit_counting, fit_encoder, fit_gaussian, fit_pca, fit_standardizer
 from certifit.scale._smooth import fit_glm, fit_logistic
 from certifit.scale._source import Source
 
@@ -38,7 +42,18 @@ _FITTERS: dict[type, Fitter] = {
     PoissonRegressor: fit_glm,
     GammaRegressor: fit_glm,
     TweedieRegressor: fit_glm,
+    GaussianNB: fit_gaussian,
+    MultinomialNB: fit_counting,
+    BernoulliNB: fit_counting,
+    CategoricalNB: fit_counting,
+    PCA: fit_pca,
+    Standardizer: fit_standardizer,
+    OneHot: fit_encoder,
+    Thermometer: fit_encoder,
+    Factored: fit_encoder,
 }
+_WORDS = (OneHot, Thermometer, Factored)
+"""Estimators that take columns of words."""
 
 
 def fit(
@@ -57,8 +72,9 @@ def fit(
     if fitter is None:
         raise TypeError(f"{type(estimator).__name__} cannot be fitted in passes over partitions.")
     model = clone(estimator)
-    model._validate_params()
-    with job_of(source, target, features, engine, workers, memory, progress) as job:
+    getattr(model, "_validate_params", lambda: None)()
+    words = isinstance(estimator, _WORDS)
+    with job_of(source, target, features, engine, workers, memory, progress, words) as job:
         fitter(job, model)
     return model
 

@@ -1,0 +1,294 @@
+"""Sums by class, and what they prove: naive Bayes and principal components of tables in partitions.
+
+Counts of classes are whole numbers; Σ x and Σ x² within a class, about the centre of a grid, are exact up to a stated
+radius (`sums`). The checks are those of `counts` and `spectrum`; only where the sums come from is another matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates._ball import UNIT, Ball, ball, rationals
+from certifit.certificates._data import Evidence, Figures
+from certifit.certificates._record import Check, Proof, equal, register, upper
+from certifit.certificates._schema import FINITE, LOGARITHMS, NUMBER, WHOLE, word
+from certifit.certificates.counts import (
+    _SHARES,
+    GaussianCounts,
+    SmoothedCounts,
+    _cells,
+    _check_shape,
+    _gaussian_checks,
+    _parameter,
+    _prior_check,
+    _probabilities,
+    _spread_alpha,
+    class_codes,
+    discrete_proof,
+)
+from certifit.certificates.moments import Moments, SecondMoments, grid_of, near
+from certifit.certificates.spectrum import PrincipalComponents, subspace_proof
+from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+
+_CLASS_DIGITS = 3  # of what is summed within a class: the other factor has one digit, so that this costs little
+
+
+class ByClass(Statistic):
+    """Σ over the rows of each class of some numbers made of a row.
+
+    Parameters
+    ----------
+    classes : sequence of labels
+    width : int
+        How many numbers are made of a row.
+    exponent : (width,) array
+        Their grid.
+    make : callable
+        From columns (d, m) to numbers (width, m); must not depend on the block.
+    rounding : float
+        Error of these numbers, relative to the largest.
+    """
+
+    def __init__(
+        self, classes: Any, exponent: Array, make: Callable[[Array], Array], rounding: float, whole: Any = False
+    ) -> None:
+        self.classes, self.make = np.asarray(classes), make
+        known = Side(np.ones(len(self.classes), dtype=int), 1, 0.0, True)
+        self.sums = Products(known, Side(exponent, _CLASS_DIGITS, rounding, whole))
+        self.counts = np.zeros(len(self.classes), dtype=np.int64)
+        self.inside = True
+
+    def add(self, block: Block) -> None:
+        if block.y is None:
+            raise ValueError("labels are needed")
+        y = block.y if block.y.dtype.kind in "biuf" else block.y.astype(str)
+        codes = class_codes(np.asarray(y, dtype=float) if y.dtype.kind in "biu" else y, self.classes)
+        if np.any(codes < 0):
+            raise ValueError("a label that is none of the classes")
+        self.counts += np.bincount(codes, minlength=len(self.classes))
+        for part, mine in zip(block.pieces(1 << 14), _pieces(codes, 1 << 14)):
+            known = (np.arange(len(self.classes))[:, None] == mine).astype(float)
+            self.sums.add(known, self._made(part.X))
+
+    def _made(self, X: Array) -> Array:
+        return self.make(X)
+
+    def merge(self, other: ByClass) -> ByClass:
+        self.sums.merge(other.sums)
+        self.counts, self.inside = self.counts + other.counts, self.inside and other.inside
+        return self
+
+    def finish(self) -> ClassTotals:
+        return ClassTotals(self.counts, self.sums.exact(), self.sums.radius(), self.inside)
+
+
+def _pieces(codes: Array, size: int) -> list[Array]:
+    return [codes[i : i + size] for i in range(0, len(codes), size)]
+
+
+@dataclass(frozen=True)
+class ClassTotals:
+    """Rows of each class, and sums over them: rationals (K, width) and how far they can be off."""
+
+    counts: Array
+    total: Array
+    radius: Array
+    inside: bool
+
+
+# -- means and variances ----------------------------------------------------------------------------------------------
+class _Squares:
+    """x − c and its square, for columns x."""
+
+    def __init__(self, centre: Array) -> None:
+        self.centre = centre
+
+    def __call__(self, X: Array) -> Array:
+        out = np.empty((2 * len(X), X.shape[1]))
+        np.subtract(X, self.centre[:, None], out=out[: len(X)])
+        np.multiply(out[: len(X)], out[: len(X)], out=out[len(X) :])
+        return out
+
+
+def class_moments(classes: Any, grid: Grid) -> ByClass:
+    """The statistic of Σ (x − c) and Σ (x − c)² within each class."""
+    exponent = np.append(grid.exponent, 2 * grid.exponent)
+    return ByClass(classes, exponent, _Squares(grid.centre), 4 * UNIT)
+
+
+def means_and_variances(found: ClassTotals, centre: Array) -> tuple[Ball, Ball, Ball, Ball]:
+    """Mean minus ``centre`` and variance of each class, and of all rows together."""
+    d = len(centre)
+    n = np.maximum(found.counts, 1)
+
+    def both(first: Array, second: Array, r1: Array, r2: Array, n: Array) -> tuple[Ball, Ball]:
+        count = rationals(np.asarray(n, dtype=float))
+        mean = first / count
+        size = np.abs(np.asarray(near(mean, 0.0).mid))
+        off = r1 / n
+        wrong = (r2 / n + 2.0 * size * off + off * off) * (1.0 + 32 * UNIT)
+        return near(mean, off * (1.0 + 4 * UNIT)), near(second / count - mean * mean, wrong)
+
+    first, second = found.total[:, :d], found.total[:, d:]
+    r1, r2 = found.radius[:, :d], found.radius[:, d:]
+    mean, variance = both(first, second, r1, r2, n[:, None])
+    everything = np.array([max(int(found.counts.sum()), 1)])
+    total, spread = both(first.sum(axis=0), second.sum(axis=0), r1.sum(axis=0), r2.sum(axis=0), everything)
+    return mean, variance, total, spread
+
+
+@register
+class GaussianSums(SumKind):
+    """Shares, means and variances per class are those of a table in partitions."""
+
+    name: ClassVar[str] = "gaussian-sums"
+    theorem: ClassVar[str] = GaussianCounts.theorem
+    needs: ClassVar = {**GaussianCounts.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
+
+    def statistic(self, evidence: Evidence) -> ByClass:
+        theta = np.asarray(evidence["theta"], dtype=float)
+        grid, _ = grid_of(evidence, theta.shape[1])
+        return class_moments(np.asarray(evidence["classes"]), grid)
+
+    def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
+        theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
+        centre = np.asarray(evidence["centre"], dtype=float)
+        _check_shape((len(found.counts), len(centre)), theta=theta, var=var)
+        mean, variance, _, spread = means_and_variances(found, centre)
+        shift = mean - (ball(theta) - ball(centre))
+        smoothing, sane = _parameter(evidence, "var_smoothing")
+        widest = spread[:1]
+        for j in range(1, len(centre)):
+            widest = widest.maximum(spread[j : j + 1])
+        figures, more = _gaussian_checks(shift, variance, widest * ball(smoothing), theta, var)
+        total = Ball(found.counts.astype(float))
+        error, prior = _prior_check(evidence, total)
+        counted = np.array_equal(np.asarray(evidence["class_count"], dtype=float), total.mid)
+        checks = (
+            Check("there are rows of every class", bool(np.all(found.counts > 0))),
+            sane,
+            Check("the class counts are those of the data", counted),
+            prior,
+            *more,
+        )
+        figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
+        return Proof(figures, checks)
+
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
+        return GaussianCounts().claim(figures, evidence)
+
+
+# -- counts -----------------------------------------------------------------------------------------------------------
+class _Counted:
+    """The cells that a model counts, as columns."""
+
+    def __init__(self, evidence: Evidence, columns: int) -> None:
+        self.evidence = {k: evidence[k] for k in ("model", "binarize", "n_categories") if evidence.get(k) is not None}
+        self.columns = columns
+
+    def __call__(self, X: Array) -> Array:
+        cells, _, _ = _cells(self.evidence, self.columns)
+        return np.ascontiguousarray(cells(X.T, slice(None)).T)
+
+
+class Counts(ByClass):
+    """Counted cells of each class."""
+
+    def __init__(self, classes: Any, evidence: Evidence, columns: int) -> None:
+        _, group, _ = _cells(evidence, columns)
+        multinomial = evidence["model"] == "multinomial"
+        self.sizes = np.asarray(evidence.get("n_categories") or [], dtype=float) if not multinomial else np.zeros(0)
+        exponent = np.full(len(group), 21 if multinomial else 1)
+        super().__init__(classes, exponent, _Counted(evidence, columns), 0.0, whole=not multinomial)
+        self.model = str(evidence["model"])
+
+    def _made(self, X: Array) -> Array:
+        if self.model == "categorical":
+            fits = (X >= 0) & (self.sizes[:, None] > X) & (np.rint(X) == X)
+            self.inside = self.inside and bool(fits.all())
+        if self.model == "multinomial" and np.any(X < 0):
+            raise ValueError("counts are not negative")
+        made = self.make(X)
+        if self.model == "bernoulli" and not np.all((made == 0.0) | (made == 1.0)):
+            raise ValueError("cells are zeros and ones")
+        return made
+
+
+@register
+class CountedSums(SumKind):
+    """Every probability of a counting naive Bayes is a smoothed count of a table in partitions."""
+
+    name: ClassVar[str] = "counted-sums"
+    theorem: ClassVar[str] = SmoothedCounts.theorem
+    needs: ClassVar = {**_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
+                       "feature_log_prob": LOGARITHMS, "columns": NUMBER}  # fmt: skip
+    may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE}
+
+    def _columns(self, evidence: Evidence) -> int:
+        columns = evidence["columns"]
+        if columns != int(columns) or not 1 <= columns <= 1 << 20:
+            raise ValueError("the number of columns is a whole number")
+        sizes = np.asarray(evidence.get("n_categories") if evidence["model"] == "categorical" else [])
+        if evidence["model"] == "categorical" and (
+            sizes.shape != (int(columns),) or sizes.min() < 1 or sizes.sum() > 1e6
+        ):
+            raise ValueError("a number of categories is needed for each column")
+        return int(columns)
+
+    def statistic(self, evidence: Evidence) -> Counts:
+        plain = dict(evidence)
+        if "n_categories" in plain:
+            plain["n_categories"] = [int(v) for v in np.ravel(plain["n_categories"])]
+        return Counts(np.asarray(evidence["classes"]), plain, self._columns(evidence))
+
+    def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
+        _, group, groups = _cells(evidence, self._columns(evidence))
+        counts = near(found.total, found.radius)
+        whole = Ball(counts.mid, np.where(found.radius == 0.0, 0.0, counts.rad))
+        alpha, sane = _parameter(evidence, "alpha")
+        spread = _spread_alpha(alpha, group, evidence["model"])
+        figures, checks = discrete_proof(whole, spread, _probabilities(evidence), group, groups)
+        error, prior = _prior_check(evidence, Ball(found.counts.astype(float)))
+        figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
+        present = Check("there are rows of every class", bool(np.all(found.counts > 0)))
+        inside = Check("every cell is one of the categories", found.inside)
+        return Proof(figures, (present, inside, sane, prior, *checks))
+
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
+        return SmoothedCounts().claim(figures, evidence)
+
+
+# -- principal components ---------------------------------------------------------------------------------------------
+@register
+class ComponentSums(SumKind):
+    """Components keep as much variance of a table in partitions as any subspace of their dimension, up to ``gap``."""
+
+    name: ClassVar[str] = "component-sums"
+    theorem: ClassVar[str] = PrincipalComponents.theorem
+    needs: ClassVar = {**PrincipalComponents.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
+
+    def statistic(self, evidence: Evidence) -> Moments:
+        U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
+        return Moments(*grid_of(evidence, U.shape[1]))
+
+    def conclude(self, found: SecondMoments, evidence: Evidence) -> Proof:
+        U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
+        values, mean = (np.asarray(evidence[k], dtype=float) for k in ("variances", "mean"))
+        _check_shape((U.shape[1],), mean=mean, centre=found.centre)
+        _check_shape((len(U),), variances=values)
+        if found.rows < 2 or found.rows < U.shape[1]:
+            raise ValueError("these sums are for at least two rows, and no fewer rows than columns")
+        A = found.centred() / float(found.rows - 1)
+        n = float(found.rows)
+        exact = rationals(found.centre) + found.total[0, 1:] / rationals(n) - rationals(mean)
+        shift = near(exact, found.radius[0, 1:] / n * (1.0 + 4 * UNIT))
+        size = float(np.max(np.abs(mean)) + np.sqrt(max(float(np.max(np.diag(A.mid))), 0.0)))
+        return subspace_proof(A, shift, size, U, values, float(evidence["slack"]))
+
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
+        return PrincipalComponents().claim(figures, evidence)
