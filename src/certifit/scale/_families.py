@@ -1,0 +1,49 @@
+"""Which estimators can be fitted in passes over partitions, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from certifit.decomposition import PCA
+from certifit.glm import GLM
+from certifit.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    TweedieRegressor,
+)
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
+from certifit.scale._job import Job
+from certifit.scale._moments import fit_moments
+from certifit.scale._simple import fit_counting, fit_encoder, fit_gaussian, fit_pca, fit_standardizer
+from certifit.scale._smooth import fit_glm, fit_logistic
+
+Fitter = Callable[[Job, Any], None]
+FITTERS: dict[type, Fitter] = {
+    LinearRegression: fit_moments,
+    Ridge: fit_moments,
+    Lasso: fit_moments,
+    ElasticNet: fit_moments,
+    LogisticRegression: fit_logistic,
+    GLM: fit_glm,
+    PoissonRegressor: fit_glm,
+    GammaRegressor: fit_glm,
+    TweedieRegressor: fit_glm,
+    GaussianNB: fit_gaussian,
+    MultinomialNB: fit_counting,
+    BernoulliNB: fit_counting,
+    CategoricalNB: fit_counting,
+    PCA: fit_pca,
+    Standardizer: fit_standardizer,
+    OneHot: fit_encoder,
+    Thermometer: fit_encoder,
+    Factored: fit_encoder,
+}
+WORDS = (OneHot, Thermometer, Factored)
+"""Estimators that take columns of words."""
