@@ -14,6 +14,8 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
+from certifit._types import Record
+
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
 _OWN = "certifit."
@@ -134,7 +136,7 @@ class Registry(Generic[T]):
         params = {k: self.build(v) if isinstance(v, Mapping) else v for k, v in record.get("params", {}).items()}
         return self.find(record["name"])(**params)
 
-    def spec(self, thing: T) -> dict[str, Any]:
+    def spec(self, thing: T) -> Record:
         """Name and parameters, as JSON can hold them; refused for a class that is not registered.
 
         Parameters
@@ -185,7 +187,7 @@ class Registry(Generic[T]):
         )
 
 
-def fields_of(thing: object) -> dict[str, Any]:
+def fields_of(thing: object) -> Record:
     """Parameters of a dataclass by name, in order; none for a class without parameters."""
     if not dataclasses.is_dataclass(thing):
         return {}

@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from certifit import exceptions
-from certifit._types import Array
+from certifit._types import Array, Matrix, Record
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
 # refuses bad values with the message that users of scikit-learn know, and tools read the ranges.
@@ -102,7 +102,7 @@ def ovr_decision_function(votes: Array, scores: Array, n_classes: int) -> Array:
     return np.asarray(_ovr_decision_function(votes, scores, n_classes))
 
 
-def safe_indexing(X: Any, rows: object, **options: Any) -> Any:
+def safe_indexing(X: Matrix, rows: object, **options: Any) -> Any:
     """Rows of an array, sparse matrix, data frame or list: the public resampling tools do it with this."""
     return _safe_indexing(X, rows, **options)
 
@@ -113,7 +113,7 @@ def safe_split(estimator: object, X: Any, y: Any, rows: object, train_rows: obje
     return X, y
 
 
-def check_method_params(X: object, params: Any, rows: object = None) -> dict[str, Any]:
+def check_method_params(X: object, params: Any, rows: object = None) -> Record:
     """The share of a fold of what goes to ``fit`` (weights and the like)."""
     return dict(_check_method_params(X, params, rows))
 
@@ -123,7 +123,7 @@ def routing_enabled() -> bool:
     return bool(_routing_enabled())
 
 
-def routed(model: object, method: str, params: dict[str, Any], **known: Any) -> Any:
+def routed(model: object, method: str, params: Record, **known: Any) -> Any:
     """What goes to each part of a model that hands metadata on, ``found.<part>.<method>``; empty without routing.
 
     ``params`` are allowed with metadata routing only, ``known`` (weights) always, with scikit-learn's message.

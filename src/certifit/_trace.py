@@ -19,6 +19,7 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._errors import MissingExtraError
+from certifit._types import Record
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
 _SHOWN = 20  # rows of a printed table; longer ones show their beginning and end
@@ -71,7 +72,7 @@ class TraceRow(tuple[Any, ...]):
     def __getitem__(self, key: Any) -> Any:
         return getattr(self, key) if isinstance(key, str) else super().__getitem__(key)
 
-    def _asdict(self) -> dict[str, Any]:
+    def _asdict(self) -> Record:
         return dict(zip(self.columns, self))
 
     def _replace(self, **changes: Any) -> TraceRow:

@@ -28,6 +28,16 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Matrix: TypeAlias = Any
 """A two-dimensional array: dense NumPy, or SciPy sparse."""
 
+Numeric: TypeAlias = Any
+"""Plain floats and arrays, or error-bounded numbers (`certifit.certificates.Ball`): formulas treat them alike, and no
+structural type says so, for NumPy's ufuncs take both."""
+
+Record: TypeAlias = dict[str, Any]
+"""Values by name, as JSON or a model's parameters hold them."""
+
+Named: TypeAlias = Mapping[str, Any]
+"""The same, to be read only."""
+
 
 class Sparse(Protocol):
     """A SciPy sparse matrix or array, as far as certifit asks anything of it."""

@@ -29,7 +29,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses import Loss, best_offset, get_loss, loss_spec
 from certifit.regularizers import NonNegative, Regularizer, get_regularizer, regularizer_spec
 
@@ -185,12 +185,12 @@ class Objective:
         return tuple(found)
 
     # -- value and derivatives --------------------------------------------------------------------------------------
-    def total(self, z: Any, y: Any, weights: Array) -> Any:
+    def total(self, z: Numeric, y: Numeric, weights: Array) -> Numeric:
         """Σ sᵢ L(zᵢ, yᵢ), of plain or error-bounded scores."""
         terms = self.loss.value(z, y)
         return (terms * column_of(weights, terms)).sum()
 
-    def penalty(self, w: Any) -> Any:
+    def penalty(self, w: Numeric) -> Numeric:
         """Λ R(w); several outputs as rows of w."""
         return self.regularizer.value(self._flat(w)) * self.strength
 
@@ -231,20 +231,20 @@ class Objective:
         rows_balance = all(math.fsum(row) == 0.0 for row in beta.tolist())
         return bool(rows_balance and np.all(others >= 0.0) and np.all(beta[own] >= -weights))
 
-    def fenchel_young(self, z: Any, u: Any, y: Any, weights: Array) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric, weights: Array) -> Numeric:
         """Σ sᵢ [L(zᵢ) + L*(uᵢ) − uᵢzᵢ] ≥ 0 over rows of positive weight."""
         terms = self.loss.fenchel_young(z, u, y)
         return (terms * column_of(weights, terms)).sum()
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         """How far v must be shrunk to lie in the domain of R*; at most 1 inside it."""
         return self.regularizer.gauge(self._flat(v))
 
-    def penalty_fenchel_young(self, w: Any, v: Any) -> Any:
+    def penalty_fenchel_young(self, w: Numeric, v: Numeric) -> Numeric:
         """Λ [R(w) + R*(v) − v·w] ≥ 0, where Λv = −Σ βᵢ φ(xᵢ)."""
         return self.regularizer.fenchel_young(self._flat(w), self._flat(v)) * self.strength
 
-    def _flat(self, w: Any) -> Any:
+    def _flat(self, w: Numeric) -> Numeric:
         return w if self.regularizer.joint or len(w.shape) == 1 else w.reshape(-1)
 
     # -- facts ------------------------------------------------------------------------------------------------------
@@ -377,6 +377,6 @@ def _check_plain(value: Any) -> None:
         raise ValueError("an objective holds finite numbers only")
 
 
-def column_of(weights: Array, like: Any) -> Array:
+def column_of(weights: Array, like: Numeric) -> Array:
     """Weights of the rows in a shape that multiplies (n,) or (n, k)."""
     return weights[:, None] if len(like.shape) == 2 else weights

@@ -12,7 +12,7 @@ import scipy.stats
 from scipy.special import digamma, polygamma
 
 from certifit import certificates
-from certifit._types import Array
+from certifit._types import Array, Named, Record
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
 
@@ -55,17 +55,17 @@ class Density:
         return 2.0 * self.free - 2.0 * self.log_likelihood
 
 
-def _normal(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
+def _normal(X: Array, w: Array, known: Named) -> Record:
     mean = float(weighted_mean(X[:, 0], w))
     t = X[:, 0] - mean
     return {"mean": mean, "sd": float(np.sqrt(np.average(t * t, weights=w) - np.average(t, weights=w) ** 2))}
 
 
-def _lognormal(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
+def _lognormal(X: Array, w: Array, known: Named) -> Record:
     return _normal(np.log(X), w, known)
 
 
-def _gamma(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
+def _gamma(X: Array, w: Array, known: Named) -> Record:
     """Newton on ψ(k) − log k = mean log x − log mean x."""
     mean = float(weighted_mean(X[:, 0], w))
     spread = np.log(mean) - float(weighted_mean(np.log(X[:, 0]), w))
@@ -80,13 +80,13 @@ def _gamma(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
     return {"shape": float(k), "scale": float(mean / k)}
 
 
-def _multivariate(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
+def _multivariate(X: Array, w: Array, known: Named) -> Record:
     mean = weighted_mean(X, w)
     T = X - mean
     return {"mean": mean.tolist(), "cov": ((T * w[:, None]).T @ T / w.sum()).tolist()}
 
 
-def _categorical(X: Array, w: Array, known: Mapping[str, Any]) -> dict[str, Any]:
+def _categorical(X: Array, w: Array, known: Named) -> Record:
     counts = np.bincount(X[:, 0].astype(int), weights=w)
     return {"probabilities": (counts / w.sum()).tolist()}
 
@@ -223,7 +223,7 @@ def fit_density(x: Any, family: str = "normal", *, trials: int | None = None, sa
     return Density(family, parameters, made, likelihood, _freedom(family, parameters), certificate)
 
 
-def _freedom(family: str, p: Mapping[str, Any]) -> int:
+def _freedom(family: str, p: Named) -> int:
     if family == "categorical":
         return len(p["probabilities"]) - 1
     if family == "multivariate_normal":

@@ -16,7 +16,7 @@ from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
@@ -196,7 +196,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self._promise_certificates(lambda: self._prove(Phi, y, sample_weight), Phi, y, sample_weight)
         return self
 
-    def features(self, X: Any) -> Array:
+    def features(self, X: Matrix) -> Array:
         """Rows as the model sees them: φ(x).
 
         Parameters
@@ -265,7 +265,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
             return mean
         return mean, np.sqrt(np.sum((T @ self.sigma_) * T, axis=1) + 1.0 / self.alpha_)
 
-    def interval(self, X: Any, level: float = 0.95) -> tuple[Array, Array]:
+    def interval(self, X: Matrix, level: float = 0.95) -> tuple[Array, Array]:
         """Predictive interval: where a new observation falls with probability ``level``.
 
         Parameters
@@ -289,7 +289,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         return scipy.stats.multivariate_normal(self.coef_, self.sigma_, allow_singular=True)
 
-    def _prove(self, Phi: Array, y: Array, sample_weight: Any) -> tuple[Certificate, ...]:
+    def _prove(self, Phi: Array, y: Array, sample_weight: Weights) -> tuple[Certificate, ...]:
         data = Data.of(Phi, y, sample_weight)
         shared = {"coef": self.coef_, "intercept": self.intercept_, "fit_intercept": bool(self.fit_intercept)}
         penalised = Objective(Squared(), SquaredL2(), self.lambda_ / self.alpha_, bool(self.fit_intercept))

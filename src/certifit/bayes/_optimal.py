@@ -9,7 +9,7 @@ import numpy as np
 import scipy.integrate
 import scipy.optimize
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState
 
 
 class BayesOptimal:
@@ -67,7 +67,7 @@ class BayesOptimal:
                 raise ValueError(f"The priors must be ≥ 0 and sum to one; they sum to {self._prior.sum():.6g}.")
 
     # -- classes ------------------------------------------------------------------------------------
-    def _log_joint(self, X: Any) -> Array:
+    def _log_joint(self, X: Matrix) -> Array:
         if self.joint is not None:
             raise ValueError("This is a regression problem: it has no classes.")
         X = np.asarray(X, dtype=float)
@@ -76,7 +76,7 @@ class BayesOptimal:
             parts = [np.log(p) + _log_density(f, X) for p, f in zip(self._prior, self._densities)]
         return np.stack(parts, axis=1)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Matrix) -> Array:
         """P(c | x) in the order of ``classes_``.
 
         Parameters
@@ -94,7 +94,7 @@ class BayesOptimal:
         p = np.exp(joint - top)
         return p / p.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The most probable class of each row (the first of equals), or E[y | x].
 
         Parameters
@@ -110,7 +110,7 @@ class BayesOptimal:
         return self.classes_[np.argmax(self._log_joint(X), axis=1)]
 
     def error(
-        self, support: tuple[float, float] | None = None, draws: int = 100_000, random_state: Any = None
+        self, support: tuple[float, float] | None = None, draws: int = 100_000, random_state: RandomState = None
     ) -> float:
         """The smallest error rate possible: 1 − ∫ max_c P(c) p(x | c) dx.
 
@@ -134,7 +134,7 @@ class BayesOptimal:
         return float(1.0 - self.predict_proba(X).max(axis=1).mean())
 
     # -- regression ---------------------------------------------------------------------------------
-    def _moments(self, X: Any) -> Array:
+    def _moments(self, X: Matrix) -> Array:
         """E[y | x] and Var[y | x] per row."""
         if self.joint is None or self.support is None:
             raise ValueError("This is a classification problem: it has no E[y | x].")
@@ -154,7 +154,7 @@ class BayesOptimal:
             out[i] = mean, total[2] / total[0] - mean**2
         return out
 
-    def noise(self, X: Any) -> Array:
+    def noise(self, X: Matrix) -> Array:
         """Var[y | x]: the squared error that nothing can remove.
 
         Parameters

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse
 import scipy.special
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Numeric
 
 try:  # python-flint is optional: the same numbers, faster
     import flint
@@ -40,18 +40,18 @@ _ROWS = 1024  # rows summed at a time in a product with a tall matrix
 _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
 
 
-def rational(x: Any) -> Any:
+def rational(x: Numeric) -> Numeric:
     """The exact rational value of a float or integer."""
     numerator, denominator = float(x).as_integer_ratio()
     return _Rational(numerator, denominator)
 
 
-def quotient(numerator: int, denominator: int) -> Any:
+def quotient(numerator: int, denominator: int) -> Numeric:
     """The exact rational numerator/denominator."""
     return _Rational(numerator, denominator)
 
 
-def rationals(x: Any) -> Array:
+def rationals(x: Numeric) -> Array:
     """An object array of exact rationals (finite input only).
 
     Parameters
@@ -71,7 +71,7 @@ def rationals(x: Any) -> Array:
     return out
 
 
-def to_float(x: Any) -> Any:
+def to_float(x: Numeric) -> Numeric:
     """Nearest float (or float array) of a rational (or object array).
 
     Parameters
@@ -115,7 +115,7 @@ def _is_exact(*arrays: Any) -> bool:
     return any(getattr(a, "dtype", None) == np.dtype(object) for a in arrays)
 
 
-def _up(radius: Any) -> Any:
+def _up(radius: Numeric) -> Numeric:
     """A radius that also covers the rounding made in computing it (a dozen operations or fewer)."""
     return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
 
@@ -161,7 +161,7 @@ class Ball:
     __array_priority__ = 1000
     __slots__ = ("mid", "rad")
 
-    def __init__(self, mid: Any, rad: Any = 0.0) -> None:
+    def __init__(self, mid: Numeric, rad: Numeric = 0.0) -> None:
         self.mid = np.asarray(mid)
         if self.mid.dtype != object:
             self.mid = self.mid.astype(float, copy=False)
@@ -170,7 +170,7 @@ class Ball:
             self.rad = np.asarray(rad, dtype=object) if not isinstance(rad, float) else rationals(rad)
 
     @classmethod
-    def between(cls, low: Any, high: Any) -> Ball:
+    def between(cls, low: Numeric, high: Numeric) -> Ball:
         """The smallest ball around an interval whose ends are already outward.
 
         Parameters
@@ -213,7 +213,7 @@ class Ball:
         """A number that is certainly not below the absolute value."""
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
 
-    def contains(self, x: Any) -> Any:
+    def contains(self, x: Numeric) -> Numeric:
         """Whether the number or array x lies inside, entry by entry."""
         return (self.lower <= x) & (x <= self.upper)
 
@@ -236,35 +236,35 @@ class Ball:
         return Ball(self.mid.T, np.broadcast_to(self.rad, self.mid.shape).T)
 
     # -- arithmetic ---------------------------------------------------------------------------------
-    def _rounded(self, mid: Array, rad: Any) -> Ball:
+    def _rounded(self, mid: Array, rad: Numeric) -> Ball:
         if mid.dtype == object:
             return Ball(mid, rad)
         return Ball(mid, _up(rad + UNIT * np.abs(mid)))
 
-    def _meet(self, other: Any) -> tuple[Ball, Ball]:
+    def _meet(self, other: Numeric) -> tuple[Ball, Ball]:
         """Both operands as balls of one dtype: exact as soon as one of them is."""
         other = ball(other, like=self)
         return ball(self, like=other), other
 
-    def __add__(self, other: Any) -> Ball:
+    def __add__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)
         return self._rounded(np.asarray(self.mid + other.mid), self.rad + other.rad)
 
     def __neg__(self) -> Ball:
         return Ball(-self.mid, self.rad)
 
-    def __sub__(self, other: Any) -> Ball:
+    def __sub__(self, other: Numeric) -> Ball:
         return self + (-ball(other, like=self))
 
-    def __rsub__(self, other: Any) -> Ball:
+    def __rsub__(self, other: Numeric) -> Ball:
         return (-self) + other
 
-    def __mul__(self, other: Any) -> Ball:
+    def __mul__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)
         rad = np.abs(self.mid) * other.rad + (np.abs(other.mid) + other.rad) * self.rad
         return self._rounded(np.asarray(self.mid * other.mid), rad)
 
-    def __truediv__(self, other: Any) -> Ball:
+    def __truediv__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)
         room = np.abs(other.mid) - other.rad
         if not np.all(room > 0):
@@ -275,7 +275,7 @@ class Ball:
             mid = np.asarray(self.mid / other.mid)
         return self._rounded(mid, (self.rad + np.abs(mid) * other.rad) / room)
 
-    def __rtruediv__(self, other: Any) -> Ball:
+    def __rtruediv__(self, other: Numeric) -> Ball:
         return ball(other, like=self) / self
 
     __radd__ = __add__
@@ -289,12 +289,12 @@ class Ball:
         rad = (2 * np.abs(self.mid) + self.rad) * self.rad
         return self._rounded(np.asarray(self.mid * self.mid), rad)
 
-    def maximum(self, other: Any) -> Ball:
+    def maximum(self, other: Numeric) -> Ball:
         """The larger of this and the number or ball ``other``, entry by entry."""
         self, other = self._meet(other)
         return Ball(np.maximum(self.mid, other.mid), np.maximum(self.rad, other.rad))
 
-    def minimum(self, other: Any) -> Ball:
+    def minimum(self, other: Numeric) -> Ball:
         """The smaller of this and the number or ball ``other``, entry by entry."""
         return -((-self).maximum(-ball(other, like=self)))
 
@@ -347,7 +347,7 @@ class Ball:
         return Ball.between(rationals(bottom), rationals(top)) if self.exact else Ball.between(bottom, top)
 
     # -- NumPy's ufuncs -----------------------------------------------------------------------------
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Numeric:
         if method != "__call__" or kwargs:
             return NotImplemented
         unary = _UNARY.get(ufunc.__name__)
@@ -358,10 +358,10 @@ class Ball:
             return NotImplemented
         return binary(*Ball._meet(ball(inputs[0]), inputs[1]))
 
-    def __matmul__(self, other: Any) -> Ball:
+    def __matmul__(self, other: Numeric) -> Ball:
         return dot(self, other)
 
-    def __rmatmul__(self, other: Any) -> Ball:
+    def __rmatmul__(self, other: Numeric) -> Ball:
         return dot(other, self)
 
 
@@ -408,7 +408,7 @@ _BINARY: dict[str, Callable[[Ball, Ball], Ball]] = {
 }
 
 
-def ball(x: Any, like: Ball | None = None) -> Ball:
+def ball(x: Numeric, like: Ball | None = None) -> Ball:
     """x as a ball of radius zero (exact rationals when ``like`` is exact).
 
     Parameters
@@ -430,7 +430,7 @@ def ball(x: Any, like: Ball | None = None) -> Ball:
     return Ball(rationals(x)) if like is not None and like.exact else Ball(x)
 
 
-def shifted(x: Ball, power: Any) -> Ball:
+def shifted(x: Ball, power: Numeric) -> Ball:
     """x·2^power, entry by entry.
 
     Parameters
@@ -451,7 +451,7 @@ def shifted(x: Ball, power: Any) -> Ball:
     return Ball(np.ldexp(x.mid, power), np.ldexp(x.rad, power) + ETA)
 
 
-def dot(A: Any, B: Any) -> Ball:
+def dot(A: Numeric, B: Numeric) -> Ball:
     """A @ B with its rounding bound; either may be an array, a sparse matrix (A only) or a ball.
 
     Parameters
@@ -488,7 +488,7 @@ def dot(A: Any, B: Any) -> Ball:
     return Ball(a @ b, _up(rad * (1.0 + 2 * gamma(k + 2)) + k * ETA))
 
 
-def dot_t(A: Any, b: Any) -> Ball:
+def dot_t(A: Numeric, b: Numeric) -> Ball:
     """Aᵀ @ b for an exact A (array or sparse), with its rounding bound.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Record, VectorLike
 from certifit.certificates._ball import Ball, rationals
 
 Rigor = Literal["float", "exact"]
@@ -73,7 +73,7 @@ class Data:
             raise ValueError("the targets are not numbers")
         return np.asarray(y, dtype=float)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Record:
         """How many rows and columns, and whether there are weights and offsets."""
         rows, columns = self.X.shape if self.X.ndim == 2 else (len(self.X), 0)
         given = {"weights": self.sample_weight is not None, "offset": self.offset is not None}
@@ -122,7 +122,7 @@ class Data:
         return self.X, Ball(np.asarray(self.y, dtype=float))
 
 
-def _matrix(X: Any) -> Matrix:
+def _matrix(X: Matrix) -> Matrix:
     if scipy.sparse.issparse(X):
         X = X.tocsr().astype(float)
         if not X.has_canonical_format or not np.all(X.data):
@@ -139,7 +139,7 @@ def _matrix(X: Any) -> Matrix:
         return np.asarray(X, dtype=object)
 
 
-def _labels(y: Any) -> Array:
+def _labels(y: VectorLike) -> Array:
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]

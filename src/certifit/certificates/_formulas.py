@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from certifit._registry import Registry
+from certifit.certificates._data import Evidence
 from certifit.kernels._base import KERNELS, named_in
 from certifit.losses._registry import LOSSES
 from certifit.regularizers._registry import REGULARIZERS
@@ -13,7 +14,7 @@ from certifit.regularizers._registry import REGULARIZERS
 _NAMED: dict[str, Registry[Any]] = {"loss": LOSSES, "regularizer": REGULARIZERS, "base": REGULARIZERS}
 
 
-def assumed(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+def assumed(evidence: Evidence) -> tuple[str, ...]:
     """A sentence for each loss, regularizer or kernel in the evidence that a user has registered.
 
     Evidence names formulas under the keys "loss", "regularizer" (a name, a record of name and parameters, or a list

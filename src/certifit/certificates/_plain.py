@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
+from certifit.certificates._data import Evidence
 
 
 def plain(v: Any) -> Any:
@@ -68,6 +69,6 @@ def to_python(v: Any) -> Any:
     return v
 
 
-def tidy(evidence: Mapping[str, Any]) -> dict[str, Any]:
+def tidy(evidence: Evidence) -> Record:
     """Evidence in plain types, without the fields that are None."""
     return {k: plain(v) for k, v in evidence.items() if v is not None}

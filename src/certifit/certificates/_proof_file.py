@@ -22,6 +22,7 @@ import scipy.sparse
 
 from certifit._atomic import write_atomic
 from certifit._errors import CertifitError
+from certifit._types import Record
 from certifit.certificates._data import Data, Evidence
 from certifit.certificates._record import Certificate
 
@@ -235,7 +236,7 @@ def _definite(kind: str, v: Any) -> bool:
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------
-def objective_in_words(evidence: Evidence) -> dict[str, Any] | None:
+def objective_in_words(evidence: Evidence) -> Record | None:
     """The objective of an optimality claim for people: the checker reads the one in the evidence."""
     record = evidence.get("objective")
     first = record[0] if isinstance(record, list) and record else record

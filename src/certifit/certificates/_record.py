@@ -19,6 +19,7 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
+from certifit._types import Record
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
 from certifit.certificates._figures import about as about
@@ -398,7 +399,7 @@ class Certificate:
 
         write_atomic(path, proof_of(self).encode())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """A record that JSON can hold."""
         return {
             "kind": self.kind,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
+from certifit.certificates._data import Evidence
 
 # "sklearn LogisticRegression(lbfgs)": a library, a class and its solver, not a sentence.
 _MODEL = re.compile(r"[\w.+-]+( [\w.+-]+){0,2}(\([\w-]+\))?( by its own objective, which penalises the offset)?")
@@ -84,7 +85,7 @@ def word(*known: str) -> Form:
     return Form(f"one of {', '.join(known)}", lambda v: isinstance(v, str) and v in known)
 
 
-def check_form(evidence: Mapping[str, Any], needs: Mapping[str, Form], may: Mapping[str, Form]) -> None:
+def check_form(evidence: Evidence, needs: Mapping[str, Form], may: Mapping[str, Form]) -> None:
     """ValueError unless every needed field is there and every field is known and of its form.
 
     A name that ends in ``_*`` stands for numbered fields (``weights_0``, ``weights_1``).

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates._ball import UNIT, Ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, lower, register, upper
@@ -38,7 +38,7 @@ _ENTRIES = 1 << 18  # entries of X, or of a table of distances, taken at a time
 _SMALL = 1e-9  # a change that gains less than this share of the value counts as rounding, in words
 
 
-def dense_rows(X: Any, rows: Any) -> Array:
+def dense_rows(X: Matrix, rows: Matrix) -> Array:
     """The named rows as a dense array."""
     part = X[rows]
     return np.asarray(part.toarray() if scipy.sparse.issparse(part) else part, dtype=float)

@@ -51,7 +51,7 @@ def _present(codes: Array) -> Array:
     return np.unique(codes[codes >= 0])
 
 
-def _blocks(X: Any, rigor: Rigor) -> Iterator[tuple[slice, Array]]:
+def _blocks(X: Matrix, rigor: Rigor) -> Iterator[tuple[slice, Array]]:
     """Dense blocks of rows (exact rationals when asked)."""
     for start in range(0, X.shape[0], _ROWS):
         rows = slice(start, min(start + _ROWS, X.shape[0]))
@@ -389,7 +389,7 @@ def cell_word(v: Any) -> str | None:
     return str(v)
 
 
-def _numeric_columns(X: Any, columns: list[int]) -> tuple[Array, Array]:
+def _numeric_columns(X: Matrix, columns: list[int]) -> tuple[Array, Array]:
     """Values (zero where missing) and whether they are there."""
     raw = X[:, columns]
     if raw.dtype == object:
@@ -399,7 +399,7 @@ def _numeric_columns(X: Any, columns: list[int]) -> tuple[Array, Array]:
     return np.where(there, values, 0.0), there
 
 
-def category_columns(X: Any, columns: list[int], categories: list[list[str]]) -> Array:
+def category_columns(X: Matrix, columns: list[int], categories: list[list[str]]) -> Array:
     """Category numbers, −1 where missing or unknown."""
     out = np.full((len(X), len(columns)), -1)
     for k, j in enumerate(columns):

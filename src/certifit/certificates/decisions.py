@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, dot, rationals, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
@@ -101,7 +101,7 @@ def _rest(model: Model, change: float) -> Ball:
     return Ball(change) * model.discount / (Ball(1.0) - model.discount)
 
 
-def _vector(V: Any, n: int) -> Array:
+def _vector(V: Matrix, n: int) -> Array:
     V = np.asarray(V, dtype=float)
     if V.shape != (n,) or not np.all(np.isfinite(V)):
         raise ValueError("one finite value for each state")

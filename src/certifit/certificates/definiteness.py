@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, Record
 from certifit.certificates._ball import Ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Certificate, Check, Kind, Proof, equal, issue, lower, register, upper
@@ -121,7 +121,7 @@ class Definiteness(Kind):
         return "Undecided: neither a negative eigenvalue nor the absence of one is proved."
 
 
-def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
+def mercer(K_or_kernel: Any, X: Matrix = None) -> Certificate:
     """Is this kernel (or Gram matrix) positive semi-definite? Proved, refuted, or undecided.
 
     Parameters
@@ -165,7 +165,7 @@ def mercer(K_or_kernel: Any, X: Any = None) -> Certificate:
     return issue("mercer", data, evidence | _search(K))
 
 
-def _search(K: Ball) -> dict[str, Any]:
+def _search(K: Ball) -> Record:
     """A vector that refutes, else a shift that makes Cholesky's method go through."""
     values, vectors = np.linalg.eigh(0.5 * (K.mid + K.mid.T))
     v: Array = vectors[:, 0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse
 
 from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.kernels import Arithmetic, Kernel, rebuild
 from certifit.kernels import Linear as LinearKernel
 
@@ -21,7 +20,7 @@ _CHUNK = 1 << 19  # entries of the Gram matrix handled at a time
 GIVEN = "the given kernel values come from a Mercer kernel"
 
 
-def given_kernel(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+def given_kernel(evidence: Evidence) -> tuple[str, ...]:
     """What is assumed of kernel values that are given rather than computed from the rows."""
     return (GIVEN,) if "gram" in evidence or evidence.get("kernel") == ["precomputed"] else ()
 
@@ -45,7 +44,7 @@ def _refuse_odd_parts(record: Any) -> None:
             raise ValueError("the parameters of a kernel are finite numbers")
 
 
-def is_exact(X: Any) -> bool:
+def is_exact(X: Matrix) -> bool:
     """Whether an array holds exact rationals."""
     return bool(np.dtype(getattr(X, "dtype", float)).hasobject)
 
@@ -85,7 +84,7 @@ def _refuse_asymmetric(K: Array) -> None:
 class GramSource:
     """Where the kernel values of a certificate come from: the data, or (a function of the user's) the evidence."""
 
-    def __init__(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor = "float") -> None:
+    def __init__(self, data: Data, evidence: Evidence, rigor: Rigor = "float") -> None:
         self.given: Array | None = None
         self.kernel: Kernel | None = None
         if "gram" in evidence:

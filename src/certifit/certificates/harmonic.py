@@ -152,7 +152,7 @@ def _middle(W: Any) -> Any:
 class _System:
     """B, R and what is known of the rows; all vectors run over all rows, zero where nothing is solved for."""
 
-    def __init__(self, data: Data, evidence: Evidence, W: Any) -> None:
+    def __init__(self, data: Data, evidence: Evidence, W: Array) -> None:
         if data.y is None or data.y.ndim != 1:
             raise ValueError("one label a row is needed, −1 where it is not known")
         self.W, self.n = W, data.X.shape[0]

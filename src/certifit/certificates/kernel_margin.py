@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, ball, dot
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, FLAG, LABELS, RECORD, WHOLE, check_form
 from certifit.certificates.gram import GramSource, codes_of, given_kernel, new_scores, radii, stable_sign
@@ -86,10 +86,10 @@ class HardMargin(Kind):
         )
         return Proof(figures, checks)
 
-    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"The margin {figures['value']:.6g} is within {figures['relative_gap']:.2g} (relatively) of the largest "
             f"possible; {figures['support_vectors']} support vectors lie on H⁺ and H⁻ to "
@@ -97,7 +97,7 @@ class HardMargin(Kind):
         )
 
 
-def certain_sides(kernel: Kernel | None, data: Data, evidence: Mapping[str, Any], X: Any, vectors: Any) -> Array:
+def certain_sides(kernel: Kernel | None, data: Data, evidence: Evidence, X: Matrix, vectors: Any) -> Array:
     """Rows of X on provably the same side of the hyperplane of largest margin.
 
     Without a kernel X holds kernel values with all training rows, and ``vectors`` is k(x, x) of the rows.
@@ -135,7 +135,7 @@ class NoMargin(Kind):
     name: ClassVar[str] = "no-margin"
     theorem: ClassVar[str] = "hulls of the classes that meet cannot be separated"
 
-    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
@@ -157,7 +157,7 @@ class NoMargin(Kind):
         )
         return Proof(figures, checks)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "rows" in figures:
             i, j = figures["rows"]
             return f"No hyperplane separates the classes: rows {i} and {j} are the same point with unlike labels."
@@ -168,14 +168,14 @@ class NoMargin(Kind):
         )
 
 
-def _same_row(X: Any, i: int, j: int) -> bool:
+def _same_row(X: Matrix, i: int, j: int) -> bool:
     a, b = X[i], X[j]
     if hasattr(a, "toarray"):
         a, b = a.toarray(), b.toarray()
     return bool(np.array_equal(a, b))
 
 
-def _kernel_words(evidence: Mapping[str, Any]) -> str:
+def _kernel_words(evidence: Evidence) -> str:
     """By which kernel, where it has a name."""
     return "" if given_kernel(evidence) else f" (kernel {rebuild(evidence['kernel'])})"
 
@@ -189,7 +189,7 @@ class KernelMistakes(Kind):
     needs: ClassVar = {"kernel": RECORD, "classes": LABELS, "mistakes": WHOLE, "fit_intercept": FLAG}
     may: ClassVar = {"gram": FINITE}
 
-    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
     def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
@@ -231,7 +231,7 @@ class KernelMistakes(Kind):
             return least.square() / square, True
         return Ball(0.0), False if bool(least.upper <= 0) else None
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"The steps of {figures['value']} mistakes add up to this classifier{_kernel_words(evidence)}"
         if not figures["separated"]:
             return f"{made}; it does not separate the classes yet, so no bound on the mistakes follows."

@@ -22,16 +22,15 @@ none; one record for all targets or one each), ``coef`` (t, d) and ``intercept``
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals, shifted, to_float
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._dependence import bits, excess, plain_fraction, rational_of, spanning_columns
 from certifit.certificates._frame import Factor, Frame, factor_of, rounded
 from certifit.certificates._record import (
@@ -105,7 +104,7 @@ class LeastSquares(Kind):
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
     may: ClassVar = {"witness_coef": FINITE, "witness_intercept": FINITE, "model": MODEL}
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         d = data.X.shape[1]
         objectives, targets = read_objectives(data, evidence)
         task, Y = _Task.of(objectives, d), np.column_stack([t.y for t in targets])
@@ -127,7 +126,7 @@ class LeastSquares(Kind):
         checks.append(Check("the gap is bounded", math.isfinite(gap), f"{gap:.3g}"))
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         text = words(figures, "the exact formula for quadratics", evidence.get("model"))
         if figures and figures["rank"] < figures["columns"]:
             text += (
@@ -136,7 +135,7 @@ class LeastSquares(Kind):
             )
         return text
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         if not figures:
             return ""
         text = line(figures)

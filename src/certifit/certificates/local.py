@@ -25,7 +25,7 @@ import scipy.sparse
 
 from certifit._types import Array, Bools, Matrix
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, RECORD
@@ -197,7 +197,7 @@ class LocalBound(Kind):
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
     may: ClassVar = {"witness_coef": FINITE, "witness_intercept": FINITE, "model": MODEL}
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         fit = _Fit.of(data, evidence)
         w, b = numbers(evidence, "coef"), numbers(evidence, "intercept")
         fits = w.shape == (1, data.X.shape[1]) and b.shape == (1,)
@@ -236,10 +236,10 @@ class LocalBound(Kind):
             figures["rows"] = equal(data.X.shape[0])
         return Proof(figures, tuple(checks), model.area)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "gap" not in figures:
             return words({}, "")
         return words(figures, "self-concordance", evidence.get("model"))
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         return line(figures)

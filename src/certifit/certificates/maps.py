@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, ball, dot, dot_t, rationals, to_float
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates.gram import BALLS, GramSource, centre_of
 from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
@@ -97,7 +95,7 @@ class Columns(FeatureMap):
 class KernelMap(FeatureMap):
     """φ of a kernel, with w = Σ cⱼφ(xⱼ) over the rows ``support``; the penalty is c·‖w‖²."""
 
-    def __init__(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor, support: Array) -> None:
+    def __init__(self, data: Data, evidence: Evidence, rigor: Rigor, support: Array) -> None:
         self.source = GramSource(data, evidence, rigor)
         self.support, self.n, self.width = support, self.source.n, len(support)
 

@@ -18,7 +18,6 @@ the sums, which may be any, because a poor one only makes the radius larger.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,7 +26,7 @@ import scipy.linalg
 
 from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
-from certifit.certificates._data import Evidence
+from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._record import Check, Figure, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.optimality import excess_of, line, numbers, share_of, words
@@ -296,10 +295,10 @@ class MomentBound(SumKind):
         figures, check = gap_figures(*fit.bound(found), found.rows, fit.coef.shape[1], 0.0)
         return Proof(figures, (*checks, check))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Evidence) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         return words(figures, "exact sums over all rows", evidence.get("model"))
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         return line(figures)
 
 

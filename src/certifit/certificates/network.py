@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 import scipy.special
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, Record
 from certifit.certificates._ball import UNIT, Ball, ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, register, upper
@@ -51,7 +51,7 @@ _ACTIVATIONS: dict[str, tuple[Callable[[Ball], Ball], Callable[[Ball, Ball], Bal
 """Each activation and its slope (from z and from its own value), on numbers with error bounds."""
 
 
-def layers_of(coefs: list[Array], intercepts: list[Array], name: str = "coef") -> dict[str, Any]:
+def layers_of(coefs: list[Array], intercepts: list[Array], name: str = "coef") -> Record:
     """The part of the evidence that holds the network."""
     out: dict[str, Any] = {"layers": len(coefs)}
     for i, (W, b) in enumerate(zip(coefs, intercepts)):
@@ -105,7 +105,7 @@ def labels_hold(layers: Layers, activation: str, X: Array, codes: Array, radius:
         return sure
 
 
-def _forward(layers: Layers, activation: str, X: Any) -> tuple[list[Any], list[Ball]]:
+def _forward(layers: Layers, activation: str, X: Matrix) -> tuple[list[Any], list[Ball]]:
     """Inputs of every layer and their values before the activation."""
     inputs, values = [X], []
     for i, (W, b) in enumerate(layers):

@@ -25,13 +25,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
@@ -55,7 +55,7 @@ class Model:
     offset: Array | None
 
     @classmethod
-    def read(cls, data: Data, evidence: Mapping[str, Any]) -> Model:
+    def read(cls, data: Data, evidence: Evidence) -> Model:
         objectives, targets = read_objectives(data, evidence)
         n, outputs = data.X.shape[0], sum(t.outputs for t in targets)
         support = np.arange(n)
@@ -83,7 +83,7 @@ class Model:
         return slice(start, start + self.targets[k].outputs)
 
 
-def numbers(evidence: Mapping[str, Any], key: str) -> Array:
+def numbers(evidence: Evidence, key: str) -> Array:
     """An array of floats of the evidence; anything else (text that looks like numbers, say) is refused."""
     found = evidence[key]
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
@@ -91,7 +91,7 @@ def numbers(evidence: Mapping[str, Any], key: str) -> Array:
     return found.astype(float)
 
 
-def read_objectives(data: Data, evidence: Mapping[str, Any]) -> tuple[tuple[Objective, ...], tuple[Target, ...]]:
+def read_objectives(data: Data, evidence: Evidence) -> tuple[tuple[Objective, ...], tuple[Target, ...]]:
     """The objective and the target of every machine."""
     record = evidence["objective"]
     several = isinstance(record, list)
@@ -215,10 +215,10 @@ class Duality(Kind):
     may: ClassVar = {"kernel": RECORD, "gram": FINITE, "support": WHOLE, "witness_coef": FINITE,
                      "witness_intercept": FINITE, "model": MODEL}  # fmt: skip
 
-    def assumptions(self, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         model = Model.read(data, evidence)
         features: FeatureMap = Columns(data, rigor)
         checks = []
@@ -238,7 +238,7 @@ class Duality(Kind):
         return self._figures(data, evidence, model, features, plain, machines, checks)
 
     def _figures(
-        self, data: Data, evidence: Mapping[str, Any], model: Model, features: FeatureMap, plain: Ball,
+        self, data: Data, evidence: Evidence, model: Model, features: FeatureMap, plain: Ball,
         machines: list[Machine], checks: list[Check],
     ) -> Proof:  # fmt: skip
         objective = model.objectives[0]
@@ -275,7 +275,7 @@ class Duality(Kind):
             figures |= _machine_figures(data, model, features, plain, float(to_float(gap.upper)))
         return Proof(figures, tuple(checks), region)
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         record = evidence.get("objective")
         first = record[0] if isinstance(record, list) and record else record
         padded = isinstance(first, Mapping) and first.get("padding") is not None
@@ -296,7 +296,7 @@ class Duality(Kind):
             more = f"; every prediction is within {figures['prediction_error']:.2g} times √k(x, x) of the exact one"
         return text[:-1] + more + "." if more else text
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Figures) -> str:
         if "machines" not in figures:
             return line(figures)
         return super().details(figures)
@@ -340,7 +340,7 @@ def _total(parts: list[Ball]) -> Ball:
     return total
 
 
-def witness_scores(data: Data, evidence: Mapping[str, Any]) -> Array:
+def witness_scores(data: Data, evidence: Evidence) -> Array:
     """Scores of the witness, as floats."""
     W = np.atleast_2d(np.asarray(evidence["witness_coef"], dtype=float))
     return np.asarray(data.X @ W.T) + np.asarray(evidence["witness_intercept"], dtype=float)
@@ -355,7 +355,7 @@ def changed(mine: Array, witness: Array) -> dict[str, Figure]:
 _SMALLEST = "smallest possible training objective"
 
 
-def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) -> str:
+def words(figures: Figures, theorem: str, model: str | None = None) -> str:
     """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged.
 
     Only `excess` may be called a share above the smallest objective; where that is not positive, the gap itself and its
@@ -380,7 +380,7 @@ def words(figures: Mapping[str, Any], theorem: str, model: str | None = None) ->
     return text + "."
 
 
-def line(figures: Mapping[str, Any]) -> str:
+def line(figures: Figures) -> str:
     """Objective, bound and gap in one line; below it, how many labels are certain."""
     if "gap" not in figures:
         return ""

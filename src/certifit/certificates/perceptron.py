@@ -13,11 +13,11 @@ What was done is proved by its result: the weights are the start plus the steps 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.certificates._ball import Ball, dot_t, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
@@ -34,7 +34,7 @@ from certifit.certificates.separation import (
 )
 
 
-def problem(evidence: Evidence, c: int) -> dict[str, Any]:
+def problem(evidence: Evidence, c: int) -> Record:
     """The evidence of one problem: keys with the suffix ``_c``, without it."""
     suffix = f"_{c}"
     return {k[: -len(suffix)]: v for k, v in evidence.items() if k.endswith(suffix)}

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, dot, dot_t, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._integers import (
@@ -57,7 +57,7 @@ def difference_rows(X: Array, own: Array, other: Array, n_classes: int) -> Array
     return out[:, 1:].reshape(m, (n_classes - 1) * p)
 
 
-def padded(X: Any, fit_intercept: bool) -> Array:
+def padded(X: Matrix, fit_intercept: bool) -> Array:
     """x̃: the rows, with a one appended when there is an offset."""
     X = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=float)
     return np.column_stack([X, np.ones(len(X))]) if fit_intercept else X

@@ -11,13 +11,12 @@ Evidence: ``objective`` (with the penalty ½‖w‖² or none), ``coef`` (1, d) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from certifit.certificates._ball import gamma
-from certifit.certificates._data import Data, Rigor
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, register
 from certifit.certificates._schema import FINITE, RECORD
 from certifit.certificates.optimality import read_objectives, sound
@@ -42,7 +41,7 @@ class Stationary(Kind):
     theorem: ClassVar[str] = "Fermat: at a minimum the gradient is zero (necessary, not sufficient)"
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE}
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         (objective, *more), targets = read_objectives(data, evidence)
         if more or objective.regularizer not in (Zero(), SquaredL2(0.5)) or objective.padding is not None:
             raise ValueError("the equations are those of one target with the penalty ½‖w‖² or none")
@@ -70,7 +69,7 @@ class Stationary(Kind):
         figures = {"value": about(value), "residual": Figure(residual + 2 * slack, residual + slack, "upper")}
         return Proof(figures, tuple(checks))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
         if not figures:
             return "The evidence does not fit the data."
         return f"The likelihood equations hold to {figures['residual']:.0e} of their terms (a gap is not proved here)."

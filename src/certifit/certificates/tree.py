@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import tree_questions as tq
 from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
@@ -243,7 +243,7 @@ def _places(names: Any) -> dict[Any, int]:
     return place
 
 
-def _coded(X: Any, categories: Any) -> Array:
+def _coded(X: Matrix, categories: Any) -> Array:
     """X as floats, categories by their place in the list; NaN is missing."""
     if len(categories) != X.shape[1]:
         raise ValueError("the evidence speaks of other columns")

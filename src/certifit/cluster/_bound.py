@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.certificates import Data
 from certifit.certificates.clustering import closed_form, dense_rows, dual_bound, slack_matrix, sorted_sums
 from certifit.cluster._lloyd import Rows, lloyd, settle
@@ -71,7 +71,7 @@ def _largest_scatter(X: Array, weights: Array, labels: Array) -> float:
     return worst
 
 
-def line_evidence(x: Array, weights: Array, k: int) -> dict[str, Any]:
+def line_evidence(x: Array, weights: Array, k: int) -> Record:
     """Potentials of the shortest path at the price where k parts are best: best costs are convex in the number."""
     from certifit.loops.kmeans import intervals, potentials
 

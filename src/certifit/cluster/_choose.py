@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState
 from certifit.cluster._kmeans import KMeans
 
 _ROWS = 2000  # silhouettes compare all pairs: of more rows, so many are drawn
@@ -62,14 +61,14 @@ class NumberOfClusters:
 
 
 def choose_k(
-    X: Any,
+    X: Matrix,
     k: Iterable[int] = range(1, 11),
     *,
     n_init: int = 3,
     references: int = 20,
     resamples: int = 20,
     level: float = 0.95,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> NumberOfClusters:
     r"""Measures of how many clusters the rows have, for every k of a range.
 

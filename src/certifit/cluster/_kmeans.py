@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import ConvergenceWarning
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState, Record
 from certifit.certificates import Certificate, Data
 from certifit.certificates.clustering import dense_rows
 from certifit.cluster import _bound as search
@@ -119,7 +119,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         max_iter: int = 300,
         tol: float = 1e-4,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
         trace: bool = False,
@@ -174,13 +174,13 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             )
         return self
 
-    def _check_count(self, X: Any) -> None:
+    def _check_count(self, X: Matrix) -> None:
         if X.shape[0] < self.n_clusters:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
         if hasattr(self.init, "__array__"):
             self._check_start(np.asarray(self.init), X)
 
-    def _check_start(self, start: Array, X: Any) -> Array:
+    def _check_start(self, start: Array, X: Matrix) -> Array:
         if start.shape != (self.n_clusters, X.shape[1]):
             raise ValueError(
                 f"The shape of the initial centers {start.shape} does not match the number of clusters "
@@ -188,7 +188,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             )
         return start
 
-    def _clusters(self, X: Any, weights: Array) -> tuple[Clusters, Array]:
+    def _clusters(self, X: Matrix, weights: Array) -> tuple[Clusters, Array]:
         """The best clustering found, and the label of every row; rows without weight join the nearest centre."""
         found = on_a_line(Rows(X, weights), self.n_clusters)
         if found is not None:
@@ -204,7 +204,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             labels[idle] = rest.labels
         return found, labels
 
-    def _best_run(self, rows: Rows, X: Any, weights: Array) -> Clusters:
+    def _best_run(self, rows: Rows, X: Matrix, weights: Array) -> Clusters:
         rng = check_random_state(self.random_state)
         given = not callable(self.init) and not isinstance(self.init, str)
         runs = self.n_init if self.n_init != "auto" else 1 if given or self.init == "k-means++" else 10
@@ -240,7 +240,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return self._check_start(check_array(start, dtype=np.float64, copy=True), X)
 
     # -- using --------------------------------------------------------------------------------------
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The nearest centre of each row.
 
         Parameters
@@ -256,7 +256,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows.assign(C, None)
         return rows.labels
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """Distances of rows to all centres.
 
         Parameters
@@ -297,7 +297,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows.assign(C, None)
         return -rows.value(C)
 
-    def _rows(self, X: Any) -> tuple[Rows, Array]:
+    def _rows(self, X: Matrix) -> tuple[Rows, Array]:
         check_is_fitted(self)
         X = validate_data(
             self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
@@ -305,7 +305,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return Rows(X, np.ones(X.shape[0])), np.ascontiguousarray(self.cluster_centers_, dtype=float)
 
     # -- proving ------------------------------------------------------------------------------------
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         return {"labels": self.labels_.astype(np.int64), "centres": np.asarray(self.cluster_centers_, dtype=float)}
 
     def _certificate(self, data: Data) -> Certificate:
@@ -358,14 +358,14 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         state["_held_data"] = None  # the data stay behind; certificates do not
         return state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _variances(X: Any, weights: Array) -> Array:
+def _variances(X: Matrix, weights: Array) -> Array:
     """Weighted variance of every column."""
     share = weights / weights.sum()
     if not scipy.sparse.issparse(X):
@@ -374,7 +374,7 @@ def _variances(X: Any, weights: Array) -> Array:
     return np.asarray(X.multiply(X).T @ share).ravel() - mean**2
 
 
-def cheap_bound(data: Data, labels: Array, k: int) -> dict[str, Any]:
+def cheap_bound(data: Data, labels: Array, k: int) -> Record:
     """Evidence of a lower bound where it costs little: one column, or few rows."""
     n, d = data.X.shape
     X = data.X.toarray() if scipy.sparse.issparse(data.X) and n <= search.CHEAP else data.X
@@ -385,9 +385,7 @@ def cheap_bound(data: Data, labels: Array, k: int) -> dict[str, Any]:
     return {"method": "none"}
 
 
-def searched_bound(
-    data: Data, labels: Array, k: int, value: float, time_budget: float, progress: Any = None
-) -> dict[str, Any]:
+def searched_bound(data: Data, labels: Array, k: int, value: float, time_budget: float, progress: Any = None) -> Record:
     """The best evidence found in the time: exact in one dimension, else closed form, else blocks."""
     n, d = data.X.shape
     if d == 1 and n <= 10 * search.LINE:

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import assert_all_finite, check_array, check_random_state
+from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import Interval, RealNotInt, StrOptions
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState
 from certifit.certificates import Certificate, Data
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
@@ -115,7 +115,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         iterated_power: Any = "auto",
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -184,7 +184,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
         return self
 
-    def _read(self, X: Any, reset: bool, pieces: bool = False) -> Any:
+    def _read(self, X: Matrix, reset: bool, pieces: bool = False) -> Any:
         """Validated rows. NaN and infinity show in the products; no read is spent on looking for them."""
         sparse = scipy.sparse.issparse(X)
         if sparse and self.svd_solver not in ("auto", "arpack", "covariance_eigh"):
@@ -202,7 +202,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             reset=reset,
         )
 
-    def _refuse_bad(self, X: Any, product: Array) -> None:
+    def _refuse_bad(self, X: Matrix, product: Array) -> None:
         if not np.isfinite(product).all():
             if not scipy.sparse.issparse(X):
                 assert_all_finite(X, estimator_name="PCA", input_name="X")
@@ -233,7 +233,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"n_components={k} must be between 0 and min(n_samples, n_features)={small} with svd_solver={solver!r}"
             )
 
-    def _solve(self, X: Any, solver: str) -> roads.Spectrum:
+    def _solve(self, X: Matrix, solver: str) -> roads.Spectrum:
         if solver == "covariance_eigh":
             statistics = Covariance.of(X)
             self._refuse_bad(X, statistics.scatter)
@@ -280,7 +280,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         scale = np.sqrt(self.explained_variance_)
         return np.maximum(scale, np.finfo(scale.dtype).eps)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """Scores of rows X on the components.
 
         Parameters
@@ -311,7 +311,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return None
         return {"n_components": max(counts)}, [int(k) for k in counts]
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Matrix) -> Array:
         """Rows recovered from scores: X U + mean (whitening undone).
 
         Parameters
@@ -326,7 +326,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = check_array(X, input_name="X", dtype=_FLOATS, ensure_min_features=0)
         return (X * self._scale() if self.whiten else X) @ self.components_ + self.mean_
 
-    def reconstruction_error(self, X: Any) -> Array:
+    def reconstruction_error(self, X: Matrix) -> Array:
         """Squared distance of each row to what is recovered from its scores.
 
         Parameters
@@ -371,7 +371,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         precision.flat[:: len(precision) + 1] += 1.0 / noise
         return precision
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Matrix) -> Array:
         """Log likelihood of each row under probabilistic PCA.
 
         Parameters
@@ -404,7 +404,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return float(np.mean(self.score_samples(X)))
 
     # -- proving ------------------------------------------------------------------------------------
-    def certify(self, X: Any) -> Certificate:
+    def certify(self, X: Matrix) -> Certificate:
         """Prove how much these components keep of the given data, and the most that any others could.
 
         Parameters
@@ -433,7 +433,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")

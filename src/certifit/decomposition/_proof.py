@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Named
 from certifit.certificates import Data
 from certifit.certificates.spectrum import covariance, gram
 
@@ -37,7 +36,7 @@ def rounding_slack(data: Data, dtype: Any) -> float:
     return (steps + stored) * spread + mean
 
 
-def measured_slack(data: Data, evidence: Mapping[str, Any]) -> float:
+def measured_slack(data: Data, evidence: Named) -> float:
     """What an approximate subspace really needs: the largest eigenvalue it missed."""
     U, values = np.asarray(evidence["components"]), np.asarray(evidence["variances"])
     n, d = data.X.shape

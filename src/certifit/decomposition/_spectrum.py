@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.decomposition._covariance import Covariance
 
 
@@ -65,7 +65,7 @@ def by_covariance(s: Covariance, count: int | None = None) -> Spectrum:
     return Spectrum(s.mean, values, turn(vectors[:, ::-1].T), float(np.trace(C)))
 
 
-def _centred(X: Any) -> tuple[Array, Array]:
+def _centred(X: Matrix) -> tuple[Array, Array]:
     """x − mean as dense rows, and the mean."""
     X = np.asarray(X, dtype=float)
     shift = X[0]
@@ -75,7 +75,7 @@ def _centred(X: Any) -> tuple[Array, Array]:
     return T, mean
 
 
-def by_gram(X: Any) -> Spectrum:
+def by_gram(X: Matrix) -> Spectrum:
     """Eigenvectors of the n × n matrix of inner products, carried over: uₖ = Tᵀvₖ/‖Tᵀvₖ‖."""
     T, mean = _centred(X)
     values, vectors = scipy.linalg.eigh(T @ T.T / (len(T) - 1.0), check_finite=False)
@@ -88,7 +88,7 @@ def by_gram(X: Any) -> Spectrum:
     return Spectrum(mean, values, turn((Q * signs).T), float(values.sum()))
 
 
-def by_svd(X: Any) -> Spectrum:
+def by_svd(X: Matrix) -> Spectrum:
     """Singular vectors of the centred rows: the most accurate road."""
     T, mean = _centred(X)
     _, S, Vt = scipy.linalg.svd(T, full_matrices=False, check_finite=False)
@@ -99,7 +99,7 @@ def by_svd(X: Any) -> Spectrum:
 class _Centred:
     """Products with X − mean without filling the zeros of a sparse X."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Matrix) -> None:
         self.sparse, self.freedom = scipy.sparse.issparse(X), X.shape[0] - 1.0
         if self.sparse:
             self.X, self.mean = X, np.asarray(X.mean(axis=0), dtype=float).ravel()
@@ -118,7 +118,7 @@ class _Centred:
         return out - np.multiply.outer(self.mean, B.sum(axis=0)) if self.sparse else out
 
 
-def by_random_start(X: Any, count: int, oversamples: int, power: int, rng: np.random.RandomState) -> Spectrum:
+def by_random_start(X: Matrix, count: int, oversamples: int, power: int, rng: np.random.RandomState) -> Spectrum:
     """Subspace iteration from random directions (Halko, Martinsson, Tropp 2011), orthonormalised at every step."""
     op = _Centred(X)
     n, d = X.shape
@@ -131,7 +131,7 @@ def by_random_start(X: Any, count: int, oversamples: int, power: int, rng: np.ra
     return Spectrum(op.mean, S[:count] ** 2 / op.freedom, turn(Vt[:count]), op.variance)
 
 
-def by_lanczos(X: Any, count: int, tol: float, rng: np.random.RandomState) -> Spectrum:
+def by_lanczos(X: Matrix, count: int, tol: float, rng: np.random.RandomState) -> Spectrum:
     """ARPACK's Lanczos iteration on the centred rows."""
     op = _Centred(X)
     linear = LinearOperator(X.shape, matvec=op.times, rmatvec=op.transposed, dtype=float)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState
 from certifit.certificates import Data
 from certifit.certificates.density import cells
 
@@ -99,7 +99,7 @@ class Histogram(Certified, BaseEstimator):
             raise ValueError(f"bins must hold increasing edges for each of the {d} columns.")
         return edges
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Matrix) -> Array:
         """Log of the density at each row of X; −inf outside of all cells.
 
         Parameters
@@ -120,7 +120,7 @@ class Histogram(Certified, BaseEstimator):
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows: a cell by its share, then a place in it.
 
         Parameters

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit import certificates
 from certifit._certified import all_or_nothing
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState, Weights
 from certifit.certificates import Ball, Certificate, Data
 from certifit.certificates.density import KERNELS, NORMS, direct_density, kernel_integral
 from certifit.parallel import by_ranges
@@ -138,7 +138,7 @@ class KernelDensity(BaseEstimator):
         self._tree = build(self._X, self._weights, self._order, levels)
         return self
 
-    def _sums(self, X: Any) -> tuple[Array, Array]:
+    def _sums(self, X: Matrix) -> tuple[Array, Array]:
         """Validated points, and (shift, lower, upper) of their sums."""
         from certifit.loops.density import query
 
@@ -159,7 +159,7 @@ class KernelDensity(BaseEstimator):
             scale = scale * self.bandwidth_
         return scale
 
-    def bounds(self, X: Any) -> tuple[Array, Array]:
+    def bounds(self, X: Matrix) -> tuple[Array, Array]:
         """Proved bounds of the density at each point.
 
         Parameters
@@ -176,7 +176,7 @@ class KernelDensity(BaseEstimator):
         lower, upper = (Ball(out[:, 1]) * factor).lower, (Ball(out[:, 2]) * factor).upper
         return np.maximum(lower, 0.0), np.asarray(upper)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Matrix) -> Array:
         """Log of the density at each point.
 
         Parameters
@@ -197,7 +197,7 @@ class KernelDensity(BaseEstimator):
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows from the estimate (gaussian and tophat kernels).
 
         Parameters
@@ -294,7 +294,12 @@ class BandwidthChoice:
 
 
 def choose_bandwidth(
-    X: Any, bandwidths: Any = None, *, kernel: str = "gaussian", metric: str = "euclidean", sample_weight: Any = None
+    X: Matrix,
+    bandwidths: Any = None,
+    *,
+    kernel: str = "gaussian",
+    metric: str = "euclidean",
+    sample_weight: Weights = None,
 ) -> BandwidthChoice:
     r"""The bandwidth under which each row is likeliest by the others: distances are computed once for the whole grid.
 

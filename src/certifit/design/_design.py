@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -143,7 +142,7 @@ def _square(block: Array, weights: Array | None, rows: slice) -> Array:
     return block.T @ block  # NumPy calls syrk for this pattern
 
 
-def as_design(X: Any) -> Design:
+def as_design(X: Matrix) -> Design:
     """X (dense or sparse, any float or integer dtype) as a Design."""
     if scipy.sparse.issparse(X):
         return Design(X.tocsr().astype(float, copy=False))

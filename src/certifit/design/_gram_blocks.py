@@ -219,7 +219,7 @@ def _padded(X: Array, scale: float, left: Any, right: Any, dtype: Any) -> tuple[
     return A, B
 
 
-def blocks(kernel: Kernel, X: Any, dtype: Any = np.float64, memory: float = 2e8) -> Blocks:
+def blocks(kernel: Kernel, X: Matrix, dtype: Any = np.float64, memory: float = 2e8) -> Blocks:
     """The Gram matrix of X by blocks; ``memory`` (bytes) limits what is kept of kernels that are slow to compute.
 
     Parameters

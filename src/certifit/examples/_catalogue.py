@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from certifit._types import Record
+
 
 def names() -> list[str]:
     """Names of all worked examples, in alphabetical order.
@@ -49,7 +51,7 @@ def told(name: str) -> tuple[str, str]:
     return title.rstrip("."), story.strip()
 
 
-def run(name: str, say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(name: str, say: Callable[[str], Any] = print) -> Record:
     """Run an example and return its numbers.
 
     Parameters
@@ -73,7 +75,7 @@ def run(name: str, say: Callable[[str], Any] = print) -> dict[str, Any]:
     return numbers
 
 
-def draw(name: str, numbers: dict[str, Any], paper: Literal["light", "dark"] | None = None) -> Any:
+def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = None) -> Any:
     """Draw an example.
 
     Parameters

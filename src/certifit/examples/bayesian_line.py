@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.bayes import BayesianLinearRegression, Powers
 from certifit.linear_model import Ridge
 
@@ -37,7 +38,7 @@ def known(n: int) -> BayesianLinearRegression:
     return model.fit(*points(n))
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Fit after 1, 2 and 20 points.
 
     Parameters
@@ -84,7 +85,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """One panel per number of points.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression
 from certifit.model_selection import bias_variance
 
@@ -39,7 +39,7 @@ def model(degree: int) -> Any:
     return make_pipeline(PolynomialFeatures(degree), LinearRegression(fit_intercept=False))
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return each degree's parts."""
     points = np.linspace(-0.9, 0.9, 91)[:, None]
     rng = np.random.default_rng(1)
@@ -64,7 +64,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The parts stacked, and the training error beside them."""
     from certifit.plot import bias_variance as stack
     from certifit.plot import style

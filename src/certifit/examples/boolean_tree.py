@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.tree import DecisionTreeClassifier, information_gain, plot_tree
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -26,7 +27,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def run(say: Callable[[str], Any] = print, inputs: int = 5) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print, inputs: int = 5) -> Record:
     """Questions needed by five functions of so many inputs, and the best gain at the root."""
     X = np.array(list(itertools.product([False, True], repeat=inputs)))
     say(f"All {len(X)} rows of the truth table of {inputs} inputs:")
@@ -44,7 +45,7 @@ def run(say: Callable[[str], Any] = print, inputs: int = 5) -> dict[str, Any]:
     return {"inputs": inputs, "questions": questions, "gains": gains, "trees": trees}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Trees of three inputs for two functions, and how many questions each function needs."""
     import matplotlib.pyplot as plt
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.resampling import bootstrap_counts
 
 SIZES = (1, 2, 5, 10, 30, 100, 300, 1000)
 ROUNDS = 2000
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return exact and simulated shares."""
     exact = [(1 - 1 / n) ** n for n in SIZES]
     seen, errors = [], []
@@ -34,7 +35,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"sizes": list(SIZES), "exact": exact, "simulated": seen, "errors": errors, "limit": math.exp(-1)}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Share left out against the number of rows."""
     from certifit.plot import figure, palette, style
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from certifit._types import Record
 from certifit.bayes import HypothesisSpace
 
 PRIORS = {"h1": 0.1, "h2": 0.2, "h3": 0.4, "h4": 0.2, "h5": 0.1}
@@ -23,7 +24,7 @@ def bag() -> HypothesisSpace:
     return HypothesisSpace(PRIORS, {h: {"cherry": 1.0 - p, "lime": p} for h, p in LIME.items()})
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Draw ten limes and watch the belief move.
 
     Parameters
@@ -58,7 +59,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Beliefs on the left, predictions on the right.
 
     Parameters

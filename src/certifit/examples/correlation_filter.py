@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression
 from certifit.preprocessing import CorrelationFilter
 
@@ -27,7 +27,7 @@ def _r_squared(y: Array, predicted: Array) -> float:
     return 1.0 - float(np.sum((y - predicted) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return R² of both ways on every data set."""
     inside, outside = [], []
     folds = KFold(5, shuffle=True, random_state=0)
@@ -44,7 +44,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"inside": inside, "outside": outside}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Every data set as a point in both columns."""
     from certifit.plot import figure, palette, style
 

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.neighbors import KNeighborsClassifier
 
 DIMENSIONS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 ROWS, QUERIES = 1000, 50
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Nearest over farthest distance, and the relative spread, for growing dimension."""
     rng = np.random.default_rng(0)
     ratio, spread, theory, proved = [], [], [], []
@@ -47,7 +48,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Both curves against the dimension."""
     import matplotlib.pyplot as plt
 

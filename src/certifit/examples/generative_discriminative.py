@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from certifit._types import Record
 from certifit.linear_model import LogisticRegression
 from certifit.naive_bayes import GaussianNB
 
@@ -57,7 +58,7 @@ def curve(make: Callable[[], Any], correlation: float) -> list[float]:
 
 def run(
     say: Callable[[str], Any] = print, discriminative: Callable[[], Any] = lambda: LogisticRegression(C=1000.0)
-) -> dict[str, Any]:
+) -> Record:
     """Learning curves with independent and with correlated columns.
 
     Parameters
@@ -84,7 +85,7 @@ def run(
     return found
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Two panels of learning curves.
 
     Parameters

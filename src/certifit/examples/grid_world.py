@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from certifit._types import Record
 from certifit.reinforcement import grid_world, policy_iteration
 
 MAP = ["...+", ".#.-", "...."]
 PRICES = (-2.0, -0.4, -0.04, -0.001)
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """The best policy for each price of a step."""
     plans, proved = [], []
     for price in PRICES:
@@ -30,7 +31,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"prices": list(PRICES), "plans": plans, "proved": proved}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """A map for each price."""
     import matplotlib.pyplot as plt
 

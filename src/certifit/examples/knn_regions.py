@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.neighbors import KNeighborsClassifier
 
 KS = (1, 9, 45, 151)
@@ -28,7 +29,7 @@ def rows(n: int = 160, noise: float = 0.32) -> tuple[Any, Any]:
     return X + noise * rng.normal(size=(n, 2)), y
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Training and leave-one-out error, and how rough the border is, for each k."""
     X, y = rows()
     sides = np.linspace(-2.2, 3.2, 161), np.linspace(-1.8, 2.2, 121)
@@ -60,7 +61,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """One map for each k."""
     import matplotlib.pyplot as plt
 

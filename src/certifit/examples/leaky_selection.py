@@ -17,7 +17,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.model_selection import cross_validate, leakage_check
 
 KEPT = 20
@@ -28,7 +28,7 @@ def choose(X: Array, y: Array) -> Array:
     return X[:, np.argsort(-np.abs((X - X.mean(axis=0)).T @ (y - y.mean())))[:KEPT]]
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return the accuracies and what the check found."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2000)), rng.permutation(np.arange(50) % 2)
@@ -52,7 +52,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Both accuracies with their intervals, and the scores on permuted labels behind the check."""
     from certifit.plot import figure, palette, style
 

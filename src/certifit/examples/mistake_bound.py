@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.linear_model import Perceptron
 
 MARGINS = (0.5, 0.3, 0.2, 0.1, 0.05)
@@ -27,7 +28,7 @@ def circle(gamma: float, n: int = 60, seed: int = 0) -> tuple[Any, Any]:
     return np.outer(sign * height, u) + np.outer(along, v), sign.astype(int)
 
 
-def run(say: Callable[[str], None] = print, orders: int = 100) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print, orders: int = 100) -> Record:
     """Count mistakes for several margins and many orders of the rows."""
     ask: dict[str, Any] = {"fit_intercept": False, "tol": None, "max_iter": 10_000}
     rows = []
@@ -53,7 +54,7 @@ def run(say: Callable[[str], None] = print, orders: int = 100) -> dict[str, Any]
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Mistakes and bound over the margin."""
     import matplotlib.pyplot as plt
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from certifit._types import Record
 from certifit.neighbors import KNeighborsClassifier
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
@@ -27,7 +28,7 @@ def draw_rows(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
     return rng.normal(loc=2.0 * y - 1.0)[:, None], y
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Errors of 1-NN and 25-NN on growing training sets, beside the three known numbers."""
     bayes = float(norm.cdf(-1.0))
 
@@ -56,7 +57,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"bayes": bayes, "limit": limit, "bound": bound, "sizes": list(SIZES), "errors": errors}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Error against the number of rows, with the three levels."""
     import matplotlib.pyplot as plt
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.neural import MLPClassifier, PerceptronNetwork
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
 
 
-def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print) -> Record:
     """Build the network, prove it, then learn one and bound where its labels hold."""
     built = PerceptronNetwork.from_truth_table(XOR)
     proof = built.certify(XOR)
@@ -33,7 +34,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     return {"built": built, "proof": proof, "learned": learned, "radius": radius}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Left the lines of the two hidden perceptrons, right the learned regions with the proved squares."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.preprocessing import PadOnes
 
 VALUES = (1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return how far apart the forms are."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -38,7 +39,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"apart": apart, "offset": kept, "values": list(VALUES), "padded": found}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The offset of padded ridge against the number padded with."""
     from certifit.plot import figure, palette, style
 

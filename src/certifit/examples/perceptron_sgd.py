@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
@@ -31,7 +32,7 @@ def descend(X: Any, y: Any, passes: int) -> tuple[Any, float]:
     return w, b
 
 
-def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print) -> Record:
     """Compare the two, then change order and start."""
     ask: dict[str, Any] = {"shuffle": False, "tol": None, "max_iter": 20}
     w, b = descend(POINTS, SIDES, 20)
@@ -51,7 +52,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     return {"sgd": (w, b), "perceptron": (model.coef_[0], float(model.intercept_[0])), "lines": lines}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Three separators of the same points."""
     import matplotlib.pyplot as plt
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.tree import DecisionTreeClassifier, entropy, export_text, information_gain, plot_tree
 
 COLUMNS = ("outlook", "temperature", "humidity", "wind")
@@ -40,7 +41,7 @@ def table() -> tuple[Any, Any]:
     return cells[:, :4], cells[:, 4].astype(str)
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Gains of the four columns, the tree, and the way of a sunny, cool, humid, windy day through it."""
     X, y = table()
     gains = {name: information_gain(y, X[:, j]) for j, name in enumerate(COLUMNS)}
@@ -64,7 +65,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The gains as bars beside the tree."""
     import matplotlib.pyplot as plt
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.linear_model import Lasso, LinearRegression, Ridge
 from certifit.preprocessing import PolynomialBasis, Standardizer
 
@@ -39,7 +39,7 @@ def fitted(degree: int, X: Array, y: Array, last: Any = None) -> Any:
     return make_pipeline(basis, Standardizer(), LinearRegression() if last is None else last).fit(X, y)
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return training and test errors per degree, and those of the penalised fits."""
     X, y = _rows(16, 0)
     new_X, new_y = _rows(2000, 1)
@@ -74,7 +74,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Errors against the degree, and three of the curves."""
     from certifit.plot import figure, palette, style
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Matrix, Record
 from certifit.kernels import FeatureMap, Polynomial, mercer
 
 
-def products(X: Any) -> Any:
+def products(X: Matrix) -> Any:
     """All m² products of the columns, row by row."""
     return np.einsum("ni,nj->nij", X, X).reshape(len(X), -1)
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return the largest difference and the counts of multiplications."""
     rng = np.random.default_rng(0)
     sizes, difference, work = [2, 10, 50, 200], [], []
@@ -35,7 +36,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"sizes": sizes, "difference": max(difference), "work": work, "verdict": verdict}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Multiplications for one value, by kernel and by features."""
     import matplotlib.pyplot as plt
 

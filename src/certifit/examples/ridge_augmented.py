@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression, Ridge
 
 ALPHAS = tuple(float(a) for a in np.logspace(-3, 4, 15))
@@ -33,7 +33,7 @@ def augmented(X: Array, y: Array, alpha: float) -> Array:
     return LinearRegression(fit_intercept=False).fit(rows, targets).coef_
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return both paths and how far apart they are."""
     X, y = _data()
     path = np.array([Ridge(alpha=a).fit(X, y).coef_ for a in ALPHAS])
@@ -50,7 +50,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     return {"alphas": list(ALPHAS), "path": path, "apart": apart, "offset": kept, "offset_penalised": float(shrunk)}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The coefficients' paths, which both forms share."""
     from certifit.plot import figure, palette, style
 

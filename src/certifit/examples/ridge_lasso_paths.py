@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.linear_model import Ridge, lasso_path
 
 TRUE = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return strengths, both paths, and where each lasso coefficient enters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 10))
@@ -48,7 +49,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Both paths side by side; the three columns that matter in colour."""
     import matplotlib.pyplot as plt
 

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
+
 SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 
 
-def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print) -> Record:
     """Certify every solver, and certifit's own, on raw and on standardised columns."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.linear_model import LogisticRegression as Theirs
@@ -51,7 +53,7 @@ def _size(excess: float) -> str:
     return f"{100 * excess:.3g} %" if excess >= 1e-3 else f"{excess:.0e}"
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Bars of how far above the smallest objective each solver stopped, on a logarithmic scale."""
     import matplotlib.pyplot as plt
 

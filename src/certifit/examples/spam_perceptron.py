@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 
@@ -22,7 +23,7 @@ MAILS = np.array(
 SPAM = np.array([1, -1, 1, -1, 1, -1])
 
 
-def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print) -> Record:
     """Train on the six e-mails in order, step by step."""
     say("Six e-mails, five words (" + ", ".join(WORDS) + "); + is spam.")
     model = Perceptron(shuffle=False, trace=True, tol=None, max_iter=10).fit(MAILS, SPAM)
@@ -48,7 +49,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The weights after each mistake."""
     import matplotlib.pyplot as plt
 

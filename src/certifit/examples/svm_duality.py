@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.svm import SVC
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Tell the story; return both objective values, the KKT table and the picture's data."""
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal((-1.2, 0.0), 1.0, (30, 2)), rng.normal((1.2, 0.5), 1.0, (30, 2))])
@@ -45,7 +46,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Rows by KKT case, the hyperplane, H⁺ and H⁻."""
     import matplotlib.pyplot as plt
 

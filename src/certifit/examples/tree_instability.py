@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Record
 from certifit.tree import DecisionTreeClassifier
 
 
@@ -25,7 +26,7 @@ def table(n: int = 80, seed: int = 10) -> tuple[Any, Any]:
     return X, y
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
+def run(say: Callable[[str], Any] = print) -> Record:
     """Flip each label in turn; find the flip that changes the predictions most."""
     X, y = table()
     tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=3).fit(X, y)
@@ -61,7 +62,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, Any]:
     }
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """The two partitions of the plane side by side; the changed row is ringed."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap

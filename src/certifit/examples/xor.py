@@ -13,19 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Matrix, Record
 from certifit.geometry import separability
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
 
 
-def with_product(X: Any) -> Any:
+def with_product(X: Matrix) -> Any:
     """(x₁, x₂, x₁x₂)."""
     X = np.asarray(X, dtype=float)
     return np.column_stack([X, X[:, 0] * X[:, 1]])
 
 
-def run(say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(say: Callable[[str], None] = print) -> Record:
     """Ask for the verdict in the plane and in three dimensions, with 0/1 and with −1/+1 coordinates."""
     signed = 2.0 * CORNERS - 1.0
     questions = {
@@ -46,7 +47,7 @@ def run(say: Callable[[str], None] = print) -> dict[str, Any]:
     return {"verdicts": {k: v.verdict for k, v in out.items()}, "answers": out, "meeting": np.array(meeting)}
 
 
-def draw(numbers: dict[str, Any]) -> Any:
+def draw(numbers: Record) -> Any:
     """Left the crossing diagonals, right the separating plane cut at each height of the product."""
     import matplotlib.pyplot as plt
 

@@ -13,8 +13,8 @@ import io
 import json
 import zipfile
 from functools import cache
-from typing import Any
 
+from certifit._types import Record
 from certifit.exceptions import ModelFileError
 from certifit.families import FAMILIES
 from certifit.files._container import refuse_bombs
@@ -77,7 +77,7 @@ def refuse_strangers(skops_file: bytes, where: str) -> None:
             todo.extend(item)
 
 
-def _check(node: dict[str, Any], known: frozenset[str], where: str) -> None:
+def _check(node: Record, known: frozenset[str], where: str) -> None:
     loader = node["__loader__"]
     name = f"{node.get('__module__')}.{node.get('__class__')}"
     if loader not in _NODES or name not in known:

@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from typing import Any
 
+from certifit._types import Record
 from certifit.exceptions import ModelFileError
 
 FORMAT = 1
@@ -26,7 +27,7 @@ _PLAINLY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _WHEN = (1980, 1, 1, 0, 0, 0)  # equal contents give equal files
 
 
-def pack(parts: dict[str, bytes], about: dict[str, Any]) -> bytes:
+def pack(parts: dict[str, bytes], about: Record) -> bytes:
     """The bytes of a model file."""
     digests = {name: hashlib.sha256(parts[name]).hexdigest() for name in _MEMBERS}
     manifest = {"format": FORMAT, **about, "digests": digests}
@@ -81,7 +82,7 @@ def unpack(data: bytes, where: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     return parts, manifest
 
 
-def _manifest(text: bytes, where: str) -> dict[str, Any]:
+def _manifest(text: bytes, where: str) -> Record:
     try:
         manifest = json.loads(text)
         number = manifest["format"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from certifit._errors import need
+from certifit._types import Matrix
 from certifit.exceptions import TableError
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".data"}
@@ -90,7 +91,7 @@ class Table:
         column = self.arrow.column(name)
         return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [_empty(column.type)])
 
-    def take(self, rows: Any) -> Table:
+    def take(self, rows: Matrix) -> Table:
         """The table of these rows."""
         return Table(self.arrow.take(rows), self.source, self.digest, self.notes)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Named, Record
 from certifit.exceptions import TableError
 from certifit.files import _cells
 from certifit.files._read import Table
@@ -211,12 +211,12 @@ class Schema:
             raise TableError(f"The table has no column {self.weights!r}, which weights the rows of this model.")
         return _cells.numbers(table.column(self.weights))[0]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """A record that JSON can hold."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Schema:
+    def from_dict(cls, record: Named) -> Schema:
         """The schema of a record made by `to_dict`."""
         columns = tuple(Column(**{**c, "categories": tuple(c["categories"])}) for c in record["columns"])
         target = record.get("target")

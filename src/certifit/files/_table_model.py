@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.files._read import Table
 from certifit.files._schema import Reading, Schema
 
@@ -32,7 +32,7 @@ class TableModel:
     array([1.667, 3.167])
     """
 
-    def __init__(self, pipeline: Any, schema: Schema, about: dict[str, Any] | None = None) -> None:
+    def __init__(self, pipeline: Any, schema: Schema, about: Record | None = None) -> None:
         self.pipeline = pipeline
         self.schema = schema
         self.about = dict(about or {})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, VectorLike
 
 __all__ = ["Margins", "margins"]
 
@@ -63,7 +63,7 @@ class Margins:
         )
 
 
-def margins(w: Any, b: Any, X: Any, y: Any) -> Margins:
+def margins(w: Any, b: Any, X: Matrix, y: VectorLike) -> Margins:
     """Functional margin y(w·x + b) and geometric margin y(w·x + b)/‖w‖ of every point and of the set.
 
     Parameters

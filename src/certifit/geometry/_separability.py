@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates._integers import as_floats, from_words
@@ -127,7 +127,7 @@ class Separability:
         return f"<Separability: {self.verdict}, {'proved' if self.holds else 'not proved'}>"
 
 
-def separability(X: Any, y: Any, fit_intercept: bool = True, rigor: Rigor = "float") -> Separability:
+def separability(X: Matrix, y: VectorLike, fit_intercept: bool = True, rigor: Rigor = "float") -> Separability:
     """Decide, with proof, whether a hyperplane separates the classes.
 
     With x̃ = (x, 1) and labels ±1: *separable* if some w̃ has all yᵢ w̃·x̃ᵢ > 0; *touching* if only ≥ 0 can be
@@ -210,7 +210,7 @@ def _rounded(candidate: Candidate) -> list[Candidate]:
     return [readable, candidate]
 
 
-def _checked(X: Any, y: Any, rigor: str) -> tuple[Array, Array, Array]:
+def _checked(X: Matrix, y: VectorLike, rigor: str) -> tuple[Array, Array, Array]:
     """Dense finite rows, labels, class numbers; or one clear sentence."""
     if rigor not in ("float", "exact"):
         raise ValueError(f"rigor must be 'float' or 'exact', not {rigor!r}.")

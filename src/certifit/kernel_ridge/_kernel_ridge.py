@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
 from certifit.kernels import NAMES, Kernel, choose
@@ -212,14 +213,14 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """All folds and strengths from one Gram matrix for each kernel (see `certifit.model_selection`)."""
         return kernel_ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 
-def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> dict[str, Any]:
+def ridge_evidence(kernel: Kernel, X: Matrix, coef: Array, alpha: Array) -> Record:
     """Evidence for the certificate of a kernel ridge fit: β = −2αc makes the penalty's share of the gap vanish.
 
     Parameters

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._registry import Registry, fields_of
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Numeric
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,24 @@ class Arithmetic:
     [[11.0]]
     """
 
-    def products(self, X: Matrix, Z: Matrix) -> Any:
+    def products(self, X: Matrix, Z: Matrix) -> Numeric:
         """The inner products of rows of X with rows of Z."""
         G = X @ Z.T
         return G.toarray() if scipy.sparse.issparse(G) else G
 
-    def squares(self, X: Matrix) -> Any:
+    def squares(self, X: Matrix) -> Numeric:
         """The squared norms of the rows of X."""
         if scipy.sparse.issparse(X):
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
         return np.einsum("ij,ij->i", X, X)
 
-    def matched(self, X: Matrix, Z: Matrix) -> Any:
+    def matched(self, X: Matrix, Z: Matrix) -> Numeric:
         """The inner products of row i of X with row i of Z."""
         if scipy.sparse.issparse(X):
             return np.asarray(X.multiply(Z).sum(axis=1)).ravel()
         return np.einsum("ij,ij->i", X, Z)
 
-    def exact(self, values: Array) -> Any:
+    def exact(self, values: Array) -> Numeric:
         """Numbers that are what they are (features, or values of a user's function)."""
         return values
 
@@ -103,11 +103,11 @@ class Kernel(ABC):
         """Why this kernel is Mercer, or None when there is no proof by construction."""
 
     @abstractmethod
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         """The Gram matrix of the rows of X with those of Z, in the given arithmetic."""
 
     @abstractmethod
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         """k(x, x) for the rows of X.
 
         Parameters
@@ -127,10 +127,10 @@ class Kernel(ABC):
         K: Array = self.gram(X, X if Z is None else rows(Z))
         return K
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: Numeric) -> Kernel:
         return Sum(self, _kernel(other)) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: Numeric) -> Kernel:
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
@@ -241,10 +241,10 @@ class Sum(Kernel):
     def proof(self) -> Proof | None:
         return _joined("the sum of two Mercer kernels: vᵀ(K₁ + K₂)v = vᵀK₁v + vᵀK₂v ≥ 0", self.first, self.second)
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.first.gram(X, Z, arithmetic) + self.second.gram(X, Z, arithmetic)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.first.diagonal(X, arithmetic) + self.second.diagonal(X, arithmetic)
 
 
@@ -273,10 +273,10 @@ class Product(Kernel):
     def proof(self) -> Proof | None:
         return _joined("the product of two Mercer kernels: Schur's theorem", self.first, self.second)
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.first.gram(X, Z, arithmetic) * self.second.gram(X, Z, arithmetic)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.first.diagonal(X, arithmetic) * self.second.diagonal(X, arithmetic)
 
 
@@ -306,10 +306,10 @@ class Scaled(Kernel):
     def proof(self) -> Proof | None:
         return _joined("a multiple ≥ 0 of a Mercer kernel", self.inner) if self.factor >= 0 else None
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.factor * self.inner.gram(X, Z, arithmetic)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self.factor * self.inner.diagonal(X, arithmetic)
 
 
@@ -337,10 +337,10 @@ class Normalized(Kernel):
     def proof(self) -> Proof | None:
         return _joined("a Mercer kernel normalised: f(x) k(x, z) f(z) with f = k(x, x)^−½", self.inner)
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         left = np.sqrt(self.inner.diagonal(X, arithmetic)).reshape(-1, 1)
         right = np.sqrt(self.inner.diagonal(Z, arithmetic)).reshape(1, -1)
         return self.inner.gram(X, Z, arithmetic) / (left * right)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.exact(np.ones(X.shape[0]))

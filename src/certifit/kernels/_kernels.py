@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Numeric
 from certifit.kernels._base import PLAIN, Arithmetic, Kernel, Proof, register
 
 _EXPONENT_CAP = 600.0  # e^600 squared would overflow; tanh is 1 to the last digit long before
@@ -32,14 +32,14 @@ class Linear(Kernel):
     def proof(self) -> Proof:
         return Proof("an inner product: vᵀKv = ‖Σ vᵢxᵢ‖² ≥ 0")
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.products(X, Z)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.squares(X)
 
 
-def _power(base: Any, degree: int) -> Any:
+def _power(base: Numeric, degree: int) -> Numeric:
     """Integer power by multiplications, so that it runs in any arithmetic."""
     result = base
     for bit in bin(degree)[3:]:
@@ -85,13 +85,13 @@ class Polynomial(Kernel):
         below = (Linear().proof, Proof("a constant ≥ 0"))
         return Proof("a product of sums of Mercer kernels: (γ k + c)^p with γ, c ≥ 0", below)
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self._formula(arithmetic.products(X, Z))
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self._formula(arithmetic.squares(X))
 
-    def _formula(self, products: Any) -> Any:
+    def _formula(self, products: Numeric) -> Numeric:
         return _power(products * self.gamma + self.offset, int(self.degree))
 
 
@@ -121,14 +121,14 @@ class RBF(Kernel):
         series = Proof("exp(2γ xᵀz): a limit of sums of products of Mercer kernels", (Linear().proof,))
         return Proof("f(x) k(x, z) f(z) with f(x) = exp(−γ‖x‖²) and k Mercer", (series,))
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         # ‖x − z‖² = ‖x‖² + ‖z‖² − 2xᵀz loses digits when the rows are long beside their distances, so the
         # caller is free to shift them; the distance is cut at zero, where cancellation could cross it.
         square = arithmetic.squares(X).reshape(-1, 1) + arithmetic.squares(Z).reshape(1, -1)
         square = np.maximum(square - 2.0 * arithmetic.products(X, Z), 0.0)
         return np.exp(square * (-float(self.gamma)))
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.exact(np.ones(X.shape[0]))
 
 
@@ -176,13 +176,13 @@ class Sigmoid(Kernel):
     def proof(self) -> None:
         return None
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self._formula(arithmetic.products(X, Z))
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return self._formula(arithmetic.squares(X))
 
-    def _formula(self, products: Any) -> Any:
+    def _formula(self, products: Numeric) -> Numeric:
         t = np.minimum(2.0 * (products * float(self.gamma) + float(self.offset)), _EXPONENT_CAP)
         return 1.0 - 2.0 / (np.exp(t) + 1.0)
 
@@ -216,10 +216,10 @@ class FeatureMap(Kernel):
         features = np.asarray(features, dtype=float)
         return features.reshape(X.shape[0], -1)
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.products(self._features(X), self._features(Z))
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.squares(self._features(X))
 
 
@@ -244,7 +244,7 @@ class Function(Kernel):
     def proof(self) -> None:
         return None
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         K = self.function(X, Z)
         K = np.asarray(K.toarray() if scipy.sparse.issparse(K) else K, dtype=float)
         if K.shape != (X.shape[0], Z.shape[0]):
@@ -254,7 +254,7 @@ class Function(Kernel):
             )
         return arithmetic.exact(K)
 
-    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         values = [self.gram(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
         return arithmetic.exact(np.array(values, dtype=float))
 
@@ -276,7 +276,7 @@ class Precomputed(Kernel):
     def proof(self) -> None:
         return None
 
-    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Any:
+    def gram(self, X: Matrix, Z: Matrix, arithmetic: Arithmetic = PLAIN) -> Numeric:
         return arithmetic.exact(X)
 
     def diagonal(self, X: Matrix, arithmetic: Arithmetic = PLAIN) -> Array:

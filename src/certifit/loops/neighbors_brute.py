@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from certifit._types import Array
+
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
 # No allocation, no slices, no reference counts: see neighbors_tree.
@@ -28,7 +30,7 @@ _COARSE, _FINE = 128, 16  # entries looked at together: first many, then few, th
 
 
 @_inner
-def _push(heap: Any, i: int, value: float) -> None:
+def _push(heap: Array, i: int, value: float) -> None:
     """Replace the largest of row i's heap by a smaller value."""
     k = heap.shape[1]
     at = 0
@@ -46,7 +48,7 @@ def _push(heap: Any, i: int, value: float) -> None:
 
 
 @_counting
-def _any_within(norms: Any, first_x: int, G: Any, i: int, start: int, end: int, top: float) -> bool:
+def _any_within(norms: Array, first_x: int, G: Array, i: int, start: int, end: int, top: float) -> bool:
     """Whether any of these entries is a candidate.
 
     Counted in single precision (exact: there are few), without branches and without signed indices (which
@@ -60,7 +62,9 @@ def _any_within(norms: Any, first_x: int, G: Any, i: int, start: int, end: int, 
 
 
 @_inner
-def _first_limit(norms: Any, first_x: int, G: Any, i: int, n_x: int, slack: float, lanes: Any, heap: Any) -> float:
+def _first_limit(
+    norms: Array, first_x: int, G: Array, i: int, n_x: int, slack: float, lanes: Array, heap: Array
+) -> float:
     """A bound on the k-th smallest upper value from the least of every lane of columns: k lanes hold k
     rows.
     """
@@ -82,7 +86,7 @@ def _first_limit(norms: Any, first_x: int, G: Any, i: int, n_x: int, slack: floa
 
 
 @_inner
-def _offer(values: Any, found: Any, at: int, v: float, row: int) -> None:
+def _offer(values: Array, found: Array, at: int, v: float, row: int) -> None:
     """Insert into the sorted list of query ``at`` if it belongs there."""
     k = values.shape[1]
     if v < values[at, k - 1] or (v == values[at, k - 1] and row < found[at, k - 1]):
@@ -95,7 +99,7 @@ def _offer(values: Any, found: Any, at: int, v: float, row: int) -> None:
 
 @_inner
 def _settle(
-    Q: Any, at: int, X: Any, w: Any, rows: Any, i: int, count: int, values: Any, found: Any,
+    Q: Array, at: int, X: Array, w: Array, rows: Array, i: int, count: int, values: Array, found: Array,
 ) -> None:  # fmt: skip
     """The nearest of row i's candidates by direct differences, sorted into values[at], found[at].
 
@@ -130,8 +134,8 @@ def _settle(
 
 @_inner
 def _thin(
-    Q: Any, at: int, X: Any, w: Any, rows: Any, lows: Any, i: int, count: int, limit: Any, heap: Any, shift:
-    float, scale: float, slack: float, spent: Any, values: Any, found: Any,
+    Q: Any, at: int, X: Array, w: Any, rows: Array, lows: Array, i: int, count: int, limit: Array, heap: Array, shift:
+    float, scale: float, slack: float, spent: Array, values: Array, found: Array,
 ) -> int:  # fmt: skip
     """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are
     nearest.
@@ -163,9 +167,9 @@ def _thin(
 
 @_inner
 def _admit(
-    G: Any, i: int, start: int, end: int, at: int, first_x: int, norms: Any, e_x: Any, error: float, shift:
-    float, scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Any, heap: Any, limit:
-    Any, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
+    G: Array, i: int, start: int, end: int, at: int, first_x: int, norms: Array, e_x: Array, error: float, shift:
+    float, scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Array, heap: Array, limit:
+    Array, rows: Array, lows: Array, counts: Array, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in the candidates among columns start..end of row i."""
     capacity = rows.shape[1]
@@ -201,9 +205,9 @@ def _admit(
 
 @_inner
 def sift(
-    G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Any, shift: Any, scale:
-    float, slack: float, most: float, lanes: Any, Q: Any, X: Any, w: Any, group_q: Any, group_x: Any, heap:
-    Any, limit: Any, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
+    G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Array, shift: Array, scale:
+    float, slack: float, most: float, lanes: Array, Q: Any, X: Any, w: Any, group_q: Array, group_x: Any, heap:
+    Array, limit: Array, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their
     number.
@@ -229,7 +233,7 @@ def sift(
 
 
 @_inner
-def keep(n_q: int, limit: Any, rows: Any, lows: Any, counts: Any) -> int:
+def keep(n_q: int, limit: Array, rows: Array, lows: Array, counts: Array) -> int:
     """Drop every query's candidates beyond its limit; returns how many are left in all."""
     total = 0
     for i in range(n_q):
@@ -244,14 +248,14 @@ def keep(n_q: int, limit: Any, rows: Any, lows: Any, counts: Any) -> int:
 
 
 @_inner
-def settle(Q: Any, first_q: int, X: Any, w: Any, rows: Any, counts: Any, values: Any, found: Any) -> None:
+def settle(Q: Any, first_q: int, X: Any, w: Any, rows: Any, counts: Array, values: Any, found: Any) -> None:
     """The nearest of every query's candidates into rows first_q.. of ``values`` and ``found``."""
     for i in range(len(counts)):
         _settle(Q, first_q + i, X, w, rows, i, counts[i], values, found)
 
 
 @_inner
-def pick(D: Any, first_q: int, group_q: Any, group_x: Any, values: Any, found: Any) -> None:
+def pick(D: Array, first_q: int, group_q: Array, group_x: Array, values: Array, found: Array) -> None:
     """The smallest entries of each row of D, by (value, column), into rows first_q.. of ``values`` and
     ``found``.
     """

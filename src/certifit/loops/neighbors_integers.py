@@ -21,6 +21,8 @@ from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from certifit._types import Array
+
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
 _emitted: Any = intrinsic
@@ -146,7 +148,7 @@ def _lowest_bit(_: Any, bits: Any) -> Any:
 
 
 @_inner
-def _push(heap: Any, i: int, score: int) -> None:
+def _push(heap: Array, i: int, score: int) -> None:
     """Replace the smallest of row i's heap by a larger score."""
     k = heap.shape[1]
     at = 0
@@ -175,7 +177,7 @@ def _bound(kth: int, square: float, width: float) -> int:
 
 
 @_inner
-def _keep(rows: Any, scores: Any, i: int, count: int, bound: int) -> int:
+def _keep(rows: Array, scores: Array, i: int, count: int, bound: int) -> int:
     """Drop row i's candidates that are below its bound."""
     kept = 0
     for t in range(count):
@@ -186,7 +188,7 @@ def _keep(rows: Any, scores: Any, i: int, count: int, bound: int) -> int:
 
 
 @_inner
-def _raise_lanes(block: Any, i: int, lanes: Any, at: int, first_x: int, group: int, group_x: Any) -> None:
+def _raise_lanes(block: Array, i: int, lanes: Array, at: int, first_x: int, group: int, group_x: Array) -> None:
     """Largest score per lane: lanes hold different rows."""
     first, line, to = np.uint64(first_x), np.uint64(i), np.uint64(at)
     for c in range(np.uint64(block.shape[1])):
@@ -198,8 +200,8 @@ def _raise_lanes(block: Any, i: int, lanes: Any, at: int, first_x: int, group: i
 
 @_inner
 def _first_bounds(
-    queries: Any, panels: Any, count: int, starts: Any, squares: Any, widths: Any, group_q: Any, group_x: Any,
-    n_first: int, q: int, first_q: int, lanes: Any, heap: Any, bounds: Any, block: Any, hits: Any,
+    queries: Any, panels: Any, count: int, starts: Any, squares: Array, widths: Array, group_q: Array, group_x: Any,
+    n_first: int, q: int, first_q: int, lanes: Array, heap: Array, bounds: Array, block: Array, hits: Any,
 ) -> None:  # fmt: skip
     """Bounds of one tile of queries from the best score of each lane over the first panels: the k-th best of
     these is reached by k different rows.
@@ -229,9 +231,9 @@ def _first_bounds(
 
 @_inner
 def scan(
-    queries: Any, n_q: int, first_q: int, panels: Any, count: int, starts: Any, squares: Any, widths: Any,
-    group_q: Any, group_x: Any, n_first: int, n_chunk: int, lanes: Any, block: Any, hits: Any, heap: Any,
-    bounds: Any, rows: Any, scores: Any, counts: Any,
+    queries: Any, n_q: int, first_q: int, panels: Array, count: int, starts: Any, squares: Any, widths: Any,
+    group_q: Any, group_x: Any, n_first: int, n_chunk: int, lanes: Any, block: Any, hits: Array, heap: Any,
+    bounds: Array, rows: Any, scores: Any, counts: Array,
 ) -> None:  # fmt: skip
     """Candidates for a block of queries: ``rows[i, :counts[i]]``; −1 where they are too many to hold.
 
@@ -260,8 +262,8 @@ def scan(
 
 @_inner
 def _admit(
-    block: Any, bits: Any, line: int, i: int, first_x: int, first_q: int, squares: Any, widths: Any, group_q: Any,
-    group_x: Any, heap: Any, bounds: Any, rows: Any, scores: Any, counts: Any,
+    block: Array, bits: Any, line: int, i: int, first_x: int, first_q: int, squares: Array, widths: Array,
+    group_q: Array, group_x: Array, heap: Array, bounds: Array, rows: Array, scores: Array, counts: Array,
 ) -> None:  # fmt: skip
     """Take in the candidates of query i among one tile's rows."""
     capacity = rows.shape[1]

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from certifit._types import Array
+
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
 _inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
@@ -41,7 +43,7 @@ def _two_product(a: float, b: float) -> tuple[float, float]:
 
 
 @_inner
-def _grow(parts: Any, count: int, term: float) -> int:
+def _grow(parts: Array, count: int, term: float) -> int:
     """Add one float to an expansion (smallest part first, no zeros); returns the new number of parts."""
     kept = 0
     for i in range(count):
@@ -83,13 +85,13 @@ def _grow_term(parts: Any, count: int, x: float, q: float, weight: float, code: 
 
 
 @_inner
-def _sign(parts: Any, count: int) -> int:
+def _sign(parts: Array, count: int) -> int:
     """The last part of an expansion dominates all others."""
     return 0 if count == 0 else (1 if parts[count - 1] > 0.0 else -1)
 
 
 @_inner
-def _farthest(Q: Any, at: int, X: Any, a: int, w: Any, parts: Any) -> int:
+def _farthest(Q: Array, at: int, X: Array, a: int, w: Array, parts: Any) -> int:
     """The feature in which row a is farthest from the query."""
     best = 0
     for c in range(1, Q.shape[1]):
@@ -101,7 +103,7 @@ def _farthest(Q: Any, at: int, X: Any, a: int, w: Any, parts: Any) -> int:
 
 
 @_inner
-def compare(Q: Any, at: int, X: Any, a: int, b: int, w: Any, code: int, parts: Any) -> int:
+def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, parts: Any) -> int:
     """Sign of (distance of row a) − (distance of row b) to query ``at``: −1, 0 or 1, exactly."""
     count = 0
     if code == 2:
@@ -117,7 +119,7 @@ def compare(Q: Any, at: int, X: Any, a: int, b: int, w: Any, code: int, parts: A
 
 
 @_inner
-def settle(Q: Any, X: Any, w: Any, code: int, band: float, values: Any, found: Any, parts: Any) -> int:
+def settle(Q: Any, X: Array, w: Any, code: int, band: float, values: Array, found: Array, parts: Any) -> int:
     """Sort each row's runs of values closer than the relative ``band`` exactly, ties by lower row number.
 
     Returns how many comparisons were made. Entries beyond the last row (found = n) stay at the end.

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from certifit._types import Array
+
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
 # Inner functions neither allocate nor slice, and go without Numba's reference counts: those are atomic
@@ -32,14 +34,14 @@ _inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
 
 
 @_inner
-def _swap(P: Any, rows: Any, i: int, j: int) -> None:
+def _swap(P: Array, rows: Array, i: int, j: int) -> None:
     for c in range(P.shape[1]):
         P[i, c], P[j, c] = P[j, c], P[i, c]
     rows[i], rows[j] = rows[j], rows[i]
 
 
 @_inner
-def _select(P: Any, rows: Any, left: int, right: int, m: int, c: int) -> None:
+def _select(P: Array, rows: Any, left: int, right: int, m: int, c: int) -> None:
     """Reorder rows left..right (inclusive) so that column c at m is in its sorted place (quickselect)."""
     while right > left:
         mid = (left + right) >> 1
@@ -69,7 +71,9 @@ def _select(P: Any, rows: Any, left: int, right: int, m: int, c: int) -> None:
 
 
 @_jit
-def grow(P: Any, rows: Any, box: Any, axis: Any, cut: Any, node: int, start: int, stop: int, bottom: int) -> None:
+def grow(
+    P: Array, rows: Any, box: Array, axis: Array, cut: Array, node: int, start: int, stop: int, bottom: int
+) -> None:
     """Build the tree below ``node`` on rows start..stop, down to nodes numbered ``bottom`` or more.
 
     Permutes P (rows × features) and ``rows`` alike; fills the boxes (node, 0 low / 1 high, feature), the
@@ -108,7 +112,7 @@ def grow(P: Any, rows: Any, box: Any, axis: Any, cut: Any, node: int, start: int
 
 
 @_jit
-def pack(P: Any, starts: Any, leaves: Any) -> None:
+def pack(P: Array, starts: Array, leaves: Array) -> None:
     """Lay out each leaf's rows feature by feature, padded by infinity: one leaf is one vectorised sweep."""
     for leaf in range(len(starts) - 1):
         count = starts[leaf + 1] - starts[leaf]
@@ -118,7 +122,7 @@ def pack(P: Any, starts: Any, leaves: Any) -> None:
 
 
 @_jit
-def locate(Q: Any, axis: Any, cut: Any, leaf_of: Any, start: int, stop: int) -> None:
+def locate(Q: Array, axis: Array, cut: Array, leaf_of: Array, start: int, stop: int) -> None:
     """The leaf whose cell holds each query: neighbours in this order share their way through the tree."""
     inner = len(axis)
     for i in range(start, stop):
@@ -129,7 +133,7 @@ def locate(Q: Any, axis: Any, cut: Any, leaf_of: Any, start: int, stop: int) -> 
 
 
 @_inner
-def _box_distance(box: Any, node: int, q: Any, w: Any, code: int, p: float) -> float:
+def _box_distance(box: Array, node: int, q: Array, w: Array, code: int, p: float) -> float:
     total = 0.0
     for c in range(len(q)):
         low, high = box[node, 0, c] - q[c], q[c] - box[node, 1, c]
@@ -146,7 +150,7 @@ def _box_distance(box: Any, node: int, q: Any, w: Any, code: int, p: float) -> f
 
 
 @_inner
-def _add_feature(leaves: Any, leaf: int, c: int, x: float, v: float, code: int, p: float, out: Any) -> None:
+def _add_feature(leaves: Array, leaf: int, c: int, x: float, v: float, code: int, p: float, out: Array) -> None:
     """One more term of the distance for every row of a leaf."""
     L = leaves.shape[2]
     if code == 0:
@@ -165,7 +169,7 @@ def _add_feature(leaves: Any, leaf: int, c: int, x: float, v: float, code: int, 
 
 
 @_inner
-def _leaf_distances(leaves: Any, leaf: int, q: Any, w: Any, code: int, p: float, worst: float, out: Any) -> int:
+def _leaf_distances(leaves: Array, leaf: int, q: Array, w: Array, code: int, p: float, worst: float, out: Array) -> int:
     """Distances to the rows of a leaf, and how many are at most ``worst`` (padding may be counted)."""
     L, d = leaves.shape[2], len(q)
     hits = 0
@@ -196,8 +200,8 @@ def _leaf_distances(leaves: Any, leaf: int, q: Any, w: Any, code: int, p: float,
 
 @_inner
 def _visit(
-    leaves: Any, leaf: int, rows: Any, starts: Any, buffer: Any, q: Any, w: Any, code: int, p: float, group:
-    int, group_x: Any, mine: Any, near: Any,
+    leaves: Any, leaf: int, rows: Array, starts: Array, buffer: Array, q: Any, w: Any, code: int, p: float, group:
+    int, group_x: Array, mine: Array, near: Array,
 ) -> None:  # fmt: skip
     """Offer the rows of one leaf to the sorted list of the nearest."""
     last = len(mine) - 1
@@ -224,8 +228,8 @@ def _visit(
 
 @_inner
 def _descend(
-    leaves: Any, rows: Any, starts: Any, box: Any, nodes: Any, bounds: Any, buffer: Any, q: Any, w: Any, code:
-    int, p: float, trust: float, group: int, group_x: Any, mine: Any, near: Any,
+    leaves: Any, rows: Any, starts: Array, box: Any, nodes: Array, bounds: Array, buffer: Any, q: Any, w: Any, code:
+    int, p: float, trust: float, group: int, group_x: Any, mine: Array, near: Any,
 ) -> None:  # fmt: skip
     """The whole tree for one query, nearer child first."""
     inner = len(starts) - 2
@@ -252,8 +256,8 @@ def _descend(
 
 @_inner
 def _collect(
-    box: Any, inner: int, low: Any, high: Any, radius: float, skip_from: int, skip_to: int, w: Any, code: int,
-    p: float, trust: float, nodes: Any, picked: Any, edges: Any,
+    box: Array, inner: int, low: Array, high: Array, radius: float, skip_from: int, skip_to: int, w: Array, code: int,
+    p: float, trust: float, nodes: Array, picked: Array, edges: Array,
 ) -> int:  # fmt: skip
     """Leaves (but skip_from..skip_to) within ``radius`` of the box low..high; their boxes, feature by
     feature.
@@ -295,7 +299,7 @@ def _collect(
 
 
 @_inner
-def _bounds(edges: Any, count: int, q: Any, w: Any, code: int, p: float, out: Any) -> None:
+def _bounds(edges: Array, count: int, q: Array, w: Array, code: int, p: float, out: Array) -> None:
     """Distance of q to each collected box: `_box_distance`, many boxes at a time."""
     for i in range(count):
         out[i] = 0.0
@@ -318,10 +322,10 @@ def _bounds(edges: Any, count: int, q: Any, w: Any, code: int, p: float, out: An
 
 @_inner
 def _search_group(
-    Q: Any, order: Any, begin: int, end: int, home: int, width: int, leaves: Any, rows: Any, starts: Any, box:
-    Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any, found: Any,
-    buffer: Any, q: Any, mine: Any, near: Any, nodes: Any, bounds: Any, picked: Any, edges: Any, queue: Any,
-    low: Any, high: Any,
+    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Any, rows: Array, starts: Array, box:
+    Any, w: Any, code: int, p: float, trust: float, group_q: Array, group_x: Any, values: Array, found: Array,
+    buffer: Any, q: Array, mine: Array, near: Array, nodes: Any, bounds: Array, picked: Array, edges: Any, queue: Array,
+    low: Array, high: Array,
 ) -> None:  # fmt: skip
     d, k, inner = len(q), len(mine), len(starts) - 2
     radius = -1.0
@@ -395,8 +399,8 @@ def _search_group(
 
 @_jit
 def search(
-    Q: Any, order: Any, cuts: Any, homes: Any, width: int, first: int, last: int, leaves: Any, rows: Any,
-    starts: Any, box: Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Any,
+    Q: Array, order: Any, cuts: Array, homes: Array, width: int, first: int, last: int, leaves: Array, rows: Any,
+    starts: Any, box: Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Array,
     found: Any,
 ) -> None:  # fmt: skip
     """Nearest rows of the queries, group by group, into ``values`` and ``found`` (inf and n where there are
@@ -421,8 +425,8 @@ def search(
 
 @_jit
 def scan(
-    Q: Any, first: int, last: int, leaves: Any, rows: Any, starts: Any, w: Any, code: int, p: float, group_q:
-    Any, group_x: Any, values: Any, found: Any,
+    Q: Array, first: int, last: int, leaves: Array, rows: Array, starts: Array, w: Any, code: int, p: float, group_q:
+    Array, group_x: Any, values: Array, found: Array,
 ) -> None:  # fmt: skip
     """As `search`, looking at every leaf."""
     d, k = Q.shape[1], values.shape[1]
@@ -439,7 +443,7 @@ def scan(
 
 
 @_jit
-def distances(Q: Any, X: Any, w: Any, code: int, p: float, out: Any) -> None:
+def distances(Q: Array, X: Any, w: Any, code: int, p: float, out: Array) -> None:
     """All reduced distances of queries Q to X, laid out as (1, features, rows)."""
     for i in range(len(Q)):
         _leaf_distances(X, 0, Q[i], w, code, p, 0.0, out[i])

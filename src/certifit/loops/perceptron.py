@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from certifit._types import Array
+
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def _dot(x: Any, w: Any) -> Any:  # summed in any order: threefold faster than left to right
+def _dot(x: Array, w: Array) -> Any:  # summed in any order: threefold faster than left to right
     total = 0.0
     for j in range(w.shape[0]):
         total += x[j] * w[j]
@@ -22,7 +24,7 @@ def _dot(x: Any, w: Any) -> Any:  # summed in any order: threefold faster than l
 
 
 @njit(cache=True)
-def shuffle(order: Any, seed: Any) -> None:
+def shuffle(order: Array, seed: int) -> None:
     """Fisher-Yates with Marsaglia's 32-bit xorshift; the same permutations as scikit-learn's for a seed."""
     state = np.uint32(seed)
     if state == np.uint32(0):
@@ -37,7 +39,9 @@ def shuffle(order: Any, seed: Any) -> None:
 
 
 @njit(cache=True)
-def dense_pass(X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: float, offset: bool, log: Any) -> Any:
+def dense_pass(
+    X: Array, s: Array, order: Array, w: Array, b: float, up: float, down: float, offset: bool, log: Array
+) -> Any:
     """One pass over dense rows in the given order."""
     mistakes, loss = 0, 0.0
     for t in range(order.shape[0]):
@@ -58,15 +62,15 @@ def dense_pass(X: Any, s: Any, order: Any, w: Any, b: float, up: float, down: fl
 
 @njit(cache=True)
 def shrinking_pass(
-    X: Any,
-    s: Any,
-    order: Any,
-    w: Any,
+    X: Array,
+    s: Array,
+    order: Array,
+    w: Array,
     b: float,
     up: float,
     down: float,
     offset: bool,
-    log: Any,
+    log: Array,
     shrink: float,
     alpha: float,
 ) -> Any:
@@ -93,17 +97,17 @@ def shrinking_pass(
 
 @njit(cache=True)
 def sparse_pass(
-    values: Any,
-    columns: Any,
-    starts: Any,
-    s: Any,
-    order: Any,
-    w: Any,
+    values: Array,
+    columns: Array,
+    starts: Array,
+    s: Array,
+    order: Array,
+    w: Array,
     b: float,
     up: float,
     down: float,
     offset: bool,
-    log: Any,
+    log: Array,
     shrink: float,
     alpha: float,
 ) -> Any:
@@ -144,7 +148,7 @@ def sparse_pass(
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def joint_passes(X: Any, y: Any, W: Any, passes: int) -> Any:
+def joint_passes(X: Array, y: Array, W: Array, passes: int) -> Any:
     """Many-class perceptron: the best wrong class pays, the right one gains. True when a pass is clean."""
     for _ in range(passes):
         clean = True

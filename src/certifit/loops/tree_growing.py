@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
-from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, keep_rows, rank_words, room
+from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, Scratch, keep_rows, rank_words, room
 
 GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
 _ENUMERATE = 10  # up to this many categories in a node, every grouping of a many-class target is tried
@@ -55,7 +55,7 @@ def _xlogx(x: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def class_score(s: Any, r: Any, left: Array, total: Array) -> float:
+def class_score(s: Sample, r: Rules, left: Array, total: Array) -> float:
     """Raw gain of sending the class weights ``left`` of ``total`` to the left."""
     k = len(total)
     n_left = np.int64(0)
@@ -99,7 +99,7 @@ def _known_end(words: Array, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_classes(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for classes; missing values go left when ``send`` is 1."""
     words, y, total, left = s.words[f], s.codes, x.total, x.left
     known = _known_end(words, start, end)
@@ -173,7 +173,7 @@ def _scan_classes(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: An
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _variance_score(r: Any, a: int, w: int, total: int, n: int) -> float:
+def _variance_score(r: Rules, a: int, w: int, total: int, n: int) -> float:
     """Raw gain from the left sum a and weight w: Σ over the sides of (centred sum)² / weight."""
     if r.whole:  # centre at a whole number near the mean: exact, so mirrored questions tie
         mean = total // n
@@ -185,7 +185,7 @@ def _variance_score(r: Any, a: int, w: int, total: int, n: int) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_variance(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for the squared error."""
     words = s.words[f]
     known = _known_end(words, start, end)
@@ -224,7 +224,7 @@ def _scan_variance(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: A
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fenwick_add(s: Any, x: Any, row: int, m: int) -> None:
+def _fenwick_add(s: Sample, x: Scratch, row: int, m: int) -> None:
     i = x.local[row] + 1
     w = float(s.weights[row])
     a = w * s.values[row]
@@ -235,7 +235,7 @@ def _fenwick_add(s: Any, x: Any, row: int, m: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fenwick_cost(s: Any, x: Any, m: int, start: int, w: float, a: float) -> float:
+def _fenwick_cost(s: Sample, x: Scratch, m: int, start: int, w: float, a: float) -> float:
     """Least Σ weight × |y − centre| of the rows added so far (weight w, weighted sum a)."""
     step = 1
     while 2 * step <= m:
@@ -253,7 +253,7 @@ def _fenwick_cost(s: Any, x: Any, m: int, start: int, w: float, a: float) -> flo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _side_costs(s: Any, x: Any, line: Array, start: int, end: int, backwards: bool) -> None:
+def _side_costs(s: Sample, x: Scratch, line: Array, start: int, end: int, backwards: bool) -> None:
     """costs[side, i]: least absolute deviation of the first i rows of a line (or of all but the first i)."""
     m = end - start
     for i in range(m + 1):
@@ -271,7 +271,7 @@ def _side_costs(s: Any, x: Any, line: Array, start: int, end: int, backwards: bo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_absolute(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any, send: int) -> Any:
+def _scan_absolute(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for the absolute error."""
     words = s.words[f]
     known, m = _known_end(words, start, end), end - start
@@ -303,7 +303,7 @@ def _scan_absolute(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: A
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _tally(s: Any, r: Any, x: Any, f: int, start: int, end: int) -> int:
+def _tally(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int) -> int:
     """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category too."""
     words, t = s.words[f], x.tally
     k = t.shape[1] - 2
@@ -325,7 +325,7 @@ def _tally(s: Any, r: Any, x: Any, f: int, start: int, end: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _grouping_score(s: Any, r: Any, x: Any, rows: int, m: int) -> float:
+def _grouping_score(s: Sample, r: Rules, x: Scratch, rows: int, m: int) -> float:
     """Raw gain of the class weights or sums in ``x.left``, −inf when a side is too small."""
     if rows < r.min_leaf or m - rows < r.min_leaf:
         return -np.inf
@@ -342,14 +342,14 @@ def _grouping_score(s: Any, r: Any, x: Any, rows: int, m: int) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mark(x: Any, code: int) -> None:
+def _mark(x: Scratch, code: int) -> None:
     """Put a category into the trial group (missing is told by ``Found.missing_left``)."""
     if code != MISSING:
         x.trial[code >> 6] |= np.int64(1) << np.int64(code & 63)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_order(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -> Any:
+def _scan_order(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
     """The best cut of the categories in the order ``x.order``."""
     k = x.tally.shape[1] - 2
     _clear(x.left)
@@ -371,7 +371,7 @@ def _scan_order(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_every_grouping(s: Any, r: Any, x: Any, f: int, m: int, count: int, best: Any) -> Any:
+def _scan_every_grouping(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
     """Every division of few categories in two (the last one stays right: sides may be swapped)."""
     k = x.tally.shape[1] - 2
     for mask in range(1, 1 << (count - 1)):
@@ -437,7 +437,7 @@ def _total(v: Array) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scan_categories(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any) -> Any:
+def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found) -> Any:
     """The best grouping of a categorical column.
 
     Two classes and the squared error: the categories in order of their mean hold the best grouping (Fisher
@@ -468,7 +468,7 @@ def _scan_categories(s: Any, r: Any, x: Any, f: int, start: int, end: int, best:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _absolute_gain(s: Any, x: Any, f: int, start: int, end: int, found: Any) -> float:
+def _absolute_gain(s: Sample, x: Scratch, f: int, start: int, end: int, found: Found) -> float:
     """What a grouping found by the squared error gains in absolute error."""
     words, m = s.words[f], end - start
     line = x.spare[start:end]
@@ -486,7 +486,7 @@ def _absolute_gain(s: Any, x: Any, f: int, start: int, end: int, found: Any) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _goes_left(s: Any, rank: int, f: int, found: Any, bits: Array) -> int:
+def _goes_left(s: Sample, rank: int, f: int, found: Found, bits: Array) -> int:
     if rank == MISSING:
         return found.missing_left
     if s.sizes[f] > 0:
@@ -495,7 +495,7 @@ def _goes_left(s: Any, rank: int, f: int, found: Any, bits: Array) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scan_column(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any) -> Any:
+def scan_column(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found) -> Any:
     """The best question so far, after looking at column f."""
     words = s.words[f]
     if (words[start] >> 32) == (words[end - 1] >> 32):
@@ -524,7 +524,7 @@ def scan_column(s: Any, r: Any, x: Any, f: int, start: int, end: int, best: Any)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
+def take_stock(s: Sample, r: Rules, x: Scratch, start: int, end: int) -> bool:
     """The node's class weights (or weight and sum) into ``x.total``; True when its target is constant."""
     words = s.words[0]
     first = words[start] & MISSING
@@ -547,7 +547,9 @@ def take_stock(s: Any, r: Any, x: Any, start: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, seed: int, drawn: Array) -> Any:
+def search(
+    s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
+) -> Any:
     """The best question among columns first … last − 1 (stock taken before).
 
     When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
@@ -574,7 +576,7 @@ def search(s: Any, r: Any, x: Any, start: int, end: int, first: int, last: int, 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def may_split(r: Any, rows: int, weight: float, depth: int, pure: bool) -> bool:
+def may_split(r: Rules, rows: int, weight: float, depth: int, pure: bool) -> bool:
     """Whether the rules allow a node to be divided at all."""
     return not (
         pure or depth >= r.max_depth or rows < r.min_split or rows < 2 * r.min_leaf or weight < 2.0 * r.min_weight
@@ -582,13 +584,13 @@ def may_split(r: Any, rows: int, weight: float, depth: int, pure: bool) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def node_weight(r: Any, x: Any) -> int:
+def node_weight(r: Rules, x: Scratch) -> int:
     """The weight of the node whose stock was taken last."""
     return x.total[0] if r.criterion >= SQUARED else _total(x.total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) -> int:
+def record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, found: Found) -> int:
     """Write a node's question down, mark the side of each row, return how many go left."""
     f = found.feature
     words = s.words[f]
@@ -622,7 +624,7 @@ def record(s: Any, x: Any, t: Any, slot: int, start: int, end: int, found: Any) 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
+def divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -> None:
     """Divide columns first … last − 1 of a node stably by the side of each row."""
     side, spare = x.side, x.spare
     for f in range(first, last):
@@ -641,7 +643,7 @@ def divide(s: Any, x: Any, start: int, end: int, first: int, last: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _both_are_leaves(s: Any, r: Any, x: Any, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
+def _both_are_leaves(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
     """Whether both children of a node just recorded must be leaves (then nothing need be divided)."""
     words = s.words[f]
     for go in range(2):
@@ -667,7 +669,7 @@ def _both_are_leaves(s: Any, r: Any, x: Any, f: int, start: int, end: int, depth
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def set_leaf(s: Any, t: Any, slot: int, start: int, end: int) -> None:
+def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
     """The rows of a node end here."""
     words = s.words[0]
     for i in range(start, end):
@@ -675,7 +677,7 @@ def set_leaf(s: Any, t: Any, slot: int, start: int, end: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def grow(s: Any, r: Any, x: Any, t: Any, slot: int, start: int, end: int, depth: int) -> None:
+def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: int, depth: int) -> None:
     """Grow the subtree of one node, depth first, left before right."""
     stack = np.empty((end - start + 2, 4), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = slot, start, end, depth

@@ -9,23 +9,23 @@ import numpy as np
 import scipy.special
 
 from certifit._registry import fields_of
-from certifit._types import Array
+from certifit._types import Array, Numeric
 
 Targets: TypeAlias = Literal["real", "sign", "class", "mean"]
 
 
-def entr(x: Any) -> Any:
+def entr(x: Numeric) -> Numeric:
     """−x log x with 0 log 0 = 0, also of error-bounded numbers."""
     # SciPy's function stops being a ufunc (and so ignores other number types) under SCIPY_ARRAY_API.
     return x.entropy() if hasattr(x, "entropy") else scipy.special.entr(x)
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Numeric) -> Numeric:
     """1/(1 + e^−x), also of error-bounded numbers and of whatever else brings its own."""
     return x.sigmoid() if hasattr(x, "sigmoid") else scipy.special.expit(x)
 
 
-def capped(x: Any, cap: float) -> Any:
+def capped(x: Numeric, cap: float) -> Numeric:
     """An exponent, cut where a float would overflow; error-bounded numbers overflow, which is no proof, and are not."""
     return x if hasattr(x, "entropy") else np.minimum(x, cap)
 
@@ -43,7 +43,7 @@ class EvaluationLoss(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         """L(z, y), pointwise."""
 
 
@@ -101,7 +101,7 @@ class Loss(EvaluationLoss):
         """
 
     @abstractmethod
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         """L*(u) = sup_z (u z − L(z, y)), for u inside the domain."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Loss(EvaluationLoss):
             Targets; the ends have its shape.
         """
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         """L(z) + L*(u) − u z ≥ 0; zero exactly when u is a slope at z.
 
         Parameters

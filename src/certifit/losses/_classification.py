@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
 from certifit.losses._registry import register
 
@@ -36,7 +36,7 @@ class Hinge(_MarginLoss):
     name: ClassVar[str] = "hinge"
     sgd_code: ClassVar[int | None] = 2
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.maximum(0.0, 1.0 - y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -45,10 +45,10 @@ class Hinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * y
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         # a = −uy of t = 1 − yz: the same number as value + conjugate − uz, as a sum of terms that are never negative.
         a, t = u * (-1.0 * y), 1.0 - y * z
         return (1.0 - a) * np.maximum(t, 0.0) + a * np.maximum(-1.0 * t, 0.0)
@@ -73,7 +73,7 @@ class SquaredHinge(_MarginLoss):
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 2.0
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.square(np.maximum(0.0, 1.0 - y * z))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -82,10 +82,10 @@ class SquaredHinge(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.where(y * z < 1.0, 2.0, 0.0)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * y + np.square(u) / 4.0
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         # As in the hinge: no large numbers are subtracted.
         a, t = u * (-1.0 * y), 1.0 - y * z
         return np.square(np.maximum(t, 0.0) - a / 2.0) + a * np.maximum(-1.0 * t, 0.0)
@@ -111,7 +111,7 @@ class Logistic(_MarginLoss):
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.logaddexp(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -132,7 +132,7 @@ class Logistic(_MarginLoss):
         p = expit(np.asarray(z, dtype=float) + 0.0 * np.asarray(y))
         return p * expit(-1.0 * np.asarray(z))
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + entr(1.0 - a))
 
@@ -159,7 +159,7 @@ class Exponential(_MarginLoss):
     # Beyond e^700 a float overflows; the exponent is capped there, which no minimiser reaches.
     _CAP: ClassVar[float] = 700.0
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.exp(capped(-1.0 * y * z, self._CAP))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -168,7 +168,7 @@ class Exponential(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return self.value(z, y)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         a = u * (-1.0 * y)
         return -1.0 * (entr(a) + a)
 
@@ -190,7 +190,7 @@ class PerceptronLoss(_MarginLoss):
     name: ClassVar[str] = "perceptron"
     sgd_code: ClassVar[int | None] = 6
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.maximum(0.0, -1.0 * y * z)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -199,7 +199,7 @@ class PerceptronLoss(_MarginLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * 0.0
 
     def domain(self, y: Array) -> tuple[Array, Array]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from certifit._types import Numeric
 from certifit.losses._base import EvaluationLoss
 
 
@@ -24,7 +25,7 @@ class ZeroOne(EvaluationLoss):
 
     name: ClassVar[str] = "zero_one"
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.asarray(np.asarray(z) != np.asarray(y), dtype=float)
 
 
@@ -61,6 +62,6 @@ class Asymmetric(EvaluationLoss):
         """The probability above which predicting +1 costs least."""
         return self.false_positive / (self.false_positive + self.false_negative)
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         z, y = np.asarray(z), np.asarray(y)
         return self.false_positive * ((z > 0) & (y < 0)) + self.false_negative * ((z <= 0) & (y > 0))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, gammaln, logit, ndtr, ndtri, xlogy
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses._base import sigmoid
 
 Function = Callable[[Any], Any]
@@ -134,7 +134,7 @@ class ExponentialFamily:
                     raise ValueError(f"Family {self.name!r}: b(y)exp(ηy − a(η)) does not sum to one with mean a′(η).")
         FAMILIES[self.name] = self
 
-    def canonical(self, mu: Any) -> Array:
+    def canonical(self, mu: Numeric) -> Array:
         """η with a′(η) = μ, by bisection (a′ grows).
 
         Parameters
@@ -166,7 +166,7 @@ class ExponentialFamily:
         """
         return self.variance(self.canonical(mu))
 
-    def half_deviance(self, y: Any, mu: Array) -> Array:
+    def half_deviance(self, y: Numeric, mu: Array) -> Array:
         """½d(y, μ) = [yη_y − a(η_y)] − [yη − a(η)], with η_y the parameter whose mean is y.
 
         Parameters
@@ -278,7 +278,7 @@ def negative_binomial(dispersion: float) -> Dispersed:
     """The negative binomial with V(μ) = μ + dispersion·μ² (link log by default)."""
     k = 1.0 / dispersion
 
-    def half_deviance(y: Any, m: Any) -> Any:
+    def half_deviance(y: Numeric, m: Numeric) -> Numeric:
         return xlogy(y, y) - xlogy(y, m) - (y + k) * (np.log(y + k) - np.log(m + k))
 
     def log_likelihood(y: Array, m: Array, w: Array, d: float) -> float:
@@ -300,7 +300,7 @@ def negative_binomial(dispersion: float) -> Dispersed:
 def tweedie(power: float) -> Dispersed:
     """The Tweedie family with V(μ) = μ^power, 1 < power < 2 (link log)."""
 
-    def half_deviance(y: Any, m: Any) -> Any:
+    def half_deviance(y: Numeric, m: Numeric) -> Numeric:
         p = power
         own = np.power(y, 2 - p) / ((1 - p) * (2 - p))
         return own - y * np.power(m, 1 - p) / (1 - p) + np.power(m, 2 - p) / (2 - p)

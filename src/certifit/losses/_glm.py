@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses._base import Loss, Targets, capped, entr, sigmoid
 from certifit.losses._families import BUILT_IN, FAMILIES, LINKS, Dispersed, Link, negative_binomial, tweedie
 from certifit.losses._registry import register
@@ -16,7 +16,7 @@ from certifit.losses._registry import register
 _CAP = 700.0  # beyond it exp overflows; no minimiser is there
 
 
-def _x_log_x(y: Any) -> Any:
+def _x_log_x(y: Numeric) -> Numeric:
     """y log y with 0 log 0 = 0, also of error-bounded numbers."""
     return -1.0 * entr(y)
 
@@ -41,7 +41,7 @@ class Poisson(_DevianceLoss):
     name: ClassVar[str] = "poisson"
     labels: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.exp(capped(z, _CAP)) - z * y + (_x_log_x(y) - y)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -54,7 +54,7 @@ class Poisson(_DevianceLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.exp(np.minimum(z, _CAP)) + 0.0 * y
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return -1.0 * entr(u + y) - (u + y) - (_x_log_x(y) - y)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -75,7 +75,7 @@ class Binomial(_DevianceLoss):
     name: ClassVar[str] = "binomial"
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.logaddexp(0.0, z) - z * y + (_x_log_x(y) + _x_log_x(1.0 - y))
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -84,7 +84,7 @@ class Binomial(_DevianceLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return expit(z) * expit(-1.0 * z) + 0.0 * y
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         p = u + y
         return -1.0 * (entr(p) + entr(1.0 - p)) - (_x_log_x(y) + _x_log_x(1.0 - y))
 
@@ -106,7 +106,7 @@ class GammaLog(_DevianceLoss):
     name: ClassVar[str] = "gamma_log"
     labels: ClassVar[tuple[float, float]] = (5e-324, np.inf)
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.exp(capped(-1.0 * z, _CAP)) * y + z - (np.log(y) + 1.0)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -115,7 +115,7 @@ class GammaLog(_DevianceLoss):
     def curvature(self, z: Array, y: Array) -> Array:
         return y * np.exp(np.minimum(-1.0 * z, _CAP))
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         v = 1.0 - u
         return -1.0 * entr(v) - v * np.log(y) - v + (np.log(y) + 1.0)
 
@@ -146,7 +146,7 @@ class TweedieLog(_DevianceLoss):
         if not 1.0 < self.power < 2.0:
             raise ValueError(f"TweedieLog needs 1 < power < 2, got {self.power}.")
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         p = self.power
         best = np.power(y, 2 - p) / ((p - 1) * (2 - p))
         low, high = np.exp(capped(z * (1 - p), _CAP)), np.exp(capped(z * (2 - p), _CAP))
@@ -161,7 +161,7 @@ class TweedieLog(_DevianceLoss):
         up, down = np.exp(np.minimum((2 - p) * z, _CAP)), np.exp(np.minimum((1 - p) * z, _CAP))
         return (2 - p) * up + (p - 1) * y * down
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         raise TypeError("The Tweedie conjugate has no closed form: use l1_ratio=0.")
 
     def domain(self, y: Array) -> tuple[Array, Array]:
@@ -213,7 +213,7 @@ class FamilyLoss(Loss):
         link = FAMILIES[self.family].canonical_link() if self.link == "canonical" else LINKS[self.link]
         return family, link
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         family, link = self.parts
         with np.errstate(all="ignore"):
             mu = link.inverse(z)
@@ -240,7 +240,7 @@ class FamilyLoss(Loss):
             h = np.square(link.derivative(z)) / family.variance_of(link.inverse(z))
         return np.where(np.isfinite(h), h, 0.0)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         raise TypeError("This family and link have no convex conjugate: use l1_ratio=0.")
 
     def domain(self, y: Array) -> tuple[Array, Array]:

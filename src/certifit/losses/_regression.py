@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses._base import Loss, Targets
 from certifit.losses._registry import register
 
@@ -45,7 +45,7 @@ class Squared(Loss):
         """The largest curvature."""
         return 2.0 * self.factor
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return self.factor * np.square(z - y)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -54,14 +54,14 @@ class Squared(Loss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.full(np.broadcast(z, y).shape, 2.0 * self.factor)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * y + np.square(u) / (4.0 * self.factor)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         infinite = np.full(np.shape(y), np.inf)
         return -infinite, infinite
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         # Completing the square avoids the cancellation of the sum: near the optimum it is of order u².
         return self.factor * np.square(z - y - u / (2.0 * self.factor))
 
@@ -81,7 +81,7 @@ class Absolute(Loss):
     sgd_code: ClassVar[int | None] = 1
     targets: ClassVar[Targets] = "real"
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         return np.abs(z - y)
 
     def slope(self, z: Array, y: Array) -> Array:
@@ -90,10 +90,10 @@ class Absolute(Loss):
     def curvature(self, z: Array, y: Array) -> Array:
         return np.zeros(np.broadcast(z, y).shape)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         return u * y
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         # |r| − ur as a sum of terms that are never negative.
         r = z - y
         return (1.0 - u) * np.maximum(r, 0.0) + (1.0 + u) * np.maximum(-1.0 * r, 0.0)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.losses._base import Loss, Targets, entr
 from certifit.losses._registry import register
 
@@ -43,7 +43,7 @@ class Softmax(Loss):
         """
         return np.asarray(np.asarray(y)[:, None] == np.arange(k), dtype=float)
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Numeric, y: Numeric) -> Numeric:
         if hasattr(z, "entropy"):  # error-bounded numbers
             return _log_sum_exp(*_shifted(z)) - z[np.arange(len(y)), y]
         z = np.asarray(z)
@@ -68,25 +68,25 @@ class Softmax(Loss):
         p = softmax(z, axis=1)
         return p * (1.0 - p)
 
-    def conjugate(self, u: Any, y: Any) -> Any:
+    def conjugate(self, u: Numeric, y: Numeric) -> Numeric:
         # u = p − e_y with p in the simplex; the conjugate is Σ p log p.
         return -1.0 * entr(u + self.one_hot(y, u.shape[1])).sum(axis=1)
 
     def domain(self, y: Array) -> tuple[Array, Array]:
         raise TypeError("The softmax domain is a simplex, not an interval: p = u + e_y ≥ 0 with sum one.")
 
-    def fenchel_young(self, z: Any, u: Any, y: Any) -> Any:
+    def fenchel_young(self, z: Numeric, u: Numeric, y: Numeric) -> Numeric:
         # lse(z) + Σ p log p − p·z with p = u + e_y; because Σp = 1, scores may be shifted, and small ones round less.
         p, (shifted, _) = u + self.one_hot(y, u.shape[1]), _shifted(z)
         return _log_sum_exp(shifted, 0.0) - entr(p).sum(axis=1) - (p * shifted).sum(axis=1)
 
 
-def _shifted(z: Any) -> tuple[Any, Array]:
+def _shifted(z: Numeric) -> tuple[Any, Array]:
     """Scores less about the largest of their row (of error-bounded numbers: the largest middle), and that."""
     top = np.asarray(getattr(z, "mid", z), dtype=float).max(axis=1)
     return z - top[:, None], top
 
 
-def _log_sum_exp(shifted: Any, top: Any) -> Any:
+def _log_sum_exp(shifted: Numeric, top: Numeric) -> Numeric:
     """log Σ exp over the columns of scores that were shifted by ``top``."""
     return np.log(np.exp(shifted).sum(axis=1)) + top

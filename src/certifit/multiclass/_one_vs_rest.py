@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 
 class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -70,20 +71,20 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         found = [c for e in self.estimators_ for c in getattr(e, "certificates_", ())[:1]]
         return tuple(sorted(found, key=lambda c: (c.holds, -c.figures.get("relative_gap", np.inf))))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Matrix) -> Array:
         """Scores (n,) for two classes, else (n, K)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = np.column_stack([e.decision_function(X) for e in self.estimators_])
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The class whose score is largest."""
         scores = self.decision_function(X)
         code = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[code]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._sklearn import check_partial_fit_first_call, check_sample_weight
-from certifit._types import Array, Grid, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._folds import bayes_answers
 from certifit.naive_bayes._labels import encode, encode_known
@@ -76,7 +76,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         """Name the estimates that follow from the statistics (all of them, or none and an error)."""
 
     @abstractmethod
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         """What a proof of the estimates needs besides the classes and their shares."""
 
     _proof_kind: ClassVar[str]  # the kind of certificate that a leaf's estimates have

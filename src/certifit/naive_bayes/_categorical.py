@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.naive_bayes._base import smoothed_log_shares
 from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
 from certifit.naive_bayes._statistics import ClassCounts
@@ -127,7 +127,7 @@ class CategoricalNB(CountingNB):
             joint += logs.T[X[:, j]]
         return joint
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         logs = np.hstack(self.feature_log_prob_)
         return super()._evidence() | {
             "model": "categorical",

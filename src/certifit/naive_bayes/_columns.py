@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates.counts import cell_word
 
 ColumnKind = Literal["numeric", "boolean", "categorical"]
@@ -32,18 +32,18 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, rows: Any) -> Table:
+    def __getitem__(self, rows: Matrix) -> Table:
         return Table(self.numbers[rows], self.categories[rows])
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Matrix) -> bool:
     """Whether X is a data frame rather than an array or a list."""
     return not isinstance(X, (np.ndarray, list, tuple)) and (
         hasattr(X, "__dataframe__") or hasattr(X, "iloc") or hasattr(X, "column_names")
     )
 
 
-def columns_of(X: Any) -> tuple[list[Array], list[ColumnKind | None]]:
+def columns_of(X: Matrix) -> tuple[list[Array], list[ColumnKind | None]]:
     """Columns as arrays, with the kind their type implies (None: look at the values)."""
     if not is_frame(X):
         X = np.asarray(X)

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit.naive_bayes._base import (
     Alpha,
     Boundary,
@@ -80,7 +80,7 @@ class CountingNB(IncrementalNB):
     def _alpha(self) -> Alpha:
         return floor_alpha(self.alpha, self.force_alpha, self.n_features_in_)
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         return {"alpha": self._alpha(), "feature_log_prob": self.feature_log_prob_}
 
     def __sklearn_tags__(self) -> Tags:
@@ -163,7 +163,7 @@ class MultinomialNB(CountingNB):
         constant = float(self.class_log_prior_[1] - self.class_log_prior_[0])
         return Boundary(constant, linear, np.zeros_like(linear))
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         return super()._evidence() | {"model": "multinomial"}
 
     def __sklearn_tags__(self) -> Tags:
@@ -276,6 +276,6 @@ class BernoulliNB(CountingNB):
         linear = slope[1] - slope[0]
         return Boundary(float(start[1] - start[0]), linear, np.zeros_like(linear))
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         threshold = None if self.binarize is None else float(self.binarize)
         return super()._evidence() | {"model": "bernoulli", "binarize": threshold}

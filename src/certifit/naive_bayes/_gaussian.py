@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.loops import moments
 from certifit.naive_bayes._base import Boundary, IncrementalNB, NaiveBayes, check_prior, log_quietly
 from certifit.naive_bayes._statistics import ClassMoments
@@ -180,7 +180,7 @@ class GaussianNB(IncrementalNB):
         first = constant - square.sum(axis=1)
         return Boundary(float(first[1] - first[0]), linear[1] - linear[0], half[0] - half[1])
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         return {
             "class_count": self.class_count_,
             "theta": self.theta_,

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from certifit._sklearn import Interval, check_y, num_samples
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, smoothed_log_shares
 from certifit.naive_bayes._columns import (
     ColumnKind,
@@ -218,7 +218,7 @@ class MixedNB(NaiveBayes):
             joint += np.where(code[:, None] >= 0, logs.T[code] if logs.shape[1] else 0.0, 0.0)
         return joint
 
-    def _evidence(self) -> dict[str, Any]:
+    def _evidence(self) -> Record:
         number = np.array([k == "numeric" for k in self.column_kinds_])
         logs = np.hstack(self.feature_log_prob_) if self.feature_log_prob_ else np.zeros((len(self.classes_), 0))
         return {

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from certifit._types import Matrix
 from certifit.plot._style import MARKERS, drawing, figure, palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @drawing
-def clusters(model: Any, X: Any, ax: Any = None, names: Any = None) -> Any:
+def clusters(model: Any, X: Matrix, ax: Axes | None = None, names: Any = None) -> Axes:
     """Rows in the plane in the colours of their clusters, the centres, and which centre is nearest where.
 
     Parameters
@@ -54,7 +58,7 @@ def clusters(model: Any, X: Any, ax: Any = None, names: Any = None) -> Any:
 
 
 @drawing
-def number_of_clusters(choice: Any, ax: Any = None) -> Any:
+def number_of_clusters(choice: Any, ax: Axes | None = None) -> Axes:
     """Silhouette, gap and stability against k, with intervals; the k that each prefers is filled.
 
     Parameters

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit.plot._style import drawing, figure, palette
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 
 
 @drawing
-def grid_values(plan: Any, ax: Any = None) -> Any:
+def grid_values(plan: Any, ax: Axes | None = None) -> Axes:
     """A grid world as a map: the value of each square, an arrow for what to do, walls dark.
 
     Parameters

@@ -5,15 +5,18 @@ Every function takes ``ax`` (axes to draw on; a fresh figure when None) and retu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit.plot._style import drawing, figure, palette
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @drawing
-def confusion(record: Any, ax: Any = None) -> Any:
+def confusion(record: Any, ax: Axes | None = None) -> Axes:
     """Confusion matrix as shaded counts with the share of each true class.
 
     Parameters
@@ -47,7 +50,7 @@ def confusion(record: Any, ax: Any = None) -> Any:
 
 
 @drawing
-def roc(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None, band: bool = True) -> Any:
+def roc(record: Any, ax: Axes | None = None, level: float = 0.95, label: str | None = None, band: bool = True) -> Axes:
     """ROC curve with its simultaneous band and the area's interval.
 
     Parameters
@@ -84,7 +87,7 @@ def roc(record: Any, ax: Any = None, level: float = 0.95, label: str | None = No
 
 
 @drawing
-def precision_recall(record: Any, ax: Any = None, level: float = 0.95, label: str | None = None) -> Any:
+def precision_recall(record: Any, ax: Axes | None = None, level: float = 0.95, label: str | None = None) -> Axes:
     """Precision-recall curve with the interval of the average precision.
 
     Parameters
@@ -115,7 +118,7 @@ def precision_recall(record: Any, ax: Any = None, level: float = 0.95, label: st
 
 
 @drawing
-def calibration(record: Any, ax: Any = None, level: float = 0.95) -> Any:
+def calibration(record: Any, ax: Axes | None = None, level: float = 0.95) -> Axes:
     """Share of positives against predicted probability, with the interval of each bin.
 
     Parameters
@@ -144,7 +147,7 @@ def calibration(record: Any, ax: Any = None, level: float = 0.95) -> Any:
 
 
 @drawing
-def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: str | None = None) -> Any:
+def cross_validation(record: Any, ax: Axes | None = None, level: float = 0.95, metric: str | None = None) -> Axes:
     """Score of each fold, their mean and its corrected interval.
 
     Parameters
@@ -178,7 +181,7 @@ def cross_validation(record: Any, ax: Any = None, level: float = 0.95, metric: s
 
 
 @drawing
-def search(record: Any, ax: Any = None, name: str | None = None) -> Any:
+def search(record: Any, ax: Axes | None = None, name: str | None = None) -> Axes:
     """Mean score along one parameter of a fitted search, with one standard error and the choice marked.
 
     Parameters
@@ -235,7 +238,7 @@ def _scale(ax: Any, places: Any, numbers: bool, labels: Any) -> None:
 
 
 @drawing
-def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
+def curve(record: Any, ax: Axes | None = None, level: float = 0.95) -> Axes:
     """Learning or validation curve: training and test score, the latter with its corrected interval.
 
     Parameters
@@ -270,7 +273,7 @@ def curve(record: Any, ax: Any = None, level: float = 0.95) -> Any:
 
 
 @drawing
-def comparison(record: Any, ax: Any = None) -> Any:
+def comparison(record: Any, ax: Axes | None = None) -> Axes:
     """Models by mean score, best on top, each with its corrected interval.
 
     Parameters
@@ -301,7 +304,7 @@ def comparison(record: Any, ax: Any = None) -> Any:
 
 
 @drawing
-def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", log: bool = False) -> Any:
+def bias_variance(records: Any, x: Any = None, ax: Axes | None = None, name: str = "", log: bool = False) -> Axes:
     """Bias², variance and noise stacked up to the expected loss, for one or several learners.
 
     Parameters
@@ -349,7 +352,7 @@ def bias_variance(records: Any, x: Any = None, ax: Any = None, name: str = "", l
 
 
 @drawing
-def leakage(record: Any, ax: Any = None) -> Any:
+def leakage(record: Any, ax: Axes | None = None) -> Axes:
     """Scores on permuted labels against chance: honest procedures lie on the diagonal.
 
     Parameters
@@ -378,7 +381,7 @@ def leakage(record: Any, ax: Any = None) -> Any:
 
 
 @drawing
-def bootstrap(record: Any, ax: Any = None, level: float = 0.95) -> Any:
+def bootstrap(record: Any, ax: Axes | None = None, level: float = 0.95) -> Axes:
     """Training, out-of-bag, .632 and .632+ error with their intervals.
 
     Parameters

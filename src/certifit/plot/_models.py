@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._trace import Trace
+from certifit._types import Matrix, VectorLike
 from certifit.plot._style import drawing, figure, palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @drawing
 def regularization_path(
-    strengths: Any, coefficients: Any, ax: Any = None, names: Any = None, name: str = "α", chosen: float | None = None
-) -> Any:
+    strengths: Any,
+    coefficients: Any,
+    ax: Axes | None = None,
+    names: Any = None,
+    name: str = "α",
+    chosen: float | None = None,
+) -> Axes:
     """Coefficients against the strength of the penalty, one line each.
 
     Parameters
@@ -67,7 +76,7 @@ def regularization_path(
 
 
 @drawing
-def tree(model: Any, ax: Any = None, **options: Any) -> Any:
+def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
     """A fitted tree: questions in boxes, leaves in the colour of their answer.
 
     Parameters
@@ -220,7 +229,7 @@ def _predictive(model: Any, X: Any, y: Any, ax: Any, level: float) -> Any:
 
 
 @drawing
-def residuals(model: Any, X: Any, y: Any, ax: Any = None, offset: Any = None) -> Any:
+def residuals(model: Any, X: Matrix, y: VectorLike, ax: Axes | None = None, offset: Any = None) -> Axes:
     """Residuals against fitted means: deviance residuals for a GLM, y − ŷ for another regressor.
 
     Parameters
@@ -263,7 +272,7 @@ def residuals(model: Any, X: Any, y: Any, ax: Any = None, offset: Any = None) ->
 
 
 @drawing
-def trace(model: Any, ax: Any = None, label: str | None = None) -> Any:
+def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
     """The iterations of a fit with ``trace=True``: the proved gap on a logarithmic axis, or the objective without one.
 
     Parameters

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix, VectorLike
 from certifit.plot._style import MARKERS, drawing, figure, in_force, palette, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _GRID = 240
 
 
-def _plane(X: Any) -> Array:
+def _plane(X: Matrix) -> Array:
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"Regions are drawn over two features; X has shape {points.shape}. Choose two columns.")
@@ -99,7 +102,9 @@ def decision_regions(model: Any, X: Any, y: Any = None, ax: Any = None, names: t
 
 
 @drawing
-def margins(model: Any, X: Any, y: Any, ax: Any = None, names: tuple[str, str] = ("x₁", "x₂")) -> Any:
+def margins(
+    model: Any, X: Matrix, y: VectorLike, ax: Axes | None = None, names: tuple[str, str] = ("x₁", "x₂")
+) -> Axes:
     """The boundary of a margin classifier of two classes, its H⁺ and H⁻, and the support vectors ringed.
 
     Parameters
@@ -177,7 +182,7 @@ def _trace(model: Any) -> list[Any]:
     return list(steps)
 
 
-def _stage(ax: Any, X: Any, y: Any, names: tuple[str, str]) -> tuple[Any, Array]:
+def _stage(ax: Axes | None, X: Matrix, y: VectorLike, names: tuple[str, str]) -> tuple[Any, Array]:
     points = _plane(X)
     _, ax = figure(ax, (4.8, 4.0))
     A, B, _ = _window(points)
@@ -188,8 +193,13 @@ def _stage(ax: Any, X: Any, y: Any, names: tuple[str, str]) -> tuple[Any, Array]
 
 @drawing
 def perceptron_steps(
-    model: Any, X: Any, y: Any, ax: Any = None, step: int | None = None, names: tuple[str, str] = ("x₁", "x₂")
-) -> Any:
+    model: Any,
+    X: Matrix,
+    y: VectorLike,
+    ax: Axes | None = None,
+    step: int | None = None,
+    names: tuple[str, str] = ("x₁", "x₂"),
+) -> Axes:
     """The lines a perceptron went through, older ones fainter, or one step with the row it was wrong about.
 
     Parameters

@@ -10,9 +10,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from certifit._errors import need
+from certifit._types import Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe and Ito (2008), darkest first; black is kept for text and truth.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -63,7 +67,7 @@ def palette() -> Palette:
     return PALETTES[_current.get()]
 
 
-def _settings(p: Palette) -> dict[str, Any]:
+def _settings(p: Palette) -> Record:
     from cycler import cycler
 
     inked = ("axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "text.color", "xtick.color", "ytick.color")
@@ -129,14 +133,14 @@ def drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
     """Run a drawing function inside the house style."""
 
     @wraps(draw)
-    def run(*args: Any, **options: Any) -> Any:
+    def run(*args: Any, **options: Any) -> Axes:
         with style():
             return draw(*args, **options)
 
     return run
 
 
-def figure(ax: Any = None, size: tuple[float, float] = (5.6, 3.8)) -> tuple[Any, Any]:
+def figure(ax: Axes | None = None, size: tuple[float, float] = (5.6, 3.8)) -> tuple[Any, Any]:
     """(figure, axes): those of ``ax``, or fresh ones in the house style that no global state holds on to.
 
     Parameters

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval
-from certifit._types import Array
+from certifit._types import Array, Matrix, VectorLike
 from certifit.preprocessing._base import names_in, numbers
 
 _FEWEST = 3  # steps of a column, however many columns there are
@@ -110,7 +110,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
     def _single(self, X: Array) -> Array:
         return np.hstack([_ramps(X[:, j], t) for j, t in enumerate(self.knots_)])
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The features of each row, (n, m)."""
         check_is_fitted(self)
         X = numbers(self, X, reset=False)
@@ -169,7 +169,7 @@ def _words(name: Any, t: Array) -> list[str]:
     return [f"{name} {a:.6g} to {b:.6g}" for a, b in pairwise(t)]
 
 
-def _as_numbers(y: Any) -> Array:
+def _as_numbers(y: VectorLike) -> Array:
     """Targets as columns of numbers; classes one-hot."""
     y = np.asarray(y)
     if type_of_target(y) in ("binary", "multiclass") and (y.dtype.kind not in "f" or len(np.unique(y)) < 20):

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import check_feature_names_in
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 
-def numbers(transformer: Any, X: Any, reset: bool, missing: bool = False) -> Array:
+def numbers(transformer: Any, X: Matrix, reset: bool, missing: bool = False) -> Array:
     """X as floats (n, d); NaN only where missing values have a meaning."""
     finite: Any = "allow-nan" if missing else True
     return validate_data(transformer, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)

@@ -6,16 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.preprocessing._base import names_in
 
 _UNKNOWN = [StrOptions({"error", "ignore"})]
 
 
-def _table(transformer: Any, X: Any, reset: bool) -> Array:
+def _table(transformer: Any, X: Matrix, reset: bool) -> Array:
     """X as (n, d) numbers or words; missing values (None, NaN) allowed."""
     X = validate_data(transformer, X, dtype=None, reset=reset, ensure_all_finite="allow-nan")
     X = np.asarray(X)
@@ -39,7 +40,7 @@ def _absent(value: Any) -> bool:
         return True
 
 
-def _ordered(X: Any) -> list[list[Any] | None]:
+def _ordered(X: Matrix) -> list[list[Any] | None]:
     """The order that a data frame's own types give (ordered categories of pandas, Enum of polars), per column."""
     found: list[list[Any] | None] = []
     for kind in getattr(X, "dtypes", ()) if hasattr(X, "columns") else ():
@@ -97,7 +98,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
     def _words(self, j: int, name: str) -> list[str]:
         raise NotImplementedError
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The codes, (n, m) floats."""
         check_is_fitted(self)
         X = _table(self, X, reset=False)
@@ -114,7 +115,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
         words = [w for j in range(len(self.categories_)) for w in self._words(j, str(names[j]))]
         return np.array(words, dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -222,7 +223,7 @@ class Thermometer(_Encoder):
         finally:
             del self._given  # needed while fitting only
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The codes, (n, m) floats."""
         check_is_fitted(self)
         self._refuse_missing(_table(self, X, reset=False))
@@ -256,7 +257,7 @@ class Thermometer(_Encoder):
     def _words(self, j: int, name: str) -> list[str]:
         return [f"{name}>={v}" for v in self.categories_[j][1:]]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         return tags
@@ -305,7 +306,7 @@ class Factored(_Encoder):
             self.parts_.append([_levels(_objects([p[k] for p in split if len(p) > k])) for k in range(width)])
         return [_levels(X[:, j]) for j in range(X.shape[1])]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The codes, (n, m) floats."""
         check_is_fitted(self)
         X = _table(self, X, reset=False)

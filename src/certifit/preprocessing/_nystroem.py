@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, RandomState
+from certifit._types import Array, Matrix, RandomState
 from certifit.kernels import Gaussian
 from certifit.preprocessing._base import numbers
 
@@ -80,7 +80,7 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
         kernel = Gaussian(sigma=float(np.sqrt(0.5 / self.gamma_)))
         return np.asarray(kernel.gram(np.ascontiguousarray(X, dtype=float), self.landmarks_))
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The features of each row, (n, rank)."""
         check_is_fitted(self)
         X = numbers(self, X, reset=False)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.preprocessing._base import names_in, numbers
 
 
@@ -79,7 +79,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         self.dimension_ = len(chosen)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The monomials of each row, (n, m)."""
         check_is_fitted(self)
         X = numbers(self, X, reset=False)

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, monomial_names
 
@@ -110,7 +111,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         whole = [()] * bool(self.include_bias) + chosen
         return np.array([np.bincount(np.array(c, dtype=int), minlength=d) for c in whole]).reshape(-1, d)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Matrix) -> Any:
         """The monomials of each row, (n, m), dense or sparse as X is."""
         check_is_fitted(self, "n_output_features_")
         X = validate_data(self, X, order="F", dtype=[np.float64, np.float32], reset=False, accept_sparse=("csr", "csc"))
@@ -127,7 +128,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
                 at += block.shape[1]
         return out
 
-    def _sparse(self, X: Any, low: int, high: int) -> Any:
+    def _sparse(self, X: Matrix, low: int, high: int) -> Any:
         kind = X.format
         ones = type(X)(np.ones((X.shape[0], 1), dtype=X.dtype))
         parts = [ones] if self.include_bias else []
@@ -142,13 +143,13 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_output_features_")
         return monomial_names(self.powers_, names_in(self, input_features))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
-def _blocks(X: Any, high: int, interaction_only: bool) -> Iterator[Any]:
+def _blocks(X: Matrix, high: int, interaction_only: bool) -> Iterator[Any]:
     """The monomials of degree 1, 2, … in lexicographic order: column i times those of one degree less from i on."""
     d = X.shape[1]
     block: Any = X

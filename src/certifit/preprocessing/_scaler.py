@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import check_array
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix, VectorLike, Weights
 
 _ROWS = 8192  # rows at once: a block stays in cache
 _FLOATS = [np.float64, np.float32]
@@ -53,7 +53,7 @@ class Moments(NamedTuple):
         return found
 
     @classmethod
-    def of_sparse(cls, X: Any, s: Array | None) -> Moments:
+    def of_sparse(cls, X: Matrix, s: Array | None) -> Moments:
         """Of sparse rows: what is stored, and the zeros that are not."""
         X, s = scipy.sparse.coo_array(X), np.ones(X.shape[0]) if s is None else s
         value, column, weight = X.data.astype(float), X.col, s[X.row]
@@ -126,7 +126,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.__dict__.pop(name, None)
         return self.partial_fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> StandardScaler:
+    def partial_fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> StandardScaler:
         """Learn from one more batch of rows, weighted by ``sample_weight``."""
         self._validate_params()
         first = "n_samples_seen_" not in self.__dict__
@@ -151,7 +151,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale_ = _scale(var, mean, total) if self.with_std else None
         return self
 
-    def transform(self, X: Any, copy: bool | None = None) -> Any:
+    def transform(self, X: Matrix, copy: bool | None = None) -> Any:
         """Centred and scaled rows; ``copy=False`` works in place where the type of X allows."""
         check_is_fitted(self)
         X = validate_data(
@@ -170,7 +170,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             X /= self.scale_.astype(X.dtype)
         return X
 
-    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+    def inverse_transform(self, X: Matrix, copy: bool | None = None) -> Any:
         """Back to the units of the data; ``copy`` as in `transform`."""
         check_is_fitted(self)
         X = check_array(
@@ -189,7 +189,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             X += self.mean_.astype(X.dtype)
         return X
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = not self.with_mean

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.preprocessing._base import names_in, numbers
 
 
@@ -84,7 +85,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale_ = np.where(self.constant_ | (spread == 0), 1.0, spread)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """Centred and scaled rows."""
         check_is_fitted(self)
         X = numbers(self, X, reset=False, missing=True)
@@ -95,14 +96,14 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Z = Z / self.scale_
         return Z.astype(X.dtype)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Matrix) -> Array:
         """Back to the units of the data."""
         check_is_fitted(self)
         X = np.asarray(X)
         Z = X * self.scale_ if self.with_std else X.astype(float)
         return Z + self.mean_ if self.with_mean else Z
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -141,7 +142,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
         numbers(self, X, reset=True)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """(x, value) for each row."""
         check_is_fitted(self, "n_features_in_")
         X = numbers(self, X, reset=False)
@@ -151,7 +152,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
         """The names that came, and ``"1"``."""
         return np.append(names_in(self, input_features), "1").astype(object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -243,7 +244,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
             out[:, k] = function(x)
         return out
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """The transformed columns."""
         check_is_fitted(self)
         return self._apply(numbers(self, X, reset=False, missing=True))
@@ -255,7 +256,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         words = [str(names[j]) if n == "identity" else f"{n}({names[j]})" for j, n in self.plan_]
         return np.array(words, dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from certifit._registry import fields_of
-from certifit._types import Array
+from certifit._types import Array, Numeric
 
 
 class Regularizer(ABC):
@@ -37,7 +37,7 @@ class Regularizer(ABC):
         return 0.0
 
     @abstractmethod
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         """R(w), a number."""
 
     @abstractmethod
@@ -45,18 +45,18 @@ class Regularizer(ABC):
         """argmin_u ½‖u − w‖² + step·R(u)."""
 
     @abstractmethod
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         """R*(v), for v inside the domain."""
 
     @abstractmethod
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         """How far v must be shrunk to lie in the domain of R* (0: never)."""
 
     def gradient(self, w: Array) -> Array:
         """∇R(w), for smooth regularizers."""
         raise TypeError(f"{self.name} is not smooth: it has a prox, not a gradient.")
 
-    def fenchel_young(self, w: Any, v: Any) -> Any:
+    def fenchel_young(self, w: Numeric, v: Numeric) -> Numeric:
         """R(w) + R*(v) − v·w ≥ 0; zero exactly when v is a (sub)gradient at w."""
         return self.value(w) + self.conjugate(v) - (v * w).sum()
 

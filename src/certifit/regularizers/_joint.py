@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.regularizers._base import Regularizer
 from certifit.regularizers._norms import _upper
 from certifit.regularizers._registry import register
@@ -46,10 +46,10 @@ class ColumnNorms(Regularizer):
         return 1.0 - self.l1_ratio
 
     @staticmethod
-    def _lengths(w: Any) -> Any:
+    def _lengths(w: Numeric) -> Numeric:
         return np.sqrt(np.square(w).sum(axis=0))
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return self.l1_ratio * self._lengths(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
 
     def prox(self, w: Array, step: float) -> Array:
@@ -57,11 +57,11 @@ class ColumnNorms(Regularizer):
         shrink = np.maximum(1.0 - step * self.l1_ratio / np.where(size > 0.0, size, 1.0), 0.0)
         return w * shrink / (1.0 + step * (1.0 - self.l1_ratio))
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         if self.l1_ratio == 1.0:
             return 0.0
         excess = np.maximum(self._lengths(v) - self.l1_ratio, 0.0)
         return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return np.max(_upper(self._lengths(v)), initial=0.0) if self.l1_ratio == 1.0 else 0.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
 
-from certifit._types import Array
+from certifit._types import Array, Numeric
 from certifit.regularizers._base import Regularizer
 from certifit.regularizers._registry import register
 
@@ -27,7 +27,7 @@ class Zero(Regularizer):
     name: ClassVar[str] = "none"
     smooth: ClassVar[bool] = True
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return 0.0
 
     def gradient(self, w: Array) -> Array:
@@ -36,13 +36,13 @@ class Zero(Regularizer):
     def prox(self, w: Array, step: float) -> Array:
         return np.array(w, dtype=float)
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         return 0.0
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return np.inf
 
-    def fenchel_young(self, w: Any, v: Any) -> Any:
+    def fenchel_young(self, w: Numeric, v: Numeric) -> Numeric:
         return -1.0 * (v * w).sum()
 
 
@@ -83,7 +83,7 @@ class SquaredL2(Regularizer):
     def _centre(self) -> Array:
         return np.zeros(()) if self.prior is None else np.array(self.prior)
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return self.factor * np.square(w - self._centre()).sum()
 
     def gradient(self, w: Array) -> Array:
@@ -93,13 +93,13 @@ class SquaredL2(Regularizer):
         t = 2.0 * self.factor * step
         return (w + t * self._centre()) / (1.0 + t)
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         return (v * self._centre()).sum() + np.square(v).sum() / (4.0 * self.factor)
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return 0.0
 
-    def fenchel_young(self, w: Any, v: Any) -> Any:
+    def fenchel_young(self, w: Numeric, v: Numeric) -> Numeric:
         # Completing the square avoids the cancellation of the sum.
         return self.factor * np.square(w - self._centre() - v / (2.0 * self.factor)).sum()
 
@@ -117,16 +117,16 @@ class L1(Regularizer):
 
     name: ClassVar[str] = "l1"
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return np.abs(w).sum()
 
     def prox(self, w: Array, step: float) -> Array:
         return np.sign(w) * np.maximum(np.abs(w) - step, 0.0)
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         return 0.0
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return np.abs(v).max()
 
 
@@ -154,7 +154,7 @@ class PNorm(Regularizer):
             raise ValueError(f"PNorm needs 1 < p < inf, got p={self.p}; for p=1 use L1().")
 
     @staticmethod
-    def _norm(w: Any, p: float) -> Any:
+    def _norm(w: Numeric, p: float) -> Numeric:
         size = np.abs(w)
         # (w/top)^p neither overflows nor vanishes where it matters; any positive number would do for top.
         top = float(np.max(_upper(size), initial=0.0)) or 1.0
@@ -165,21 +165,21 @@ class PNorm(Regularizer):
         """q with 1/p + 1/q = 1."""
         return self.p / (self.p - 1.0)
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return self._norm(w, self.p)
 
     def prox(self, w: Array, step: float) -> Array:
         # Moreau: prox of a norm is w minus the projection onto the dual ball of radius `step`.
         return np.asarray(w) - _project_ball(np.asarray(w, dtype=float), self.dual_p, step)
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         return 0.0
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return self._norm(v, self.dual_p)
 
 
-def _upper(x: Any) -> Array:
+def _upper(x: Numeric) -> Array:
     """Upper ends of error-bounded numbers; plain arrays as they are."""
     return np.asarray(getattr(x, "upper", x))
 
@@ -259,18 +259,18 @@ class ElasticMix(Regularizer):
     def convexity(self) -> float:
         return 1.0 - self.l1_ratio
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return self.l1_ratio * np.abs(w).sum() + 0.5 * (1.0 - self.l1_ratio) * np.square(w).sum()
 
     def prox(self, w: Array, step: float) -> Array:
         soft = np.sign(w) * np.maximum(np.abs(w) - step * self.l1_ratio, 0.0)
         return soft / (1.0 + step * (1.0 - self.l1_ratio))
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         excess = np.maximum(np.abs(v) - self.l1_ratio, 0.0)
         return np.square(excess).sum() / (2.0 * (1.0 - self.l1_ratio))
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         return 0.0
 
 
@@ -306,23 +306,23 @@ class NonNegative(Regularizer):
     def convexity(self) -> float:
         return self.base.convexity
 
-    def value(self, w: Any) -> Any:
+    def value(self, w: Numeric) -> Numeric:
         return self.base.value(w)
 
     def prox(self, w: Array, step: float) -> Array:
         return self.base.prox(np.maximum(w, 0.0), step)
 
-    def conjugate(self, v: Any) -> Any:
+    def conjugate(self, v: Numeric) -> Numeric:
         return self.base.conjugate(np.maximum(v, 0.0))
 
-    def gauge(self, v: Any) -> Any:
+    def gauge(self, v: Numeric) -> Numeric:
         positive = np.maximum(v, 0.0)
         if isinstance(self.base, Zero):
             return 0.0 if np.all(_upper(v) <= 0.0) else np.inf
         return self.base.gauge(positive)
 
 
-def mix_of_norms(ratio: float, *, positive: bool = False, prior: Any = None) -> Regularizer:
+def mix_of_norms(ratio: float, *, positive: bool = False, prior: Numeric = None) -> Regularizer:
     r"""The penalty :math:`\rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w - w_0\rVert^2`, with or without w ≥ 0.
 
     Parameters

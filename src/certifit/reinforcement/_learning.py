@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array
+from certifit._types import Array, RandomState
 from certifit.certificates import Certificate
 from certifit.reinforcement._mdp import MDP
 
@@ -53,7 +53,7 @@ def q_learning(
     decay: float = 0.6,
     epsilon: float = 0.2,
     discount: float | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Learned:
     r"""Learn action values off the policy that is followed.
 
@@ -101,7 +101,7 @@ def sarsa(
     decay: float = 0.6,
     epsilon: float = 0.2,
     discount: float | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Learned:
     r"""Learn the action values of the policy that is followed, which is greedy but for a share ε of its actions.
 
@@ -142,7 +142,9 @@ class _Rates:
             raise ValueError("learning_rate must lie in (0, 1], decay and epsilon in [0, 1].")
 
 
-def _learn(simulator: Any, episodes: int, rates: _Rates, discount: Any, random_state: Any, on_policy: bool) -> Learned:
+def _learn(
+    simulator: Any, episodes: int, rates: _Rates, discount: Any, random_state: RandomState, on_policy: bool
+) -> Learned:
     rng = np.random.default_rng(random_state)
     mdp = simulator if isinstance(simulator, MDP) else getattr(simulator, "mdp", None)
     world: Any = simulator.simulator(random_state=rng) if isinstance(simulator, MDP) else simulator

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, RandomState
 from certifit.certificates import Data
 
 
@@ -184,7 +184,7 @@ class MDP:
         """The actions of the given ``rows`` of `table`."""
         return [self.actions[a] for a in self.action[rows]]
 
-    def simulator(self, start: Any = None, random_state: Any = None, max_steps: int = 1000) -> Simulator:
+    def simulator(self, start: Any = None, random_state: RandomState = None, max_steps: int = 1000) -> Simulator:
         """Something to act in: ``reset()`` and ``step(action)``, for learners that do not know the model.
 
         Parameters
@@ -232,7 +232,7 @@ def _rows_of_dict(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any, float, 
 class Simulator:
     """Draws next states of an `MDP`; the learner sees numbers of states and actions only."""
 
-    def __init__(self, mdp: MDP, start: Any, random_state: Any, max_steps: int) -> None:
+    def __init__(self, mdp: MDP, start: Any, random_state: RandomState, max_steps: int) -> None:
         self.mdp, self.rng = mdp, np.random.default_rng(random_state)
         self.n_states, self.n_actions, self.discount = mdp.n_states, mdp.n_actions, mdp.discount
         self.start = None if start is None else mdp.states.index(start)

@@ -9,13 +9,13 @@ import scipy.sparse
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates.harmonic import CUT
 
 _DIRECT = 1 << 24  # entries of the cube of differences up to which distances are taken by differences
 
 
-def rbf(X: Any, Z: Any, gamma: float) -> Array:
+def rbf(X: Matrix, Z: Matrix, gamma: float) -> Array:
     """exp(−γ‖x − z‖²) for every row of X and of Z; below `CUT` it counts as zero."""
     if not scipy.sparse.issparse(X) and X.shape[0] * Z.shape[0] * X.shape[1] <= _DIRECT:
         squares = ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
@@ -27,7 +27,7 @@ def rbf(X: Any, Z: Any, gamma: float) -> Array:
     return np.asarray(W)
 
 
-def neighbors(X: Any, k: int, n_jobs: int | None) -> Array:
+def neighbors(X: Matrix, k: int, n_jobs: int | None) -> Array:
     """The nearest k − 1 other rows of each row, which is the first of its own neighbours."""
     n = X.shape[0]
     if k > n:
@@ -39,7 +39,7 @@ def neighbors(X: Any, k: int, n_jobs: int | None) -> Array:
     return np.sort(NearestNeighbors(n_neighbors=k - 1, n_jobs=n_jobs).fit(X).kneighbors(return_distance=False), axis=1)
 
 
-def nearest(X: Any, Z: Any, k: int, n_jobs: int | None) -> Array:
+def nearest(X: Matrix, Z: Matrix, k: int, n_jobs: int | None) -> Array:
     """The nearest k rows of X to each row of Z."""
     search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X)
     return np.asarray(search.kneighbors(Z, return_distance=False))
@@ -51,7 +51,7 @@ def linked(lists: Array) -> Any:
     return scipy.sparse.csr_matrix((np.ones(n * k), lists.ravel(), np.arange(n + 1) * k), shape=(n, n))
 
 
-def given(kernel: Any, X: Any) -> Any:
+def given(kernel: Any, X: Matrix) -> Any:
     """What a user's function says, checked."""
     W: Any = kernel(X, X)
     n = X.shape[0]

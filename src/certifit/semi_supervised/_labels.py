@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
 from certifit.exceptions import ConvergenceWarning
@@ -74,7 +75,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(lambda: (issue("harmonic-labels", Data.of(X, y), evidence),), X, y)
         return self
 
-    def _weights(self, X: Any) -> tuple[Any, dict[str, Any]]:
+    def _weights(self, X: Matrix) -> tuple[Any, dict[str, Any]]:
         """W, and how a certificate finds it again."""
         if self.kernel == "rbf":
             W = _graph.rbf(X, X, self.gamma)
@@ -105,7 +106,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
             trace=self.trace,
         )
 
-    def _name(self, solution: Solution, evidence: dict[str, Any], Y: Array, missing: Array) -> None:
+    def _name(self, solution: Solution, evidence: Record, Y: Array, missing: Array) -> None:
         """The fitted attributes."""
         scores = np.maximum(evidence["scores"], 0.0)  # rounding may leave a zero a hair below it
         total = scores.sum(axis=1, keepdims=True)
@@ -184,7 +185,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -276,7 +277,7 @@ class LabelPropagation(_GraphLabels):
         self.trace = trace
         self.time_budget = time_budget
 
-    def _solve(self, W: Any, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
+    def _solve(self, W: Array, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
         rows = np.flatnonzero(missing & reached)
         delta = np.asarray(W[rows] @ reached.astype(float)).ravel()
         part = W[rows][:, rows]
@@ -358,7 +359,7 @@ class LabelSpreading(_GraphLabels):
     def _alpha(self) -> float:
         return float(self.alpha)
 
-    def _solve(self, W: Any, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
+    def _solve(self, W: Array, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
         delta = np.asarray(W.sum(axis=0)).ravel()
         delta[delta == 0.0] = 1.0
         root = np.sqrt(delta)[:, None]

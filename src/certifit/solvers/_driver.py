@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from certifit._trace import Trace, TraceRow
+from certifit._types import Record
 
 
 class State(Protocol):
@@ -38,7 +39,7 @@ class Run:
     trace: Trace
 
     @property
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> Record:
         """The part that every solution reports."""
         return {"n_iter": self.n_iter, "seconds": self.seconds, "trace": self.trace}
 

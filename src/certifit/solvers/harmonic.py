@@ -101,7 +101,7 @@ def solve_harmonic(
 _Solve = Callable[[Array, list[int]], Array]
 
 
-def _factorised(P: Any) -> _Solve:
+def _factorised(P: Array) -> _Solve:
     """A factorisation of I − P; for every right-hand side two triangular solves."""
     n = P.shape[0]
     if scipy.sparse.issparse(P):
@@ -111,7 +111,7 @@ def _factorised(P: Any) -> _Solve:
     return lambda B, _: np.asarray(scipy.linalg.lu_solve(lu, B, check_finite=False))
 
 
-def _krylov(P: Any) -> _Solve:
+def _krylov(P: Array) -> _Solve:
     """BiCGSTAB on I − P; a column that it does not solve is left to a factorisation."""
     n = P.shape[0]
     A = sla.LinearOperator((n, n), matvec=lambda v: v - P @ v, dtype=float)

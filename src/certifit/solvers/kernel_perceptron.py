@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.design import Blocks
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
@@ -80,7 +79,7 @@ def kernel_perceptron(
         loss = sum(abs(score) for _, score in mistaken) / len(y)
         return CountedPass(counts, scores, loss, at.number + 1, mistaken)
 
-    def mistakes(at: CountedPass) -> list[dict[str, Any]]:
+    def mistakes(at: CountedPass) -> list[Record]:
         nonlocal count
         first, count = count, count + len(at.mistaken)
         return [

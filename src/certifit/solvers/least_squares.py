@@ -25,7 +25,7 @@ import scipy.optimize
 import scipy.sparse.linalg
 from scipy.linalg.lapack import dtrcon
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.design import (
     Cholesky,
     Design,
@@ -182,7 +182,7 @@ def solve_quadratic(task: Task, options: Options | None = None) -> Solution:
     return Solution((found.value[0][0], float(found.value[1][0])), found.status, stats)
 
 
-def _road(task: _Quadratic, method: str) -> tuple[Array, Array, dict[str, Any]]:
+def _road(task: _Quadratic, method: str) -> tuple[Array, Array, Record]:
     """Resolve "auto": the one place where a road is chosen."""
     n, d = task.design.shape
     if method == "lsmr" or (method == "auto" and task.design.is_sparse and d > _WIDE_SPARSE):
@@ -302,7 +302,7 @@ class _Rows:
         return full
 
 
-def _qr(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
+def _qr(task: _Quadratic) -> tuple[Array, Array, Record]:
     d = task.design.shape[1]
     W, b = np.empty_like(task.prior), np.zeros(len(task.prior))
     worst, factor = 1.0, None
@@ -361,7 +361,7 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
     return full
 
 
-def _svd(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
+def _svd(task: _Quadratic) -> tuple[Array, Array, Record]:
     """Least norm (of w − w₀, in raw units) among the best fits; rank decided on scaled columns."""
     A, R, mean, target_mean = task.centred()
     D = powers_of_two(_norms(A))
@@ -390,7 +390,7 @@ def _svd(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     return W, b, {"method": "svd", "rank": rank, "condition": condition}
 
 
-def _dual(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
+def _dual(task: _Quadratic) -> tuple[Array, Array, Record]:
     """Ridge with more columns than rows: the n × n form w = w₀ + Xᵀa, refined once."""
     A, R, mean, target_mean = task.centred()
     n, d = A.shape
@@ -411,7 +411,7 @@ def _dual(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     return W, b, {"method": "dual cholesky", "rank": min(n - task.fit_intercept, d), "condition": worst**-0.5}
 
 
-def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
+def _lsmr(task: _Quadratic) -> tuple[Array, Array, Record]:
     """Large sparse problems: LSMR on centred, scaled columns with the ridge rows below."""
     n, d = task.design.shape
     X, root = task.design.X, np.ones(n) if task.root is None else task.root
@@ -445,7 +445,7 @@ def _lsmr(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
     return W, b, {"method": "lsmr", "rank": None, "condition": float("nan"), "n_iter": steps}
 
 
-def _non_negative(task: _Quadratic) -> tuple[Array, Array, dict[str, Any]]:
+def _non_negative(task: _Quadratic) -> tuple[Array, Array, Record]:
     """w ≥ 0 by active sets (Lawson and Hanson, in SciPy), on the triangular factor."""
     d = task.design.shape[1]
     W, b = np.zeros_like(task.prior), np.zeros(len(task.prior))

@@ -20,7 +20,7 @@ import scipy.special
 from sklearn.utils import gen_batches, shuffle
 
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 
@@ -50,7 +50,7 @@ class NetworkTask:
     loss: str
     alpha: float
 
-    def part(self, rows: Any) -> NetworkTask:
+    def part(self, rows: Matrix) -> NetworkTask:
         """The task on some rows."""
         return NetworkTask(self.X[rows], self.Y[rows], self.weights[rows], self.activation, self.loss, self.alpha)
 
@@ -65,7 +65,7 @@ def start_layers(sizes: list[int], activation: str, random: Any) -> Layers:
     return coefs + intercepts
 
 
-def forward(layers: Layers, activation: str, X: Any) -> list[Any]:
+def forward(layers: Layers, activation: str, X: Matrix) -> list[Any]:
     """X, the values of all hidden layers, and the scores."""
     depth = len(layers) // 2
     values = [X]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.certificates._integers import to_words
 from certifit.certificates.separation import difference_rows
 from certifit.solvers.mixtures import TINY, Mixture, mixture
@@ -325,7 +325,7 @@ def _guess_all_zero(d: Differences) -> Candidate:
     return Candidate("overlapping", None, rows, other, np.ones(1))
 
 
-def evidence(candidate: Candidate, fit_intercept: bool) -> dict[str, Any]:
+def evidence(candidate: Candidate, fit_intercept: bool) -> Record:
     """A candidate as the evidence of a certificate; exact integers travel as words."""
 
     def words(v: Array | None) -> Any:

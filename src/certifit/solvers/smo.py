@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from certifit._trace import TraceRow, continued
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
@@ -251,7 +251,7 @@ class _PairSteps:
         if at.refreshed or not dual.pairs:
             yield {"iteration": self.count, "step": np.nan}
 
-    def _move(self, i: int, j: int, i_before: float, j_before: float, i_after: float, j_after: float) -> dict[str, Any]:
+    def _move(self, i: int, j: int, i_before: float, j_before: float, i_after: float, j_after: float) -> Record:
         dual, y = self.dual, np.where(self.dual.hi > 0.0, 1.0, -1.0)
         self.beta[[i, j]] = i_after, j_after
         self.F += (i_after - i_before) * self.K[i] + (j_after - j_before) * self.K[j]

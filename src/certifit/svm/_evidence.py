@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Record
 from certifit.kernels import Kernel, choose, rows
 from certifit.losses import get_loss
 from certifit.objective import Layout, Objective
@@ -18,7 +18,7 @@ from certifit.solvers.balance import balance
 from certifit.svm._labels import pair_coefficients, pairs_of
 
 
-def kernel_evidence(kernel: Kernel, X: Matrix) -> dict[str, Any]:
+def kernel_evidence(kernel: Kernel, X: Matrix) -> Record:
     """Where kernel values come from: the kernel's record, or for a function of the user's the Gram matrix itself.
 
     Examples
@@ -49,7 +49,7 @@ def hinge_objective(
 
 def machine_evidence(
     kernel: Kernel, X: Matrix, objective: Objective, support: Array, columns: Array, intercept: Array, dual: Array
-) -> dict[str, Any]:
+) -> Record:
     """Evidence for the certificate of kernel machines.
 
     Parameters

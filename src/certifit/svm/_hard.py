@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import NotSeparableError, ThinMarginError
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks
@@ -190,7 +191,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
                 c = issue("no-margin", Data.of(X, y), evidence)
                 raise NotSeparableError(f"{c.claim} Use SVC, which allows errors at a cost.", c)
 
-    def _refuse(self, found: Hulls, steps: int, X: Matrix, y: Array, evidence: dict[str, Any], linear: bool) -> None:
+    def _refuse(self, found: Hulls, steps: int, X: Matrix, y: Array, evidence: Record, linear: bool) -> None:
         if linear:  # the question has an exact answer
             answer = separability(X, y)
             if answer.holds and answer.verdict != "separable":
@@ -285,7 +286,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             return certain_sides(None, data, c.evidence, X, read_diagonal(diagonal, X))
         return certain_sides(self.kernel_, data, c.evidence, X, self.support_vectors_)
 
-    def supporting_hyperplanes(self) -> dict[str, Any]:
+    def supporting_hyperplanes(self) -> Record:
         """H⁺ and H⁻ and the training rows (by index) that lie on them."""
         check_is_fitted(self)
         positive = self.dual_coef_[0] > 0
@@ -304,7 +305,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return normals(self.support_vectors_, self.dual_coef_.T).T
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"

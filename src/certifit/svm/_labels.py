@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._sklearn import any_sample_weight, check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Weights
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
     return Labelled(classes, codes, weights, share, class_cost, np.asarray(cost, dtype=float))
 
 
-def masked(sample_weight: Any, X: Matrix) -> Any:
+def masked(sample_weight: Weights, X: Matrix) -> Any:
     """Weights with negative ones as zeros: in scikit-learn's kernel machines they leave a row out."""
     if sample_weight is None:
         return None

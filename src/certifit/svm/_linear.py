@@ -15,7 +15,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.certificates.region import Region
 from certifit.resampling import FoldAnswers, FoldTable
@@ -81,7 +81,7 @@ def warn_if_limited(model: Any) -> None:
 
 def linear_evidence(
     lab: Labelled, coef: Array, intercept: Array, beta: Array, loss: str, offset: bool, scale: float | None = None
-) -> dict[str, Any]:
+) -> Record:
     """Evidence for the certificate of linear machines (β with w = Σ βᵢxᵢ, one row a machine)."""
     objective = hinge_objective(lab.classes, lab.class_cost, loss, "rest", fit_intercept=bool(offset), padding=scale)
     return evidence_of(objective, coef, intercept) | {"dual": -np.asarray(beta, dtype=float).T}

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from certifit._certified import Certified
 from certifit._sklearn import Interval, check_partial_fit_first_call
 from certifit._trace import Trace, joined
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit.certificates import Data, issue
 from certifit.solvers import Solution
 from certifit.solvers._status import worst
@@ -96,7 +96,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         average: bool = True,
         fit_intercept: bool = True,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, Precomputed, choose
@@ -97,7 +97,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         max_iter: int = 100,
         fit_intercept: bool = True,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
@@ -205,7 +205,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -212,7 +213,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         )
         return self
 
-    def _set_up(self, X: Matrix, y: Array, sample_weight: Any) -> tuple[Kernel, float, Labelled]:
+    def _set_up(self, X: Matrix, y: Array, sample_weight: Weights) -> tuple[Kernel, float, Labelled]:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
@@ -396,7 +397,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         return probabilities(decision, self._slope, self._codes(scores, k))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Matrix) -> Array:
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -439,7 +440,7 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"

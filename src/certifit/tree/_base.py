@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -22,7 +22,7 @@ from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import respelled
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, Matrix, Record, VectorLike, Weights
 from certifit.certificates import Data
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.tree import _columns
@@ -81,7 +81,7 @@ class DecisionTree(Certified, BaseEstimator):
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
     }
 
-    def _read_X(self, X: Any, reset: bool) -> tuple[Array, _columns.Columns]:
+    def _read_X(self, X: Matrix, reset: bool) -> tuple[Array, _columns.Columns]:
         """X as floats (codes for categories, NaN for missing), checked like any scikit-learn estimator's."""
         special = _columns.is_frame(X) or not (
             self.categorical_features is None or isinstance(self.categorical_features, str)
@@ -104,12 +104,12 @@ class DecisionTree(Certified, BaseEstimator):
         )
         return checked, columns
 
-    def _check_numbers(self, X: Any, reset: bool) -> Array:
+    def _check_numbers(self, X: Matrix, reset: bool) -> Array:
         options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", **options)
         return checked.toarray() if issparse(checked) else checked
 
-    def _read_weights(self, X: Array, sample_weight: Any) -> Array | None:
+    def _read_weights(self, X: Array, sample_weight: Weights) -> Array | None:
         if sample_weight is None:
             return None
         w = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -230,7 +230,7 @@ class DecisionTree(Certified, BaseEstimator):
         require(set(response) <= known, "the score asks for other answers")
         return tree_answers(self, table, grid, response)
 
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+    def cost_complexity_pruning_path(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Bunch:
         """The α at which the pruned tree changes, and the total leaf impurity from there on.
 
         Parameters
@@ -254,7 +254,7 @@ class DecisionTree(Certified, BaseEstimator):
         sequence = sequence_of(grow(columns, target, self._settings(target, table.X.shape[1], seed)).tree)
         return Bunch(ccp_alphas=sequence.alphas, impurities=sequence.impurities, n_leaves=sequence.n_leaves)
 
-    def apply(self, X: Any, check_input: bool = True) -> Array:
+    def apply(self, X: Matrix, check_input: bool = True) -> Array:
         """The number of the leaf in which each row ends.
 
         Parameters
@@ -270,7 +270,7 @@ class DecisionTree(Certified, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.apply(self._read_X(X, reset=False)[0])
 
-    def decision_path(self, X: Any, check_input: bool = True) -> Any:
+    def decision_path(self, X: Matrix, check_input: bool = True) -> Any:
         """The nodes that each row passes, as a sparse matrix of ones (rows × nodes).
 
         Parameters
@@ -327,7 +327,7 @@ class DecisionTree(Certified, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.compute_feature_importances()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
@@ -338,7 +338,7 @@ def _evidence(table: _Table, grown: Grown, asks: Array, alpha: float, held: Arra
     """All that a re-check needs besides the data (made when the certificate is first read)."""
     t, s = grown.tree, grown.settings
 
-    def make() -> dict[str, Any]:
+    def make() -> Record:
         grouped = np.flatnonzero(t.group >= 0)
         sets = np.zeros((max(1, len(grouped)), max(1, int(table.columns.sizes.max(initial=0)))), dtype=bool)
         for node in grouped:

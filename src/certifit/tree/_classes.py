@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array
+from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._target import Target
 
@@ -116,7 +117,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         class_weight: Any = None,
@@ -143,7 +144,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
 
-    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             check_array(y, ensure_2d=False, input_name="y")
@@ -160,7 +161,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.classes_ = table.classes
         self.n_classes_ = len(table.classes)  # type: ignore[arg-type]
 
-    def predict_proba(self, X: Any, check_input: bool = True) -> Array:
+    def predict_proba(self, X: Matrix, check_input: bool = True) -> Array:
         """Class shares of each row's leaf.
 
         Parameters
@@ -176,7 +177,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         check_is_fitted(self, "tree_")
         return self.tree_.predict(self._read_X(X, reset=False)[0])
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Matrix) -> Array:
         """Logarithm of `predict_proba`.
 
         Parameters
@@ -192,7 +193,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any, check_input: bool = True) -> Array:
+    def predict(self, X: Matrix, check_input: bool = True) -> Array:
         """The most frequent class of each row's leaf (the first of them on a tie).
 
         Parameters
@@ -208,7 +209,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         proba = self.predict_proba(X)
         return np.asarray(self.classes_)[np.argmax(proba, axis=1)]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
@@ -274,7 +275,7 @@ pruning_choice_, columns_ :
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
@@ -299,12 +300,12 @@ pruning_choice_, columns_ :
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
 
-    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
         y = column_or_1d(y, warn=True)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return Target(None, 0, y, weight), None, None
 
-    def predict(self, X: Any, check_input: bool = True) -> Array:
+    def predict(self, X: Matrix, check_input: bool = True) -> Array:
         """The mean (or median) of the training values in each row's leaf.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Columns:
     def name(self, j: int) -> str:
         return f"x[{j}]" if self.names is None else self.names[j]
 
-    def encode(self, X: Any) -> Array:
+    def encode(self, X: Matrix) -> Array:
         """X as floats: codes for categories, NaN for what is missing or was never seen in training."""
         parts = columns_of(X)
         out = np.empty((len(parts[0]), len(parts)))
@@ -44,16 +44,16 @@ def plain(names: tuple[str, ...] | None, d: int, booleans: bool = False) -> Colu
     return Columns(names, ("boolean" if booleans else "numeric",) * d, (None,) * d)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Matrix) -> bool:
     """Whether X is a table with named, typed columns (pandas, polars, pyarrow)."""
     return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "dtypes"))
 
 
-def frame_names(X: Any) -> list[Any]:
+def frame_names(X: Matrix) -> list[Any]:
     return list(X.column_names) if hasattr(X, "column_names") else list(X.columns)
 
 
-def columns_of(X: Any) -> list[Array]:
+def columns_of(X: Matrix) -> list[Array]:
     """The columns of a table or array, each as a NumPy array."""
     if is_frame(X):
         return [np.asarray(X[name]) for name in frame_names(X)]
@@ -63,7 +63,7 @@ def columns_of(X: Any) -> list[Array]:
     return [X[:, j] for j in range(X.shape[1])]
 
 
-def learn(X: Any, categorical_features: Any, names: tuple[str, ...] | None) -> Columns:
+def learn(X: Matrix, categorical_features: Any, names: tuple[str, ...] | None) -> Columns:
     """Find out what the columns are; ``categorical_features`` adds to what the types say."""
     parts = columns_of(X)
     chosen = _chosen(categorical_features, parts, names)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, Grid, Matrix, Record
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, require
 from certifit.tree._pruning import sequence_of
 
@@ -24,7 +24,7 @@ def tree_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, 
     groups = group_grid(grid, lambda point: {name: v for name, v in point.items() if name != "ccp_alpha"})
     require(len(groups) < len(grid), "no two grid points grow the same tree")
 
-    def scores(rest: dict[str, Any], where: Sequence[int]) -> Iterator[Answers]:
+    def scores(rest: Record, where: Sequence[int]) -> Iterator[Answers]:
         for train, test in table.folds:
             weights = None if table.weights is None else np.asarray(table.weights)[train]
             grown = clone(model).set_params(**{**rest, "ccp_alpha": 0.0})
@@ -61,7 +61,7 @@ def _up(nodes: Array, parent: Array, last: int) -> Array:
     return nodes
 
 
-def _read(grown: Any, X: Any, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
+def _read(grown: Any, X: Matrix, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
     # α = 0 leaves the tree as grown, questions without gain included; −1/2 lies below every link, above the leaves.
     asked = np.array([a if a > 0 else -0.5 for a in alphas])
     numbers = np.ascontiguousarray(grown._read_X(X, reset=False)[0])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.loops import tree_growing as loops
 from certifit.loops import tree_sample
 from certifit.parallel import ranges, side_by_side, threads
@@ -43,7 +43,7 @@ class Settings:
     seed: int = 0
 
 
-def resolve(params: dict[str, Any], n: int, d: int, weight: float, seed: int) -> Settings:
+def resolve(params: Record, n: int, d: int, weight: float, seed: int) -> Settings:
     """Scikit-learn's parameters (counts or shares) as counts for n rows, d columns and a total weight."""
 
     def count(value: Any, least: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, VectorLike, Weights
 
 
 def information_content(p: Any) -> Any:
@@ -85,7 +85,7 @@ def gini(counts_or_labels: Any) -> float:
     return float(1.0 - (p * p).sum())
 
 
-def information_gain(y: Any, groups: Any, sample_weight: Any = None, criterion: str = "entropy") -> float:
+def information_gain(y: VectorLike, groups: Any, sample_weight: Weights = None, criterion: str = "entropy") -> float:
     """What a division into groups tells about y: H(y) − Σ_g (n_g / n) H(y in g).
 
     Parameters

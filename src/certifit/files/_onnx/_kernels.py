@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import by_sign, largest, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
@@ -48,7 +48,7 @@ def ridge(g: Graph, model: Any, x: str) -> Answer:
     return values(g, g("MatMul", K, dual.reshape(len(dual), -1)), dual.ndim == 1)
 
 
-def _dense(V: Any) -> Array:
+def _dense(V: Matrix) -> Array:
     return np.asarray(V.toarray() if scipy.sparse.issparse(V) else V, dtype=float)
 
 

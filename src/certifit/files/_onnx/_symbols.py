@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import sigmoid
 from certifit.files._onnx._graph import Graph
@@ -79,13 +79,13 @@ class Symbol(NDArrayOperatorsMixin):
 class Symbols(Arithmetic):
     """Inner products and squared norms of rows of which some are symbols."""
 
-    def products(self, X: Any, Z: Any) -> Any:
+    def products(self, X: Matrix, Z: Matrix) -> Any:
         """Inner products of symbolic rows with given ones."""
         if not isinstance(X, Symbol):
             return super().products(X, Z)
         return Symbol(X.g, X.g("MatMul", X.name, np.ascontiguousarray(np.asarray(Z, dtype=float).T)))
 
-    def squares(self, X: Any) -> Any:
+    def squares(self, X: Matrix) -> Any:
         """Squared norms of the rows."""
         if not isinstance(X, Symbol):
             return super().squares(X)
