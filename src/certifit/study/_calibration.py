@@ -19,9 +19,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from certifit import metrics
+from certifit._limits import corrected_limits
 from certifit._types import Array
 from certifit.certificates import Data, issue
-from certifit.certificates.evaluation import corrected_limits
 from certifit.certificates.isotonic import pooled
 from certifit.study._drivers import as_chosen
 from certifit.study._plan import Work

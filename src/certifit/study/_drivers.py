@@ -18,8 +18,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
+from certifit._limits import corrected_limits
 from certifit._types import Array
-from certifit.certificates.evaluation import corrected_limits
 from certifit.files import Column
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work

@@ -19,8 +19,8 @@ import numpy as np
 import scipy.stats
 
 from certifit import metrics
+from certifit._limits import corrected_limits
 from certifit._types import Array
-from certifit.certificates.evaluation import corrected_limits
 from certifit.exceptions import TableError
 
 _RULE = re.compile(r"\s*(recall|specificity|precision)\s*(?:>=|≥)\s*(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d*)?\s*%)\s*")
