@@ -249,7 +249,7 @@ class Lasso(_L1Regressor):
         Why the solver stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all targets).
     solver_ : str
     certificate_ : Certificate
-        The gap to the best possible fit, by weak duality.
+        The gap to the smallest possible training objective, by weak duality.
 
     Notes
     -----

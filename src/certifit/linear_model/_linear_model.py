@@ -88,7 +88,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
     status_ : str
         Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     certificate_ : Certificate
-        The gap to the best possible fit; where no bound is known (absolute loss without a penalty) it says so.
+        The gap to the smallest possible training objective; where no bound is known (absolute loss without a
+        penalty) it says so.
 
     Notes
     -----

@@ -61,7 +61,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     condition_ : float
         Condition number of the centred, column-scaled X (an estimate).
     certificate_ : Certificate
-        The gap to the best possible fit, and the digits of the coefficients that are proved.
+        The gap to the smallest possible training objective, and the digits of the coefficients that are proved.
 
     See Also
     --------

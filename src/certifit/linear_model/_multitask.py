@@ -73,7 +73,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
     sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
     solver_ : str
     certificate_ : Certificate
-        The gap to the best possible fit, by weak duality.
+        The gap to the smallest possible training objective, by weak duality.
 
     See Also
     --------

@@ -76,7 +76,8 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     method_ : str
         What was used: "cholesky", "dual cholesky", "qr", "svd", "lsmr", ...
     certificate_ : Certificate
-        The gap to the best possible fit by weak duality (or, where that is sharper, by the exact formula).
+        The gap to the smallest possible training objective by weak duality (or, where that is sharper, by the exact
+        formula).
 
     Examples
     --------

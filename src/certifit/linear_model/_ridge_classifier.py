@@ -137,7 +137,8 @@ class RidgeClassifier(SignVotes):
     n_iter_ : array
     solver_ : str
     certificate_ : Certificate
-        The gap to the best possible fit, by weak duality. With several labels a row it speaks of the labels as −1/+1.
+        The gap to the smallest possible training objective, by weak duality. With several labels a row it speaks of
+        the labels as −1/+1.
 
     Examples
     --------
