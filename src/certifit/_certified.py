@@ -14,6 +14,7 @@ from functools import wraps
 from typing import Any
 
 from certifit._errors import ChangedDataError
+from certifit._types import Matrix
 from certifit.certificates import Certificate
 from certifit.design import fingerprint
 
@@ -34,7 +35,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def note_fingerprint(model: Any, X: Any, found: int) -> None:
+def note_fingerprint(model: Any, X: Matrix, found: int) -> None:
     """Called where validation has read all of X anyway: its fingerprint is not taken a second time."""
     model._looked = {id(X): found}
 

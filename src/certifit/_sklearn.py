@@ -107,7 +107,7 @@ def safe_indexing(X: Matrix, rows: object, **options: Any) -> Any:
     return _safe_indexing(X, rows, **options)
 
 
-def safe_split(estimator: object, X: Any, y: Any, rows: object, train_rows: object = None) -> tuple[Any, Any]:
+def safe_split(estimator: object, X: Matrix, y: Any, rows: object, train_rows: object = None) -> tuple[Any, Any]:
     """X and y of one side of a fold; columns too, where the estimator takes a kernel matrix."""
     X, y = _safe_split(estimator, X, y, rows, train_rows)
     return X, y

@@ -29,7 +29,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from certifit._types import Array, Numeric
+from certifit._types import Array, Named, Numeric, Record
 from certifit.losses import Loss, best_offset, get_loss, loss_spec
 from certifit.regularizers import NonNegative, Regularizer, get_regularizer, regularizer_spec
 
@@ -281,7 +281,7 @@ class Objective:
         return np.array([best_offset(self.loss, at, column, target.weights) for column in columns.T])
 
     # -- to evidence and back ---------------------------------------------------------------------------------------
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """The record that evidence and files hold, in JSON's words."""
         return {
             "loss": loss_spec(self.loss),
@@ -297,7 +297,7 @@ class Objective:
         }
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Objective:
+    def from_dict(cls, record: Named) -> Objective:
         """The objective of a record; whatever is not as `to_dict` writes it is refused with ValueError.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Powers:
     degree: int
     constant: bool = False
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         X = np.asarray(X, dtype=float)
         ones = [np.ones((len(X), 1))] if self.constant else []
         return np.hstack(ones + [X**k for k in range(1, self.degree + 1)])
@@ -56,7 +56,7 @@ class Bumps:
     centres: tuple[Any, ...]
     width: float = 1.0
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         X = np.asarray(X, dtype=float)
         C = np.asarray(self.centres, dtype=float).reshape(len(self.centres), -1)
         squares = ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
+from certifit._types import Matrix
 from certifit.bayes._linear import BayesianLinearRegression
 
 _POSITIVE, _NOT_NEGATIVE = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
@@ -108,7 +109,7 @@ class BayesianRidge(BayesianLinearRegression):
     def _level(self) -> float:
         return min(self.tol, _LEVEL)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianRidge:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> BayesianRidge:
         """Find the posterior of the weights, rows counted ``sample_weight`` times.
 
         Parameters

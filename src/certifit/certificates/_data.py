@@ -46,7 +46,7 @@ class Data:
     offset: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Data:
+    def of(cls, X: Matrix, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Data:
         """Canonical form of whatever the user has: arrays, sparse matrices, lists, data frames.
 
         Parameters

@@ -22,7 +22,7 @@ import scipy.sparse
 
 from certifit._atomic import write_atomic
 from certifit._errors import CertifitError
-from certifit._types import Record
+from certifit._types import Matrix, Named, Record
 from certifit.certificates._data import Data, Evidence
 from certifit.certificates._record import Certificate
 
@@ -135,7 +135,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         raise CertifitError(f"{path} is not a certifit proof of version {VERSION} ({error}).") from None
 
 
-def _certificate(record: Mapping[str, Any]) -> Certificate:
+def _certificate(record: Named) -> Certificate:
     data, library = dict(record["data"]), record["library"]
     evidence = {k: decoded(v) for k, v in record["evidence"].items()}
     for name, (dtype, shape) in library["arrays"].items():
@@ -159,7 +159,7 @@ def _certificate(record: Mapping[str, Any]) -> Certificate:
 
 
 def write_table(
-    path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None
+    path: str | os.PathLike[str], X: Matrix, y: Any = None, sample_weight: Any = None, offset: Any = None
 ) -> None:
     """Write data as the CSV file that the checker reads.
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
-from certifit._types import Record
+from certifit._types import Matrix, Named, Record
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
 from certifit.certificates._figures import about as about
@@ -98,7 +98,7 @@ class Kind(ABC):
         """What is assumed beyond arithmetic: by the kind itself, and about formulas that a user has registered."""
         return self.assumes + assumed(evidence)
 
-    def recognise(self, data: Data, digests: Mapping[str, Any]) -> Data | None:
+    def recognise(self, data: Data, digests: Named) -> Data | None:
         """The data in the form that was certified; None for other data."""
         return data.as_in(digests.get("data"))
 
@@ -263,7 +263,7 @@ class Certificate:
 
     def diagnose(
         self,
-        X: Any,
+        X: Matrix,
         y: Any = None,
         sample_weight: Any = None,
         *,
@@ -306,7 +306,7 @@ class Certificate:
 
     def verify(
         self,
-        X: Any,
+        X: Matrix,
         y: Any = None,
         sample_weight: Any = None,
         offset: Any = None,
@@ -416,7 +416,7 @@ class Certificate:
         }
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
+    def from_dict(cls, record: Named) -> Certificate:
         """The certificate of a record made by `to_dict`; ValueError for anything else."""
         try:
             return cls(
@@ -523,8 +523,8 @@ def written(
     kind: Kind,
     evidence: Evidence,
     prove: Callable[[], Proof],
-    digests: Mapping[str, Any],
-    about: Mapping[str, Any],
+    digests: Named,
+    about: Named,
     rigor: Rigor = "float",
 ) -> Certificate:
     """The certificate of a proof, or of its failure; ``digests`` and ``about`` say of which data."""

@@ -15,13 +15,12 @@ expected sufficient statistics equal the observed means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Named
 from certifit.certificates._ball import Ball, dot, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import rounded
@@ -223,7 +222,7 @@ def digamma(k: float) -> Ball:
     return np.log(x) - 0.5 / x - tail - below + Ball(0.0, left_out)
 
 
-def _sane(family: str, X: Array, p: Mapping[str, Any]) -> bool:
+def _sane(family: str, X: Array, p: Named) -> bool:
     """Whether the parameters are those of the family, and the rows possible under it."""
     one = {k: v for k, v in p.items() if k not in ("cov", "probabilities") and family != "multivariate_normal"}
     if set(p) != set(_PARAMETERS[family]) or not all(NUMBER.fits(v) for v in one.values()):
@@ -251,7 +250,7 @@ def _categories(x: Array, shares: Any) -> bool:
     return FINITE.fits(shares) and _stochastic(np.asarray(shares)) and bool(np.all((x >= 0) & (x < len(shares))))
 
 
-def _statistics(family: str, X: Array, p: Mapping[str, Any]) -> list[tuple[str, Ball, Any, float]]:
+def _statistics(family: str, X: Array, p: Named) -> list[tuple[str, Ball, Any, float]]:
     """(name, sufficient statistic per row, its expectation under the fit, its standard deviation) of a family."""
     x = X[:, 0]
     if family == "categorical":

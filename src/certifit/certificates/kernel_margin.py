@@ -7,12 +7,11 @@ margin above γ_hi = ½‖Σ₊(β/A)φ − Σ₋(|β|/A)φ‖ = ‖w‖/2A, hal
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Named
 from certifit.certificates._ball import Ball, ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, lower, register, upper
@@ -29,7 +28,7 @@ _EXPANSION = {"kernel": RECORD, "classes": LABELS, "support": WHOLE, "dual_coef"
 class _Hulls:
     """Scores, norm and masses of an expansion over support vectors."""
 
-    def __init__(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> None:
+    def __init__(self, data: Data, evidence: Named, rigor: Rigor) -> None:
         self.source = GramSource(data, evidence, rigor)
         codes = codes_of(data.y, evidence["classes"])
         self.support = np.asarray(evidence["support"], dtype=int)
@@ -59,7 +58,7 @@ class HardMargin(Kind):
     needs: ClassVar = {**_EXPANSION, "intercept": FINITE}
     may: ClassVar = {"gram": FINITE}
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Named, rigor: Rigor) -> Proof:
         h = _Hulls(data, evidence, rigor)
         (intercept,) = evidence["intercept"]
         margin = (h.scores + ball(float(intercept), like=h.scores)) * h.y
@@ -138,7 +137,7 @@ class NoMargin(Kind):
     def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Named, rigor: Rigor) -> Proof:
         check_form(evidence, {"twins": WHOLE} if "twins" in evidence else _EXPANSION, {"gram": FINITE})
         if "twins" in evidence:
             i, j = (int(k) for k in evidence["twins"])
@@ -192,7 +191,7 @@ class KernelMistakes(Kind):
     def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
 
-    def prove(self, data: Data, evidence: Mapping[str, Any], rigor: Rigor) -> Proof:
+    def prove(self, data: Data, evidence: Named, rigor: Rigor) -> Proof:
         source = GramSource(data, evidence, rigor)
         classes, codes = list(evidence["classes"]), codes_of(data.y, evidence["classes"])
         if len(np.unique(codes)) != len(classes) or np.any(codes < 0) or len(classes) < 2:

@@ -16,14 +16,13 @@ H⁻¹ enters only through a matrix T with ‖TᵀHT − I‖ ≤ ε, as in `lea
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array, Bools, Matrix
+from certifit._types import Array, Bools, Matrix, Named
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import Frame, factor_of
@@ -118,7 +117,7 @@ class _Fit:
     target: Target
 
     @classmethod
-    def of(cls, data: Data, evidence: Mapping[str, Any]) -> _Fit:
+    def of(cls, data: Data, evidence: Named) -> _Fit:
         objectives, targets = read_objectives(data, evidence)
         objective = objectives[0]
         if len(targets) != 1 or targets[0].outputs != 1:

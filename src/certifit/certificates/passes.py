@@ -20,14 +20,13 @@ families without classes ``level``, the score of the null model.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
 
-from certifit._types import Array
+from certifit._types import Array, Named
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Evidence
 from certifit.certificates._record import Check, Proof, register
@@ -454,8 +453,8 @@ class PassBound(SumKind):
         figures, check = gap_figures(value, gap, null, found.rows, coef.shape[1])
         return Proof(figures, (*checks, check))
 
-    def claim(self, figures: Mapping[str, Any], evidence: Evidence) -> str:
+    def claim(self, figures: Named, evidence: Evidence) -> str:
         return words(figures, "self-concordance, from exact sums over all rows", evidence.get("model"))
 
-    def details(self, figures: Mapping[str, Any]) -> str:
+    def details(self, figures: Named) -> str:
         return line(figures)

@@ -20,7 +20,7 @@ A *statistic* is a sum of such a kind: `Statistic.of` a partition, `Statistic.me
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -28,7 +28,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Named
 from certifit.certificates._ball import ETA, UNIT, Ball, quotient, to_float
 from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates._record import Kind, Proof
@@ -322,7 +322,7 @@ class SumKind(Kind):
     def conclude(self, found: Any, evidence: Evidence) -> Proof:
         """What follows from the finished statistic."""
 
-    def recognise(self, data: Data, digests: Mapping[str, Any]) -> Data | None:
+    def recognise(self, data: Data, digests: Named) -> Data | None:
         """These rows, if they are the partitions one after another in the order of the certificate."""
         tree = Tree.from_list(digests.get("partitions"))
         if not data.shapes_agree() or tree is None:

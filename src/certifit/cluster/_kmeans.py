@@ -136,7 +136,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.trace = trace
 
     # -- learning -----------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
+    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find centres for rows X.
 
         Parameters
@@ -221,7 +221,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         assert best is not None
         return best
 
-    def _start(self, X: Any, weights: Array, rng: np.random.RandomState) -> Array:
+    def _start(self, X: Matrix, weights: Array, rng: np.random.RandomState) -> Array:
         """Centres to begin with; the same ones as scikit-learn's from the same random numbers."""
         from sklearn.cluster import kmeans_plusplus
 
@@ -270,15 +270,15 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows, C = self._rows(X)
         return np.sqrt(rows.squared_distances(C)).astype(self.cluster_centers_.dtype)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit to X, and the labels of its rows (y is ignored; sample_weight as in `fit`)."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit to X, and the distances of its rows to all centres (y is ignored; sample_weight as in `fit`)."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of rows X with these centres.
 
         Parameters

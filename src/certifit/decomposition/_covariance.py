@@ -7,12 +7,11 @@ and does half the work), so that columns such as 10⁸ ± 1 keep their digits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 _ENTRIES = 1 << 18  # entries of X per block: small enough to stay in cache between shift and product
 
@@ -40,7 +39,7 @@ class Covariance:
     scatter: Array
 
     @classmethod
-    def of(cls, X: Any) -> Covariance:
+    def of(cls, X: Matrix) -> Covariance:
         """Statistics of rows X."""
         n, d = X.shape
         if scipy.sparse.issparse(X):  # centred afterwards: shifting would fill the zeros

@@ -128,7 +128,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     # -- learning -----------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None) -> PCA:
+    def fit(self, X: Matrix, y: Any = None) -> PCA:
         """Find the components of rows X.
 
         Parameters
@@ -153,7 +153,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._promise_certificates(lambda: (self.certify(given),), given)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> PCA:
+    def partial_fit(self, X: Matrix, y: Any = None) -> PCA:
         """Take in more rows; in any number of pieces the components are those of all rows together.
 
         Parameters
@@ -389,7 +389,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         logdet = logdet if sign > 0 else -np.inf
         return -0.5 * np.sum(T * (T @ precision), axis=1) - 0.5 * (X.shape[1] * np.log(2.0 * np.pi) - logdet)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Matrix, y: Any = None) -> float:
         """Mean log likelihood of the rows under probabilistic PCA.
 
         Parameters

@@ -47,7 +47,7 @@ class Histogram(Certified, BaseEstimator):
     def __init__(self, bins: Any = "auto") -> None:
         self.bins = bins
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Histogram:
+    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Histogram:
         """Count rows X in cells.
 
         Parameters
@@ -116,7 +116,7 @@ class Histogram(Certified, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.where(inside, np.log(self.heights_.ravel()[cell]), -np.inf)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Matrix, y: Any = None) -> float:
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 

@@ -108,7 +108,7 @@ class KernelDensity(BaseEstimator):
         self.metric_params = metric_params
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelDensity:
+    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KernelDensity:
         """Build the tree of rows X.
 
         Parameters
@@ -193,7 +193,7 @@ class KernelDensity(BaseEstimator):
             logs = np.log(0.5 * (out[:, 1] + out[:, 2]))
         return out[:, 0] + logs - np.log(scale) - self._X.shape[1] * np.log(self.bandwidth_)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Matrix, y: Any = None) -> float:
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 
@@ -221,7 +221,7 @@ class KernelDensity(BaseEstimator):
             noise *= (rng.uniform(size=n_samples) ** (1.0 / d) / np.sqrt((noise**2).sum(axis=1)))[:, None]
         return np.asarray(rows + self.bandwidth_ * noise)
 
-    def certificate_for(self, X: Any) -> Certificate:
+    def certificate_for(self, X: Matrix) -> Certificate:
         """Prove the bounds at points X by the direct sum over all rows.
 
         Parameters

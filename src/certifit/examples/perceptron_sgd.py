@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Matrix, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
@@ -21,7 +21,7 @@ POINTS = np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 3.0], [-1.0, 0.5], [0.0, -1.0],
 SIDES = np.array([1, 1, 1, -1, -1, -1])
 
 
-def descend(X: Any, y: Any, passes: int) -> tuple[Any, float]:
+def descend(X: Matrix, y: Any, passes: int) -> tuple[Any, float]:
     """SGD with step 1 on the perceptron loss; at the kink its slope is taken as −y."""
     loss, w, b = get_loss("perceptron"), np.zeros(X.shape[1]), 0.0
     for _ in range(passes):

@@ -17,7 +17,7 @@ import numpy as np
 import certifit
 from certifit._atomic import write_atomic
 from certifit._errors import need
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
 from certifit.files._allowed import allowed, refuse_strangers
@@ -221,7 +221,7 @@ def is_ours(path: str | os.PathLike[str]) -> bool:
         return True
 
 
-def verify(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify(path: str | os.PathLike[str], X: Matrix, y: Any = None, sample_weight: Any = None) -> Verification:
     """Check every claim in a model file against the data it was fitted to.
 
     The file must load, its certificates must hold on these data (recomputed from data and evidence alone), and
@@ -258,7 +258,7 @@ def verify(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
     return verify_model(model, X, y, sample_weight)
 
 
-def verify_model(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify_model(model: Any, X: Matrix, y: Any = None, sample_weight: Any = None) -> Verification:
     """`verify` for a model that is already loaded.
 
     Parameters

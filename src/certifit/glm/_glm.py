@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Grid, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Coordinates, as_design
 from certifit.glm._folds import glm_answers, null_level
@@ -170,7 +170,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> GLM:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> GLM:
         """Fit; ``offset`` is added to every score, ``exposure`` adds its logarithm (log link only)."""
         self._validate_params()
         X, y = validate_data(
@@ -241,7 +241,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             )
         return (W, b), max(null, 1e-12)
 
-    def _refuse_runaway(self, X: Any, y: Array, weights: Array, share: bool) -> None:
+    def _refuse_runaway(self, X: Matrix, y: Array, weights: Array, share: bool) -> None:
         dense = X.toarray() if hasattr(X, "toarray") else X
         direction = rising_direction(dense, y, weights, self.fit_intercept, share)
         if direction is None:
@@ -253,7 +253,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             "column."
         )
 
-    def _describe(self, X: Any, y: Array, weights: Array, shift: Array | None) -> dict[str, Any]:
+    def _describe(self, X: Matrix, y: Array, weights: Array, shift: Array | None) -> Record:
         """The few numbers that `summary` needs."""
         z = np.asarray(X @ np.asarray(self.coef_, dtype=float)) + float(self.intercept_)
         z = z if shift is None else z + shift
@@ -273,7 +273,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             "weights": weights[used],
         }
 
-    def _spread(self, X: Any, h: Array) -> Array | None:
+    def _spread(self, X: Matrix, h: Array) -> Array | None:
         """Roots of the diagonal of the inverse information matrix, the offset last; None when it is singular."""
         columns = Coordinates.of(
             as_design(X), np.maximum(h, 0.0) if h.sum() > 0 else np.ones(len(h)), self.fit_intercept
@@ -302,7 +302,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         with np.errstate(all="ignore"):
             return 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu)))
 
-    def scores(self, X: Any, offset: Any = None) -> Array:
+    def scores(self, X: Matrix, offset: Any = None) -> Array:
         """The linear predictor w·x + b + offset.
 
         Parameters
@@ -316,7 +316,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         z = np.asarray(X @ self.coef_) + self.intercept_
         return z if offset is None else z + np.asarray(offset, dtype=float)
 
-    def predict(self, X: Any, offset: Any = None) -> Array:
+    def predict(self, X: Matrix, offset: Any = None) -> Array:
         """Predicted means.
 
         Parameters
@@ -353,7 +353,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             raise CannotShare("fit refuses the targets") from error
         return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
 
-    def deviance_residuals(self, X: Any, y: Any, offset: Any = None) -> Array:
+    def deviance_residuals(self, X: Matrix, y: Any, offset: Any = None) -> Array:
         """Signed roots of the unit deviances: large ones are rows that the model does not expect.
 
         Parameters
@@ -402,7 +402,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         return Summary(names, params, spread, "t" if free else "z", df, p - self.fit_intercept, title, figures)
 
     @staticmethod
-    def _log_likelihood(family: Any, s: dict[str, Any]) -> float:
+    def _log_likelihood(family: Any, s: Record) -> float:
         if isinstance(family, ExponentialFamily):
             if family.log_b is None:
                 return float("nan")
@@ -441,7 +441,7 @@ def _link_name(family: Any, link: str | None) -> str:
     return BUILT_IN[family].link if isinstance(family, str) else "log"
 
 
-def _family_params(family: Any) -> dict[str, Any]:
+def _family_params(family: Any) -> Record:
     if isinstance(family, NegativeBinomial):
         return {"family": "negative_binomial", "dispersion": family.dispersion}
     if isinstance(family, Tweedie):
@@ -479,7 +479,7 @@ def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | No
 
 
 def _certificates(
-    X: Any, y: Array, sample_weight: Any, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
+    X: Matrix, y: Array, sample_weight: Any, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
 ) -> tuple[Certificate, ...]:
     data, evidence = Data.of(X, y, sample_weight, shift), evidence_of(objective, *fitted)
     if not objective.loss.self_concordant:

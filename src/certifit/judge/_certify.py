@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import UnknownModelError
+from certifit._types import Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 
@@ -19,7 +20,7 @@ from certifit.judge._registry import READERS, TRUE_READERS, Reader
 
 def certify(
     model: Any,
-    X: Any,
+    X: Matrix,
     y: Any = None,
     sample_weight: Any = None,
     rigor: Rigor = "float",
@@ -70,7 +71,7 @@ def certify(
     return reader(model, data, rigor)
 
 
-def _inmost(model: Any, X: Any) -> tuple[Any, Any]:
+def _inmost(model: Any, X: Matrix) -> tuple[Any, Any]:
     """The model inside pipelines and searches, and the rows as it sees them."""
     while True:
         names = {cls.__name__ for cls in type(model).__mro__}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit import _notebook
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.kernels import rebuild
@@ -230,7 +230,7 @@ SLIPS: tuple[Slip, ...] = (
 
 def diagnose(
     certificate: Certificate,
-    X: Any,
+    X: Matrix,
     y: Any = None,
     sample_weight: Any = None,
     *,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
@@ -62,7 +62,7 @@ def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
 
 
-def beside(evidence: dict[str, Any], best: tuple[Array, Array], model: Any) -> dict[str, Any]:
+def beside(evidence: Record, best: tuple[Array, Array], model: Any) -> Record:
     """Evidence about somebody's model, with a better one beside it."""
     return evidence | {"witness_coef": best[0], "witness_intercept": best[1], "model": model_name(model)}
 

@@ -122,7 +122,7 @@ class Kernel(ABC):
         parts = [v.record() if isinstance(v, Kernel) else v for v in fields_of(self).values()]
         return [self.name, *parts] if KERNELS.knows(self) and not any(p is None for p in parts) else None
 
-    def __call__(self, X: Any, Z: Any = None) -> Array:
+    def __call__(self, X: Matrix, Z: Matrix = None) -> Array:
         X = rows(X)
         K: Array = self.gram(X, X if Z is None else rows(Z))
         return K
@@ -186,7 +186,7 @@ def named_in(record: Any) -> list[str]:
     return [*(str(name) for name in record[:1]), *(n for p in inner for n in named_in(p))]
 
 
-def rows(X: Any) -> Matrix:
+def rows(X: Matrix) -> Matrix:
     """Rows as float64, dense or CSR.
 
     Parameters

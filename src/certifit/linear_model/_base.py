@@ -14,13 +14,13 @@ from certifit._types import Array, Matrix, MatrixLike
 from certifit.design import look
 
 
-def read_regression(model: Any, X: Any, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
+def read_regression(model: Any, X: Matrix, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
     """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
     X, y = read_rows(model, X, y, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
 
 
-def read_rows(model: Any, X: Any, y: Any, **options: Any) -> tuple[Matrix, Any]:
+def read_rows(model: Any, X: Matrix, y: Any, **options: Any) -> tuple[Matrix, Any]:
     """X (float, dense or CSR) and y, validated as scikit-learn does, with a quicker look for NaN and infinity."""
     X, y = validate_data(
         model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options

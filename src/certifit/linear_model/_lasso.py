@@ -17,7 +17,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, MatrixLike, RandomState
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -88,14 +88,14 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _ratio(self) -> float:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``.
 
         ``check_input`` is accepted so that scikit-learn's calls work; input is always checked.
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
+    def _fit(self, X: Matrix, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
         """`fit`, given the Gram matrix of the weighted, centred columns if somebody knows it."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, scalar_is_none(sample_weight))
@@ -147,7 +147,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         options = Options(self.tol, self.max_iter or 1_000_000, self.time_budget, self.trace, rng)
         return solve_coordinate(task, options, start=start, gram=True if self.precompute is True else gram)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any, scales: Array) -> tuple[Certificate, ...]:
+    def _prove(self, X: Matrix, y: Any, sample_weight: Any, scales: Array) -> tuple[Certificate, ...]:
         data, total = Data.of(X, y, sample_weight), float(len(y) if sample_weight is None else np.sum(sample_weight))
         objective = Objective(*self._parts(), float(self.alpha) * total, bool(self.fit_intercept))
         evidence = evidence_of(objective, self.coef_, self.intercept_)

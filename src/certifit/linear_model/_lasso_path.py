@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.design import Columns, Design, as_design
 from certifit.losses import Squared
 from certifit.objective import Objective
@@ -22,7 +22,7 @@ _FEW = 120  # coefficients up to which the last digits of a multi-task path cost
 
 
 def enet_path(
-    X: Any,
+    X: Matrix,
     y: Any,
     *,
     l1_ratio: float = 0.5,
@@ -140,7 +140,7 @@ def enet_path(
 
 
 def lasso_path(
-    X: Any,
+    X: Matrix,
     y: Any,
     *,
     eps: float = 1e-3,
@@ -192,7 +192,7 @@ def lasso_path(
     )  # fmt: skip
 
 
-def _read(X: Any, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | None]:
+def _read(X: Matrix, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | None]:
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     y = check_array(y, ensure_2d=False, dtype=float)
     check_consistent_length(X, y)

@@ -19,7 +19,7 @@ from certifit._certified import Certified
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
-from certifit._types import Array, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.geometry import separability
@@ -143,7 +143,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearModel:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LinearModel:
         """Fit to rows X (n, d), dense or sparse, and real targets y (n,), weighted by ``sample_weight``."""
         self._validate_params()
         loss, regularizer = self._parts()
@@ -180,7 +180,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         )
         return self
 
-    def _refuse_runaway(self, X: Any, y: Any, weights: Array | None, scores: Array) -> None:
+    def _refuse_runaway(self, X: Matrix, y: Any, weights: Array | None, scores: Array) -> None:
         """Logistic and exponential loss without a penalty have a least value only where the classes overlap."""
         if np.abs(scores).max(initial=0.0) < 10.0:
             return
@@ -200,7 +200,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
         return loss, regularizer  # type: ignore[return-value]
 
-    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+    def _read_labels(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
         """X, the labels as given, −1/+1 and weights; ``classes_`` is set."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
@@ -238,7 +238,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         )
 
     def _prove(
-        self, X: Any, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
+        self, X: Matrix, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
     ) -> tuple[Certificate, ...]:
         data = Data.of(X, y, sample_weight)
         # A bare constraint has no strength; any positive number states the same problem.

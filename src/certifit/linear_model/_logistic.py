@@ -19,7 +19,7 @@ from certifit._certified import Certified
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
-from certifit._types import Array, ClassWeight, Grid, MatrixLike, RandomState
+from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
@@ -184,7 +184,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     def _cut(self) -> float:
         return self.threshold if self.costs is None else Asymmetric(*self.costs).threshold
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
         speak_of_penalty(self)
@@ -227,7 +227,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             f" (with a weight above zero): {present.tolist()}."
         )
 
-    def _task(self, X: Any, code: Array, classes: Array, weights: Array) -> Task:
+    def _task(self, X: Matrix, code: Array, classes: Array, weights: Array) -> Task:
         """The sum to be minimised: one score for two classes, else one for each."""
         strength, ratio = self._penalty()
         prior = self._read_prior(len(classes), X.shape[1], ratio)
@@ -264,7 +264,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             )
         return solution
 
-    def _refuse_separable(self, X: Any, y: Array) -> None:
+    def _refuse_separable(self, X: Matrix, y: Array) -> None:
         """Maximum likelihood exists exactly when the classes overlap: say so, with the proof, when they do not."""
         from certifit.geometry import separability
 
@@ -398,7 +398,7 @@ def _no_step(task: Task) -> Solution:
     return Solution((W, b), "max_iter", stats)
 
 
-def _looks_finite(solution: Solution, X: Any) -> bool:
+def _looks_finite(solution: Solution, X: Matrix) -> bool:
     """Whether a fit can be trusted to be near an optimum that exists, without asking about separability."""
     if solution.stats["exists"] is not None:
         return bool(solution.stats["exists"])

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._sklearn import Hidden, Interval, StrOptions, check_method_params, routed, routing_enabled
-from certifit._types import CV, Array, ClassWeight, Grid, MatrixLike, RandomState, VectorLike
+from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike
 from certifit.linear_model._base import read_rows, read_weights
 from certifit.linear_model._logistic import LogisticRegression
 from certifit.resampling import FoldAnswers, FoldTable, require
@@ -154,7 +154,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> LogisticRegressionCV:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> LogisticRegressionCV:
         """Fit to rows X (n, d) with labels y (n,), weighted by ``sample_weight`` in fits and scores.
 
         With metadata routing ``params`` go to splitter and scorer.
@@ -268,7 +268,7 @@ class LogisticRegressionCV(LogisticRegression):
     def _scorer(self) -> Any:
         return get_scorer("accuracy" if self.scoring in (None, "warn") else self.scoring)
 
-    def _scores(self, table: FoldTable, paths: Array, y: Array, params: dict[str, Any]) -> Array:
+    def _scores(self, table: FoldTable, paths: Array, y: Array, params: Record) -> Array:
         """(folds, ratios, Cs)."""
         scorer, found = self._scorer(), np.empty(paths.shape[:3])
         for k, (_, test) in enumerate(table.folds):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_scalar, column_or_1d
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed
-from certifit._types import CV, Array, MatrixLike, RandomState
+from certifit._types import CV, Array, Matrix, MatrixLike, RandomState
 from certifit.design import Columns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
@@ -62,7 +62,7 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
 
         return check_cv(self.cv)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y, weighted by ``sample_weight`` in fits and scores.
 
         With metadata routing ``params`` go to the splitter.

@@ -18,7 +18,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.geometry import separability
@@ -117,7 +117,7 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
 
     def _learn(
         self,
-        X: Any,
+        X: Matrix,
         y: Array,
         problems: list[ClassAgainstRest],
         listeners: Sequence[OnPass | None] | None = None,
@@ -139,7 +139,7 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
 
 
 def certificates(
-    X: Any, y: Array, classes: Array, problems: list[ClassAgainstRest], runs: list[Learned]
+    X: Matrix, y: Array, classes: Array, problems: list[ClassAgainstRest], runs: list[Learned]
 ) -> tuple[Certificate, ...]:
     """The mistake bound of a run, or the proof that it never ends; with a penalty, the verdict on the data."""
     plan = problems[0].plan
@@ -164,7 +164,7 @@ def certificates(
     return (issue("perceptron", Data.of(X, y), evidence),)
 
 
-def _witness(X: Array, whole: Array, problem: ClassAgainstRest) -> dict[str, Any]:
+def _witness(X: Array, whole: Array, problem: ClassAgainstRest) -> Record:
     """A separator of large margin in the padded space, or a mixture that vanishes."""
     y = (problem.signs > 0).astype(int)
     offset = problem.plan.fit_intercept
@@ -379,7 +379,7 @@ class Perceptron(PerceptronBase):
         self.t_ = getattr(self, "t_", 1.0)
         return self._name(X, y, self._problems(np.searchsorted(known, y), start, weights, max_iter=1))
 
-    def _name(self, X: Any, y: Array, problems: list[ClassAgainstRest]) -> Perceptron:
+    def _name(self, X: Matrix, y: Array, problems: list[ClassAgainstRest]) -> Perceptron:
         runs = self._learn(X, y, problems)
         self.coef_ = np.array([r.w for r in runs])
         self.intercept_ = np.array([r.b for r in runs])

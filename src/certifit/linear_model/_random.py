@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import Data, issue
 
 _BLOCK = 1 << 22  # scores held at a time
@@ -64,7 +64,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomLinearClassifier:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RandomLinearClassifier:
         """Draw, judge, keep the best.
 
         Parameters
@@ -97,7 +97,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         )
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

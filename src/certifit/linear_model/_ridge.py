@@ -15,7 +15,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, MatrixLike, RandomState
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -129,7 +129,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Ridge:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, sample_weight)
@@ -188,7 +188,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError("prior and positive=True cannot be combined: leave one of them out.")
         return np.broadcast_to(alpha, (targets,)).astype(float), np.broadcast_to(prior, (targets, columns))
 
-    def _descend(self, X: Any, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
+    def _descend(self, X: Matrix, Y: Array, weights: Array | None, alpha: Array, prior: Array | None) -> Solution:
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace)
         parts = []
         for t, strength in enumerate(alpha):
@@ -201,7 +201,9 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             stats["trace"] = joined([s.trace for s in parts], "target")
         return Solution(value, worst(s.status for s in parts), stats)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any, alpha: Array, prior: Array | None) -> tuple[Certificate, ...]:
+    def _prove(
+        self, X: Matrix, y: Any, sample_weight: Any, alpha: Array, prior: Array | None
+    ) -> tuple[Certificate, ...]:
         data = Data.of(X, y, sample_weight)
         objectives = [self._objective(float(alpha[t]), None if prior is None else prior[t]) for t in range(len(alpha))]
         evidence = evidence_of(objectives, self.coef_, self.intercept_)

@@ -34,7 +34,7 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
     class_weight: Any
     _several: bool  # whether a row may have several labels
 
-    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Array, Array, Array | None, Array]:
+    def _read_labels(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Matrix, Array, Array, Array | None, Array]:
         """X, y, −1/+1 (n, machines), weights times class weights, and one factor a class (or a row)."""
         X, y = read_rows(self, X, y, multi_output=True)
         given = read_weights(sample_weight, X)
@@ -69,7 +69,7 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         self._promise_certificates(partial(self._prove, X, y, sample_weight, objective), X, y, sample_weight)
 
-    def _prove(self, X: Any, y: Any, sample_weight: Any, objective: Objective) -> tuple[Certificate, ...]:
+    def _prove(self, X: Matrix, y: Any, sample_weight: Any, objective: Objective) -> tuple[Certificate, ...]:
         data, evidence = Data.of(X, y, sample_weight), evidence_of(objective, self.coef_, self.intercept_)
         dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
         return (issue("duality", data, evidence | {"dual": dual}),)
@@ -180,7 +180,7 @@ class RidgeClassifier(SignVotes):
         self.positive = positive
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeClassifier:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RidgeClassifier:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``."""
         self._validate_params()
         X, y, targets, weights, factors = self._read_labels(X, y, sample_weight)

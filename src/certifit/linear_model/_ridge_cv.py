@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_scalar
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed, routing_enabled
-from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike
+from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike, Record
 from certifit.design import as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._ridge import Ridge
@@ -36,7 +36,7 @@ _CONSTRAINTS: dict[str, Any] = {
 class _Numbers(RegressorMixin, BaseEstimator):
     """Stands in for a fitted regressor in front of a scorer: its predictions are what it is asked about."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         return X
 
 
@@ -50,10 +50,10 @@ class _Scores(ClassifierMixin, BaseEstimator):
     def classes_(self) -> Any:
         return self.classes
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Matrix) -> Any:
         return X
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         return votes(X, self.classes)
 
 
@@ -87,7 +87,7 @@ class _RidgeSearch:
         return check_scoring(self, scoring=self.scoring, allow_none=True)
 
     def _leave_one_out(
-        self, X: Matrix, Y: Array, weights: Array | None, y: Array, stand_in: Any, score_params: dict[str, Any]
+        self, X: Matrix, Y: Array, weights: Array | None, y: Array, stand_in: Any, score_params: Record
     ) -> None:
         """Sets ``alpha_``, ``best_score_`` and ``cv_results_``; y is what a scorer compares with."""
         alphas, each = self._read_alphas(), self.alpha_per_target and Y.shape[1] > 1
@@ -116,7 +116,7 @@ class _RidgeSearch:
             stored = np.stack(kept, axis=-1).astype(X.dtype)
             self.cv_results_ = stored[:, 0] if y.ndim == 1 and isinstance(stand_in, _Numbers) else stored
 
-    def _by_folds(self, X: Matrix, Y: Array, weights: Array | None, y: Array, given: dict[str, Any]) -> None:
+    def _by_folds(self, X: Matrix, Y: Array, weights: Array | None, y: Array, given: Record) -> None:
         """Sets ``alpha_`` and ``best_score_`` by k-fold cross-validation; ``given`` is what the user passed to fit."""
         from sklearn.model_selection import GridSearchCV, check_cv  # loads on first use
 
@@ -230,7 +230,7 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeCV:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> RidgeCV:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``.
 
         With metadata routing ``params`` go to scorer and splitter.
@@ -312,7 +312,7 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
         self.class_weight = class_weight
         self.store_cv_results = store_cv_results
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> RidgeClassifierCV:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> RidgeClassifierCV:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``.
 
         With metadata routing ``params`` go to scorer and splitter.

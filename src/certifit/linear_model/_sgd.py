@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import PairingError
-from certifit._types import Array, MatrixLike
+from certifit._types import Array, Matrix, MatrixLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import dense, surely
@@ -57,7 +57,7 @@ class _Walk(Certified):
         state.pop("_loss_function_", None)  # compiled, and made anew by every walk
         return state
 
-    def _promise_walk(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _promise_walk(self, X: Matrix, y: Any, sample_weight: Any) -> None:
         """Promise a proof, or say why there is none."""
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -165,7 +165,7 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
     """
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self, X: Matrix, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> SGDClassifier:
         """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with labels y (n,),
         weighted by ``sample_weight``."""
@@ -173,7 +173,7 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
         self._promise_walk(X, y, sample_weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier:
+    def partial_fit(self, X: Matrix, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier:
         """One pass over a batch, weighted by ``sample_weight``; ``classes`` are all labels, at the first call."""
         super().partial_fit(X, y, classes, sample_weight)
         self._withhold_certificates(_PARTIAL)
@@ -231,7 +231,7 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     """
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self, X: Matrix, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> SGDRegressor:
         """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with targets y (n,),
         weighted by ``sample_weight``."""
@@ -239,7 +239,7 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
         self._promise_walk(X, y, sample_weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor:
+    def partial_fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> SGDRegressor:
         """One pass over a batch, weighted by ``sample_weight``."""
         super().partial_fit(X, y, sample_weight)
         self._withhold_certificates(_PARTIAL)

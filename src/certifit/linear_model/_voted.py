@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, VectorLike
 from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
 from certifit.solvers.perceptron import OnPass, Pass
 
@@ -106,7 +106,7 @@ class AveragedPerceptron(_Remembering):
         return self
 
 
-def _lag(total: Array, X: Any, problem: ClassAgainstRest) -> OnPass:
+def _lag(total: Array, X: Matrix, problem: ClassAgainstRest) -> OnPass:
     """Sum of the steps, each times the visits before it."""
 
     def on_pass(at: Pass) -> None:
@@ -208,7 +208,7 @@ class VotedPerceptron(_Remembering):
         return votes[:, 0] if votes.shape[1] == 1 else votes
 
 
-def _ballot(X: Any, problem: ClassAgainstRest, log: list[tuple[Array, Array]]) -> Ballot:
+def _ballot(X: Matrix, problem: ClassAgainstRest, log: list[tuple[Array, Array]]) -> Ballot:
     rows = np.concatenate([r for r, _ in log])
     when = np.concatenate([t for _, t in log])
     kept, which = np.unique(rows, return_inverse=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
@@ -134,7 +134,7 @@ def _settle(
 
 @_inner
 def _thin(
-    Q: Any, at: int, X: Array, w: Any, rows: Array, lows: Array, i: int, count: int, limit: Array, heap: Array, shift:
+    Q: Array, at: int, X: Array, w: Any, rows: Array, lows: Array, i: int, count: int, limit: Array, heap: Array, shift:
     float, scale: float, slack: float, spent: Array, values: Array, found: Array,
 ) -> int:  # fmt: skip
     """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are
@@ -168,7 +168,7 @@ def _thin(
 @_inner
 def _admit(
     G: Array, i: int, start: int, end: int, at: int, first_x: int, norms: Array, e_x: Array, error: float, shift:
-    float, scale: float, slack: float, Q: Any, X: Any, w: Any, group: int, group_x: Array, heap: Array, limit:
+    float, scale: float, slack: float, Q: Matrix, X: Matrix, w: Any, group: int, group_x: Array, heap: Array, limit:
     Array, rows: Array, lows: Array, counts: Array, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in the candidates among columns start..end of row i."""
@@ -206,7 +206,7 @@ def _admit(
 @_inner
 def sift(
     G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Array, shift: Array, scale:
-    float, slack: float, most: float, lanes: Array, Q: Any, X: Any, w: Any, group_q: Array, group_x: Any, heap:
+    float, slack: float, most: float, lanes: Array, Q: Matrix, X: Matrix, w: Any, group_q: Array, group_x: Any, heap:
     Array, limit: Array, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
 ) -> None:  # fmt: skip
     """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their
@@ -248,7 +248,7 @@ def keep(n_q: int, limit: Array, rows: Array, lows: Array, counts: Array) -> int
 
 
 @_inner
-def settle(Q: Any, first_q: int, X: Any, w: Any, rows: Any, counts: Array, values: Any, found: Any) -> None:
+def settle(Q: Matrix, first_q: int, X: Matrix, w: Any, rows: Any, counts: Array, values: Any, found: Any) -> None:
     """The nearest of every query's candidates into rows first_q.. of ``values`` and ``found``."""
     for i in range(len(counts)):
         _settle(Q, first_q + i, X, w, rows, i, counts[i], values, found)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
@@ -119,7 +119,7 @@ def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, pa
 
 
 @_inner
-def settle(Q: Any, X: Array, w: Any, code: int, band: float, values: Array, found: Array, parts: Any) -> int:
+def settle(Q: Matrix, X: Array, w: Any, code: int, band: float, values: Array, found: Array, parts: Any) -> int:
     """Sort each row's runs of values closer than the relative ``band`` exactly, ties by lower row number.
 
     Returns how many comparisons were made. Entries beyond the last row (found = n) stay at the end.

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
@@ -443,7 +443,7 @@ def scan(
 
 
 @_jit
-def distances(Q: Array, X: Any, w: Any, code: int, p: float, out: Array) -> None:
+def distances(Q: Array, X: Matrix, w: Any, code: int, p: float, out: Array) -> None:
     """All reduced distances of queries Q to X, laid out as (1, features, rows)."""
     for i in range(len(Q)):
         _leaf_distances(X, 0, Q[i], w, code, p, 0.0, out[i])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.special
 
 from certifit._registry import fields_of
-from certifit._types import Array, Numeric
+from certifit._types import Array, Numeric, Record
 
 Targets: TypeAlias = Literal["real", "sign", "class", "mean"]
 
@@ -148,6 +148,6 @@ class Loss(EvaluationLoss):
         low, high = self.labels
         return (low <= y) & (y <= high) & np.isfinite(y)
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Record:
         """Parameters that, with the name, rebuild the loss."""
         return fields_of(self)

@@ -14,7 +14,7 @@ from sklearn.utils import indexable
 
 from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight, safe_indexing
-from certifit._types import CV, Array, Estimator, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import CV, Array, Estimator, Matrix, MatrixLike, Named, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.evaluation import SCORES, score_bounds, within
 from certifit.metrics import Figure, Interval, errors, share
@@ -67,7 +67,7 @@ class CrossValidation(dict[str, Any]):
     (5, (40,), True)
     """
 
-    def __init__(self, values: Mapping[str, Any], trial: Trial, folds: list[Fold], found: Run) -> None:
+    def __init__(self, values: Named, trial: Trial, folds: list[Fold], found: Run) -> None:
         super().__init__(values)
         self.folds, self.sharing, self.shared = folds, found.sharing, found.sharing.shared
         self.fold_answers: list[Mapping[str, Array]] = [o.answers for o in found.outcomes]
@@ -293,7 +293,7 @@ def _methods(estimator: Estimator, method: str | Sequence[str]) -> tuple[str, ..
     return tuple(m for m in dict.fromkeys(("predict", *wanted)) if m != "predict" or hasattr(estimator, "predict"))
 
 
-def _fitted_there(values: Mapping[str, Any], trial: Trial, reason: str) -> Run:
+def _fitted_there(values: Named, trial: Trial, reason: str) -> Run:
     """What scikit-learn fitted, as a run of ours: answers are asked for when they are looked at."""
     rows = indexable(trial.X)[0]
     tests = values["indices"]["test"]
@@ -304,7 +304,7 @@ def _fitted_there(values: Mapping[str, Any], trial: Trial, reason: str) -> Run:
 class Later(Mapping[str, Array]):
     """A fitted model's answers for some rows, each computed when it is first looked at."""
 
-    def __init__(self, model: Any, X: Any, rows: Array) -> None:
+    def __init__(self, model: Any, X: Matrix, rows: Array) -> None:
         self.model, self.X, self.rows = model, X, rows
         self.known: dict[str, Array] = {}
 
@@ -320,7 +320,7 @@ class Later(Mapping[str, Array]):
         return len(self.known)
 
 
-def _table(outcomes: Sequence[Outcome], trial: Trial) -> dict[str, Any]:
+def _table(outcomes: Sequence[Outcome], trial: Trial) -> Record:
     """scikit-learn's mapping."""
     found: dict[str, Any] = {
         "fit_time": np.array([o.fit_time for o in outcomes]),

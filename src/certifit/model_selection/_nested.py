@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from certifit._types import CV, Estimator, MatrixLike, VectorLike
+from certifit._types import CV, Estimator, MatrixLike, Record, VectorLike
 from certifit.model_selection._cross_validate import CrossValidation, cross_validate
 
 
@@ -36,7 +36,7 @@ class NestedCrossValidation(CrossValidation):
         return list(self["estimator"])
 
     @property
-    def best_params(self) -> list[dict[str, Any]]:
+    def best_params(self) -> list[Record]:
         """What each outer fold chose."""
         return [s.best_params_ for s in self.searches]
 

@@ -21,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from certifit._sklearn import check_method_params, safe_indexing, safe_split
-from certifit._types import Array, Estimator, Folds, Grid, MatrixLike, VectorLike
+from certifit._types import Array, Estimator, Folds, Grid, MatrixLike, Named, VectorLike
 from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._scoring import NO_SCORES, Scoring
 from certifit.model_selection._shared import Sharing, checked, fold_answers
@@ -182,7 +182,7 @@ def weight_name(model: Estimator) -> str:
     return f"{last[0]}__sample_weight" if last else "sample_weight"
 
 
-def judge(trial: Trial, fold: Fold, params: Mapping[str, Any]) -> Outcome:
+def judge(trial: Trial, fold: Fold, params: Named) -> Outcome:
     """Fit a copy on the training rows and judge it on the test rows."""
     (train, test), keep, scoring = fold, trial.keep, trial.scoring
     model = clone(trial.estimator).set_params(**{k: clone(v, safe=False) for k, v in params.items()})

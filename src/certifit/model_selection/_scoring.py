@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
-from certifit._types import Answers, Array, Estimator, MatrixLike, VectorLike
+from certifit._types import Answers, Array, Estimator, Matrix, MatrixLike, VectorLike
 from certifit.model_selection._scores import QUICK
 
 ScoringLike = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
@@ -178,7 +178,7 @@ def depth(kind: type, name: str) -> int:
     return next((i for i, c in enumerate(kind.__mro__) if name in vars(c)), len(kind.__mro__))
 
 
-def _own_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def _own_score(model: Any, X: Matrix, y: Any, sample_weight: Any = None) -> float:
     if y is None:
         return model.score(X)
     return model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
@@ -216,7 +216,7 @@ class StoredAnswers:
         if is_classifier(estimator):
             self.classes_ = classes
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return get_tags(self._estimator)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -227,7 +227,7 @@ class StoredAnswers:
         if name not in answers:
             raise AttributeError(f"the shared path keeps no {name}")
 
-        def answer(X: Any) -> Array:
+        def answer(X: Matrix) -> Array:
             return answers[name]
 
         answer.__name__ = name

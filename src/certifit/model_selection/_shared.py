@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from certifit._sklearn import safe_indexing
-from certifit._types import Answers, Estimator, Grid
+from certifit._types import Answers, Estimator, Grid, Named
 from certifit.model_selection._scoring import depth
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable, assemble, group_grid, require
 
@@ -121,7 +121,7 @@ def _pipeline(pipeline: Pipeline, table: FoldTable, grid: Grid, response: Respon
     return assemble(grid, parts, passes=len(bundles) * len(table.folds))
 
 
-def _split(point: Mapping[str, Any], step: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(point: Named, step: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters of all other steps, and those of this one under their own names."""
     mine = f"{step}__"
     others = {k: v for k, v in point.items() if not k.startswith(mine)}

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from certifit import _notebook
 from certifit._errors import respelled
 from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Folds, Grid, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
 from certifit.certificates import Certificate
 from certifit.metrics import Interval
 from certifit.model_selection._run import (
@@ -96,7 +96,7 @@ class SharedSearch(_BaseSearch):
         return self._fit_here(X, y, groups, sample_weight, fit_params, scoring, start)
 
     def _fit_here(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any, fit_params: Any, scoring: Scoring, start: float
+        self, X: Matrix, y: Any, groups: Any, sample_weight: Any, fit_params: Any, scoring: Scoring, start: float
     ) -> Self:
         scorer, metric = self._get_scorers()
         chooser = metric if isinstance(metric, str) else None
@@ -124,9 +124,9 @@ class SharedSearch(_BaseSearch):
 
     def _fit_there(
         self,
-        X: Any,
+        X: Matrix,
         y: Any,
-        params: Mapping[str, Any],
+        params: Named,
         reason: str,
         start: float,
         split: Folds | None = None,
@@ -148,7 +148,7 @@ class SharedSearch(_BaseSearch):
         self.seconds_ = time.perf_counter() - start
         return self
 
-    def _share_judged(self, X: Any, y: Any, groups: Any, split: Folds | None) -> float:
+    def _share_judged(self, X: Matrix, y: Any, groups: Any, split: Folds | None) -> float:
         """Rows judged as a share of the rows fitted, averaged over the folds; nan where the folds are out of sight."""
         if split is None:
             if get_config()["enable_metadata_routing"] or isinstance(self.cv, Iterator):
@@ -228,7 +228,7 @@ class SharedSearch(_BaseSearch):
             score = f"; score {self.best_score_:.4g} ± {float(standard_error(self._best_scores)):.2g}"
         return f"chosen {chosen} ({rule}){score}; {self.seconds_:.2g} s"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: Any) -> Record:
         """scikit-learn's diagram, below the sentence that says what was chosen."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         if "text/html" in bundle and hasattr(self, "best_index_"):
@@ -260,7 +260,7 @@ class SharedSearch(_BaseSearch):
         """All certificates of the refitted model."""
         return self._best("certificates_").certificates_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.transformer_tags, tags.target_tags = inner.transformer_tags, inner.target_tags
         tags.input_tags.allow_nan = inner.input_tags.allow_nan

@@ -49,7 +49,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OneVsRest:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> OneVsRest:
         """Fit one copy of the estimator per class."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)

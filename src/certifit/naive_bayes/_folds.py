@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from certifit._types import Answers, Array, Grid
+from certifit._types import Answers, Array, Grid, Matrix
 from certifit.resampling import FoldAnswers, FoldSums, FoldTable, assemble, require, require_shared
 
 # Settings that are applied to the statistics and do not change how a row is read.
@@ -81,7 +81,7 @@ def _cells(statistics: Any) -> Any:
 
 def fit_folds(
     model: Any,
-    X: Any,
+    X: Matrix,
     y: Any,
     folds: Iterable[Array],
     grid: Iterable[Mapping[str, Any]] = ({},),

@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import BallTree, KDTree
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
-from certifit._types import Array
+from certifit._types import Array, Matrix, Record
 from certifit.certificates import Certificate, Data, issue
 from certifit.neighbors import _votes
 from certifit.neighbors._metrics import NAMES, OTHERS, Metric, check_axioms, resolve
@@ -49,7 +50,7 @@ class Search(Certified, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
@@ -103,7 +104,7 @@ class Search(Certified, BaseEstimator):
         return float(np.median(positive)) if len(positive) else 1.0
 
     # -- searching ----------------------------------------------------------------------------------
-    def _queries(self, X: Any) -> tuple[Array, Array, Array]:
+    def _queries(self, X: Matrix) -> tuple[Array, Array, Array]:
         """Queries and groups; None stands for the training rows, each of which leaves itself out."""
         check_is_fitted(self, "n_samples_fit_")
         if X is None:
@@ -119,7 +120,7 @@ class Search(Certified, BaseEstimator):
         none = np.empty(0, np.int64)
         return X, none, none
 
-    def _how_many(self, n_neighbors: Any, X: Any) -> int:
+    def _how_many(self, n_neighbors: Any, X: Matrix) -> int:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         most = self.n_samples_fit_ - (X is None)
         if k is None:
@@ -137,7 +138,7 @@ class Search(Certified, BaseEstimator):
             )
         return k
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+    def kneighbors(self, X: Matrix = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest training rows, nearest first, equal distances by lower row number.
 
         Parameters
@@ -168,7 +169,7 @@ class Search(Certified, BaseEstimator):
                 "neighbors."
             )
 
-    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+    def kneighbors_graph(self, X: Matrix = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The (weighted) graph from queries to their neighbours as a sparse matrix.
 
         Parameters
@@ -188,7 +189,7 @@ class Search(Certified, BaseEstimator):
         data = np.ones(m * k) if mode == "connectivity" else distances.ravel()
         return scipy.sparse.csr_matrix((data, rows.ravel(), np.arange(0, m * k + 1, k)), shape=(m, self.n_samples_fit_))
 
-    def certificate_for(self, X: Any, n_neighbors: int | None = None) -> Certificate:
+    def certificate_for(self, X: Matrix, n_neighbors: int | None = None) -> Certificate:
         """Proof that the neighbours of these queries are the nearest: no left-out row is nearer.
 
         Parameters
@@ -220,7 +221,7 @@ class Search(Certified, BaseEstimator):
         evidence = {"queries": np.asarray(Q, dtype=float), "indices": rows, "own": own}
         return issue("neighbors", data, evidence | metric.evidence)
 
-    def _voting(self, X: Any) -> Any:
+    def _voting(self, X: Matrix) -> Any:
         """(queries, rows, weights) for each block: the nearest k, or every row when n_neighbors is None."""
         Q, group_q, group_x = self._queries(X)
         bandwidth = getattr(self, "bandwidth_", None)
@@ -245,7 +246,7 @@ class Search(Certified, BaseEstimator):
             yield slice(first, first + len(D)), None, w
 
 
-def rows_of(X: Any) -> Any:
+def rows_of(X: Matrix) -> Any:
     """The rows themselves, where X is a fitted search or tree of ours or of scikit-learn."""
     if isinstance(X, Search):
         return X._index.X
@@ -254,7 +255,7 @@ def rows_of(X: Any) -> Any:
     return np.asarray(X.data) if isinstance(X, (BallTree, KDTree)) else X
 
 
-def dense(X: Any, given: bool = False) -> Array:
+def dense(X: Matrix, given: bool = False) -> Array:
     """Rows as an array; sparse ones are stored in full. Of given distances those that are not stored are infinite."""
     if not scipy.sparse.issparse(X):
         return np.asarray(X)
@@ -279,7 +280,7 @@ def _check_given(D: Array, square: bool) -> None:
         raise ValueError("Negative values in data passed to precomputed distance matrix.")
 
 
-def _effective(metric: Metric) -> dict[str, Any]:
+def _effective(metric: Metric) -> Record:
     params: dict[str, Any] = dict(metric.arguments)
     if metric.name == "minkowski":
         params["p"] = metric.p
@@ -312,7 +313,7 @@ class Searcher(KNeighborsMixin, Search):
         leaf_size: int = 30,
         p: float | None = 2,
         metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
+        metric_params: Record | None = None,
         n_jobs: int | None = None,
         feature_weights: Any = None,
         bandwidth: float | None = None,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._types import Array, Grid
+from certifit._types import Array, Grid, Matrix
 from certifit.neighbors import _votes
 from certifit.neighbors._base import KINDS, Searcher, dense, rows_of
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
@@ -87,7 +88,7 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
     0.6667
     """
 
-    def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
+    def fit(self, X: Matrix, y: Any) -> KNeighborsClassifier:
         """Store the rows and prepare the search.
 
         Parameters
@@ -120,12 +121,12 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         self.classes_ = [classes for classes, _ in pairs] if several else pairs[0][0]
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Matrix) -> Any:
         """Share of each class in the (weighted) vote.
 
         Parameters
@@ -150,7 +151,7 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         joined = [np.vstack(p) for p in parts]
         return joined if self.outputs_2d_ else joined[0]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The class with the largest share (ties: the first of ``classes_``).
 
         Parameters
@@ -166,7 +167,7 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
             return self.classes_[np.argmax(shares, axis=1)]
         return np.stack([c[np.argmax(s, axis=1)] for c, s in zip(self.classes_, shares)], axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
         """Share of right labels; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 
@@ -211,7 +212,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
     [6.5]
     """
 
-    def fit(self, X: Any, y: Any) -> KNeighborsRegressor:
+    def fit(self, X: Matrix, y: Any) -> KNeighborsRegressor:
         """Store the rows and prepare the search.
 
         Parameters
@@ -241,7 +242,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
         self._flat = values.ndim == 1
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The (weighted) mean of the neighbours' values.
 
         Parameters
@@ -261,7 +262,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
         out = np.vstack(parts)
         return out[:, 0] if self._flat else out
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
         """R²; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 

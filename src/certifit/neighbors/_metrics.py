@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from certifit._types import Array
+from certifit._types import Array, Record
 
 CODES = {"euclidean": 0, "manhattan": 1, "chebyshev": 2, "minkowski": 3}
 NAMES = {
@@ -57,7 +57,7 @@ class Metric:
         return CODES[self.name]
 
     @property
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> Record:
         """What a proof about distances needs to know of it."""
         return {"metric": self.name, "p": self.p if self.name == "minkowski" else None, "weights": self.weights}
 

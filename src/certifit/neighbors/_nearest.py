@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from certifit._sklearn import Interval, KNeighborsMixin, RadiusNeighborsMixin
-from certifit._types import Array
+from certifit._types import Array, Matrix, Record
 from certifit.neighbors._base import KINDS, Search, Searcher, dense, refuse_zeros, rows_of
 
 
@@ -66,7 +66,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, Search):
         leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
-        metric_params: dict[str, Any] | None = None,
+        metric_params: Record | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -78,7 +78,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, Search):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
+    def fit(self, X: Matrix, y: Any = None) -> NearestNeighbors:
         """Store the rows and prepare the search.
 
         Parameters
@@ -100,7 +100,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, Search):
         return self
 
     def radius_neighbors(
-        self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
+        self, X: Matrix = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
         """All training rows within a radius of each query.
 
@@ -124,7 +124,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, Search):
         found = _ragged(np.split(rows, ends))
         return (_ragged(np.split(values, ends)), found) if return_distance else found
 
-    def _within(self, X: Any, radius: Any, by_distance: bool) -> tuple[Array, Array, Array]:
+    def _within(self, X: Matrix, radius: Any, by_distance: bool) -> tuple[Array, Array, Array]:
         """How many rows each query has, and distances and numbers of all of them, one query after the other."""
         Q, own, _ = self._queries(X)
         radii = np.broadcast_to(np.asarray(np.nan if radius is None else radius, dtype=float), len(Q))
@@ -147,7 +147,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, Search):
         return tuple(np.concatenate(part) for part in (lengths, values, rows))  # type: ignore[return-value]
 
     def radius_neighbors_graph(
-        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+        self, X: Matrix = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
     ) -> Any:
         """The (weighted) graph from queries to all rows within a radius as a sparse matrix.
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.certificates import Data, issue
 from certifit.loops import neighbors_tree
 from certifit.neighbors._metrics import NAMES, Metric, resolve
@@ -109,7 +109,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         metric = resolve(self.metric, self.p, None, self.feature_weights, rows.shape[1])
         return np.asarray(rows, dtype=float), labels, classes, codes, metric
 
-    def _keep(self, rows: Array, labelled: tuple[Array, Array, Array, Array, Metric], proof: dict[str, Any]) -> None:
+    def _keep(self, rows: Array, labelled: tuple[Array, Array, Array, Array, Metric], proof: Record) -> None:
         """Answer from these rows, and promise the proof that they are the right ones."""
         X, y, self.classes_, codes, metric = labelled
         self._index = Index(X[rows], metric, n_jobs=self.n_jobs)

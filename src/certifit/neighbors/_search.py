@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
 from certifit.neighbors import _integers
 from certifit.neighbors._brute import BruteForce, Queries
@@ -74,11 +74,11 @@ class Index:
         elif self._plain.name in ("manhattan", "chebyshev", "minkowski"):
             self._tree = Tree.list(self._points, 64)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Record:
         """Only what was given: the rest is made again, in this process's memory."""
         return {"X": self.X, "settings": self._settings}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Record) -> None:
         self.__init__(state["X"], **state["settings"])  # type: ignore[misc]
 
     def _prepared(self) -> tuple[Array, Metric]:

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, MatrixLike
+from certifit._types import Array, MatrixLike, Record
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.exceptions import ConvergenceWarning
@@ -162,7 +162,7 @@ class Network(Certified, BaseEstimator):
 
         return task.part(train), score
 
-    def _name(self, solution: Solution, data: tuple[Any, ...], evidence: dict[str, Any]) -> None:
+    def _name(self, solution: Solution, data: tuple[Any, ...], evidence: Record) -> None:
         """The fitted attributes, and the promise of a certificate."""
         layers, depth = solution.value, len(solution.value) // 2
         if not all(np.all(np.isfinite(p)) for p in layers):
@@ -195,7 +195,7 @@ class Network(Certified, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

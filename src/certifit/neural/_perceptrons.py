@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.network import layers_of
 
@@ -105,7 +105,7 @@ class PerceptronNetwork:
             raise ValueError(f"n_inputs lies between 1 and {_INPUTS}, not {n_inputs}.")
         return cls.from_truth_table(_outputs(function, n_inputs))
 
-    def layers(self, X: Any) -> list[Array]:
+    def layers(self, X: Matrix) -> list[Array]:
         """What every layer answers.
 
         Parameters
@@ -125,7 +125,7 @@ class PerceptronNetwork:
             out.append(a.astype(int))
         return out
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The output for each row: shape (n,), or (n, outputs) with several.
 
         Parameters

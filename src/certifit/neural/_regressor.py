@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from certifit._sklearn import StrOptions, check_sample_weight
@@ -151,7 +152,7 @@ class MLPRegressor(RegressorMixin, Network):
         scores = self._scores(X)
         return scores[:, 0] if self._flat else scores
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -103,7 +103,7 @@ def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
 
 
 @drawing
-def kernel_matrix(kernel: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
+def kernel_matrix(kernel: Any, X: Matrix = None, y: Any = None, ax: Any = None) -> Any:
     """A Gram matrix as shades: blue above zero, orange below; rows sorted by class when y is given.
 
     Parameters
@@ -212,7 +212,7 @@ def _density(belief: Any, ax: Any, level: float) -> Any:
     return ax
 
 
-def _predictive(model: Any, X: Any, y: Any, ax: Any, level: float) -> Any:
+def _predictive(model: Any, X: Matrix, y: Any, ax: Any, level: float) -> Any:
     x = np.asarray(X, dtype=float)
     if x.ndim != 2 or x.shape[1] != 1:
         raise ValueError(f"A predictive band is drawn over one column; X has shape {x.shape}.")

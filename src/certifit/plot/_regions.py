@@ -49,7 +49,9 @@ def _points(ax: Any, X: Array, y: Any, rings: Any = None) -> None:
 
 
 @drawing
-def decision_regions(model: Any, X: Any, y: Any = None, ax: Any = None, names: tuple[str, str] = ("x₁", "x₂")) -> Any:
+def decision_regions(
+    model: Any, X: Matrix, y: Any = None, ax: Any = None, names: tuple[str, str] = ("x₁", "x₂")
+) -> Any:
     """Which class a fitted classifier gives to every point of the plane; stronger where it is surer.
 
     Parameters
@@ -243,7 +245,7 @@ def perceptron_steps(
 
 
 def perceptron_animation(
-    model: Any, X: Any, y: Any, ax: Any = None, interval: float = 700.0, names: tuple[str, str] = ("x₁", "x₂")
+    model: Any, X: Matrix, y: Any, ax: Any = None, interval: float = 700.0, names: tuple[str, str] = ("x₁", "x₂")
 ) -> Any:
     """The steps of a perceptron as an animation, one frame per mistake; ``.save("steps.gif")`` writes it.
 

@@ -71,7 +71,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         self.most = most
         self.pairs = pairs
 
-    def fit(self, X: Any, y: Any = None) -> AdditiveBasis:
+    def fit(self, X: Matrix, y: Any = None) -> AdditiveBasis:
         """Take the knots from the columns' quantiles, and choose pairs by the target if any are asked for."""
         self._validate_params()
         X = numbers(self, X, reset=True)

@@ -81,7 +81,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"handle_unknown": _UNKNOWN}
     handle_unknown: str
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Matrix, y: Any = None) -> Any:
         """Learn the levels of every column."""
         self._validate_params()
         X = _table(self, X, reset=True)
@@ -215,7 +215,7 @@ class Thermometer(_Encoder):
         self.order = order
         self.handle_unknown = handle_unknown
 
-    def fit(self, X: Any, y: Any = None) -> Thermometer:
+    def fit(self, X: Matrix, y: Any = None) -> Thermometer:
         """Learn the levels of every column and their order."""
         self._given = _ordered(X) if self.order is None else list(self.order)
         try:

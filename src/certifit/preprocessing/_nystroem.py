@@ -61,7 +61,7 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
         self.gamma = gamma
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> NystroemBasis:
+    def fit(self, X: Matrix, y: Any = None) -> NystroemBasis:
         """Choose the landmarks and factor their Gram matrix."""
         self._validate_params()
         X = numbers(self, X, reset=True)

@@ -63,7 +63,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         self.interaction_only = interaction_only
         self.include_one = include_one
 
-    def fit(self, X: Any, y: Any = None) -> PolynomialBasis:
+    def fit(self, X: Matrix, y: Any = None) -> PolynomialBasis:
         """Learn the number of columns and list the monomials."""
         self._validate_params()
         d = numbers(self, X, reset=True).shape[1]

@@ -83,7 +83,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(f"Setting {said} and include_bias to False would result in an empty output array.")
         return int(low), int(high)
 
-    def fit(self, X: Any, y: Any = None) -> PolynomialFeatures:
+    def fit(self, X: Matrix, y: Any = None) -> PolynomialFeatures:
         """Learn the number of columns of X."""
         self._validate_params()
         d = validate_data(self, X, accept_sparse=("csr", "csc")).shape[1]

@@ -56,7 +56,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.with_std = with_std
         self.ddof = ddof
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Standardizer:
+    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Standardizer:
         """Learn means and spreads, weighted by ``sample_weight``."""
         self._validate_params()
         if self.ddof not in (0, 1):
@@ -135,7 +135,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
     def __init__(self, value: float = 1.0) -> None:
         self.value = value
 
-    def fit(self, X: Any, y: Any = None) -> PadOnes:
+    def fit(self, X: Matrix, y: Any = None) -> PadOnes:
         """Learn the number of columns."""
         if not (isinstance(self.value, (int, float)) and np.isfinite(self.value) and self.value != 0):
             raise ValueError(f"value must be a finite number other than 0, got {self.value!r}.")
@@ -199,7 +199,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         self.transforms = transforms
         self.keep = keep
 
-    def fit(self, X: Any, y: Any = None) -> ColumnTransforms:
+    def fit(self, X: Matrix, y: Any = None) -> ColumnTransforms:
         """Resolve columns and check that every value lies in the domain."""
         X = numbers(self, X, reset=True, missing=True)
         self.plan_ = self._plan(X.shape[1])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from certifit._registry import fields_of
-from certifit._types import Array, Numeric
+from certifit._types import Array, Numeric, Record
 
 
 class Regularizer(ABC):
@@ -60,6 +60,6 @@ class Regularizer(ABC):
         """R(w) + R*(v) − v·w ≥ 0; zero exactly when v is a (sub)gradient at w."""
         return self.value(w) + self.conjugate(v) - (v * w).sum()
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Record:
         """Parameters that, with the name, rebuild the regularizer."""
         return fields_of(self)

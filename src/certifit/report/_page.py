@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from certifit._errors import need
+from certifit._types import Named, Record
 from certifit.report._pictures import pictures
 
 _HERE = Path(__file__).parent
 
 
-def render(record: Mapping[str, Any]) -> str:
+def render(record: Named) -> str:
     """The HTML page of a study's record.
 
     Parameters
@@ -78,7 +78,7 @@ def figure(v: Any, digits: int = 3) -> str:
     return shown.replace("-", "−", 1) if v < 0 else shown
 
 
-def share(v: Mapping[str, Any]) -> str:
+def share(v: Named) -> str:
     """A share with its interval, in per cent."""
     if v["value"] is None:
         return "–"
@@ -144,7 +144,7 @@ _IN_WORDS = {
 _SAID = {"value", "bound", "gap", "relative_gap", "excess"}  # in the sentence above the list
 
 
-def told(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
+def told(certificate: Named) -> list[tuple[str, str]]:
     """The figures of a certificate with words a reader knows; those of the sentence are not repeated."""
     figures = certificate["figures"]
     said = _SAID if "bound" in figures and "gap" in figures else set()
@@ -156,7 +156,7 @@ def told(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def command(record: Mapping[str, Any]) -> str:
+def command(record: Named) -> str:
     """The command that repeats the study."""
     s = record["settings"]
     words = ["certifit", "study", record["data"]["source"] or "TABLE", "--target", s["target"]]
@@ -172,7 +172,7 @@ def command(record: Mapping[str, Any]) -> str:
     return " ".join(shlex.quote(w) for w in words)
 
 
-def _tables(record: Mapping[str, Any]) -> dict[str, Any]:
+def _tables(record: Named) -> Record:
     """Rows that need a little arithmetic before the template can show them."""
     tables: dict[str, Any] = {}
     if "classes" in record:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.certificates import Data, ball, to_float
 from certifit.certificates.maps import Columns
 from certifit.objective import Objective, Target
@@ -65,7 +64,7 @@ def dual_point(
     return np.concatenate(parts, axis=1)
 
 
-def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, intercept: Array | float) -> dict[str, Any]:
+def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, intercept: Array | float) -> Record:
     """The part of the evidence that says what is minimised and which point is judged.
 
     Parameters

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.certificates import Data
 
 
@@ -29,7 +30,7 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
     array([[0.333, 0.667]])
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantClassifier:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> ConstantClassifier:
         """Count the classes (weighted, if weights are given)."""
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
@@ -41,18 +42,18 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y, w), evidence),), X, y)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Matrix) -> Array:
         """The shares, once per row."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         return np.tile(self.shares_, (len(X), 1))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The most frequent class (the first of several), once per row."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -71,7 +72,7 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
     array([3.])
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantRegressor:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> ConstantRegressor:
         """Take the mean (weighted, if weights are given)."""
         X, y = validate_data(self, X, y, y_numeric=True)
         w = None if sample_weight is None else check_sample_weight(sample_weight, X)
@@ -80,13 +81,13 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
         self._promise_certificates(lambda: (certificates.issue("constant", Data.of(X, y, w), evidence),), X, y)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The mean, once per row."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         return np.full(len(X), self.value_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags

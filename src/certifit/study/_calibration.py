@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from scipy.special import expit, logit
 
 from certifit import metrics
 from certifit._limits import corrected_limits
-from certifit._types import Array
+from certifit._types import Array, Named, Record
 from certifit.certificates import Data, issue
 from certifit.certificates.isotonic import pooled
 from certifit.study._drivers import as_chosen
@@ -61,7 +60,7 @@ class Sigmoid:
         """Probabilities after the map."""
         return np.asarray(expit(self.a * _log_odds(p) + self.b))
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """As JSON holds it."""
         return {"kind": "sigmoid", "a": float(self.a), "b": float(self.b)}
 
@@ -87,7 +86,7 @@ class Isotonic:
         """Probabilities after the map."""
         return np.asarray(np.interp(p, self.scores, self.values))
 
-    def prove(self, p: Array, y: Array) -> dict[str, Any] | None:
+    def prove(self, p: Array, y: Array) -> Record | None:
         """The claim that nothing non-decreasing fits better, proved in exact arithmetic; None for very many scores."""
         if len(self.scores) > _EXACT:
             return None
@@ -95,14 +94,14 @@ class Isotonic:
         certificate = issue("isotonic", Data.of(p[:, None], y.astype(float)), evidence)
         return {"claim": certificate.claim, "holds": bool(certificate.holds), "theorem": certificate.theorem}
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """As JSON holds it: only the corners, which say the same."""
         flat = np.r_[False, (self.values[1:-1] == self.values[:-2]) & (self.values[1:-1] == self.values[2:]), False]
         keep = ~flat[: len(self.scores)]
         return {"kind": "isotonic", "scores": self.scores[keep].tolist(), "values": self.values[keep].tolist()}
 
 
-def apply_map(record: Mapping[str, Any], p: Array) -> Array:
+def apply_map(record: Named, p: Array) -> Array:
     """The map of a record, applied to probabilities."""
     if record["kind"] == "isotonic":
         return np.asarray(np.interp(p, record["scores"], record["values"]))
@@ -114,7 +113,7 @@ def _log_odds(p: Array) -> Array:
 
 
 # -- the curve ----------------------------------------------------------------------------------------
-def curve(p: Array, happened: Array) -> dict[str, Any]:
+def curve(p: Array, happened: Array) -> Record:
     """Groups of rows by the probability that was said, with the share that happened and its interval.
 
     Examples
@@ -139,7 +138,7 @@ def curve(p: Array, happened: Array) -> dict[str, Any]:
     return {"groups": found, "off": sum(row["off"] for row in found), "brier": brier, "text": _in_words(found)}
 
 
-def _in_words(groups: list[dict[str, Any]]) -> str:
+def _in_words(groups: list[Record]) -> str:
     off = [row for row in groups if row["off"]]
     if not off:
         count = f"all {len(groups)} groups" if len(groups) > 1 else "the one group"
@@ -156,7 +155,7 @@ def _in_words(groups: list[dict[str, Any]]) -> str:
 
 
 # -- other maps ---------------------------------------------------------------------------------------
-def recalibration(result: Result, work: Work, deadline: float = float("inf")) -> dict[str, Any] | None:
+def recalibration(result: Result, work: Work, deadline: float = float("inf")) -> Record | None:
     """How much each map gains on held-out rows, and which is significantly better, if any; None when time is up."""
     assert work.classes is not None
     at = int(np.flatnonzero(work.classes == work.positive)[0])

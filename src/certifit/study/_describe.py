@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.study._facts import Facts
 
 _RARE = 0.1
@@ -49,7 +49,7 @@ def remarks(facts: Facts) -> list[str]:
     return told
 
 
-def describe(facts: Facts) -> dict[str, Any]:
+def describe(facts: Facts) -> Record:
     """The data as the record holds them."""
     used = {c.name: j for j, c in enumerate(facts.schema.columns)}
     columns = []
@@ -84,7 +84,7 @@ def describe(facts: Facts) -> dict[str, Any]:
     return out | {"target_range": [low, middle, high], "target_histogram": histogram}
 
 
-def _spread(x: Array, kind: str, categories: Sequence[str]) -> dict[str, Any]:
+def _spread(x: Array, kind: str, categories: Sequence[str]) -> Record:
     seen = x[~np.isnan(x)]
     if kind == "category":
         counts = np.bincount(seen[seen >= 0].astype(int), minlength=len(categories))

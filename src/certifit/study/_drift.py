@@ -9,13 +9,12 @@ Drift is what chance explains in fewer than 1 % of tables, over all columns toge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.stats
 
-from certifit._types import Array
+from certifit._types import Array, Named, Record
 from certifit.files import Column, Schema, Table, TableModel
 
 _REMEMBERED = 2_000
@@ -24,7 +23,7 @@ _SURE = 0.01  # chance of any false alarm
 _LEVELS = 30
 
 
-def remember(X: Array, y: Array, schema: Schema, seed: int) -> dict[str, Any]:
+def remember(X: Array, y: Array, schema: Schema, seed: int) -> Record:
     """What a model file keeps of its training rows."""
     rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:_REMEMBERED])
     sketch = [_sketch(X[:, j], column) for j, column in enumerate(schema.columns)]
@@ -56,7 +55,7 @@ def seen_before(model: TableModel, table: Table, X: Array, y: Array) -> list[str
     return []
 
 
-def _sketch(x: Array, column: Column) -> dict[str, Any]:
+def _sketch(x: Array, column: Column) -> Record:
     seen = x[~np.isnan(x)]
     out: dict[str, Any] = {"n": len(x), "missing": int(np.isnan(x).sum())}
     if column.kind == "category":
@@ -85,7 +84,7 @@ def drifted(model: TableModel, X: Array) -> list[str]:
     return lines
 
 
-def _looks(x: Array, column: Column, sketch: Mapping[str, Any]) -> list[tuple[float, str]]:
+def _looks(x: Array, column: Column, sketch: Named) -> list[tuple[float, str]]:
     """p-values of all comparisons of one column, with what they would mean."""
     n, m = int(sketch["n"]), len(x)
     missing = np.isnan(x)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from certifit._limits import corrected_limits
-from certifit._types import Array
+from certifit._types import Array, Named, Record
 from certifit.files import Column
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
@@ -43,7 +43,7 @@ def as_chosen(result: Result, k: int, work: Work) -> Any:
 
 
 # -- importance ---------------------------------------------------------------------------------------
-def importance(result: Result, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
+def importance(result: Result, work: Work, deadline: float = float("inf")) -> Record:
     """Loss of held-out score per group of columns, with intervals, most important first; nothing when time is up."""
     groups = alike(work)
     rng = np.random.default_rng(work.seed)
@@ -103,7 +103,7 @@ def alike(work: Work) -> list[list[int]]:
 
 
 # -- dependence ---------------------------------------------------------------------------------------
-def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float = float("inf")) -> list[dict[str, Any]]:
+def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float = float("inf")) -> list[Record]:
     """Partial dependence, and single rows, of the first few columns named; none for classes without probabilities."""
     rng = np.random.default_rng(work.seed)
     sample = work.X[np.sort(rng.permutation(len(work.y))[:_SAMPLE])]
@@ -121,7 +121,7 @@ def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float 
     return found
 
 
-def _moved(pipeline: Any, work: Work, sample: Array, j: int, grid: Array) -> dict[str, Any]:
+def _moved(pipeline: Any, work: Work, sample: Array, j: int, grid: Array) -> Record:
     """The answers when column j takes each value of the grid in every row."""
     answers = []
     for v in grid:
@@ -178,6 +178,6 @@ def _grid(x: Array, column: Column) -> tuple[Array, list[Any]]:
     return values, [float(f"{v:.6g}") for v in values]
 
 
-def most_important(found: Mapping[str, Any]) -> list[str]:
+def most_important(found: Named) -> list[str]:
     """The leading columns, one of each group that are alike."""
     return [row["columns"][0] for row in found.get("importance", [])]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.exceptions import CertifitError
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
@@ -22,7 +22,7 @@ _CELLS = 5_000_000  # rows × columns up to which the fit without penalty is mad
 _ROWS_PER_COLUMN = 5
 
 
-def own_units(pipeline: Any) -> dict[str, Any] | None:
+def own_units(pipeline: Any) -> Record | None:
     """Coefficients and offset of a linear model per unit of each column; None when other steps stand in between."""
     if len(pipeline.steps) != 2 or not isinstance(pipeline.steps[0][1], TableEncoder):
         return None
@@ -38,7 +38,7 @@ def own_units(pipeline: Any) -> dict[str, Any] | None:
     return {"values": [[float(v) for v in row] for row in own], "intercept": [float(v) for v in offset]}
 
 
-def effects(pipeline: Any, work: Work) -> dict[str, Any] | None:
+def effects(pipeline: Any, work: Work) -> Record | None:
     """The table of inference of the fit without penalty; None where there is none to be had, with no excuse needed."""
     made = _without_penalty(pipeline, work)
     if made is None:
@@ -85,7 +85,7 @@ def _without_penalty(pipeline: Any, work: Work) -> tuple[Any, Array, str] | None
     return None
 
 
-def _table(summary: Any, encoder: TableEncoder, ratio: str) -> dict[str, Any]:
+def _table(summary: Any, encoder: TableEncoder, ratio: str) -> Record:
     """Rows of the summary, numbers per unit of their column."""
     k = len(encoder.kept_)
     scale = np.ones(len(encoder.feature_names_))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._types import Array
+from certifit._types import Array, Matrix
 from certifit.study._calendar import PARTS, parts_of
 
 
@@ -71,7 +71,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_count = min_count
         self.gaps = gaps
 
-    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+    def fit(self, X: Matrix, y: Any = None) -> TableEncoder:
         """Learn medians, scales and levels from the rows X."""
         X = self._read(X)
         self.n_features_in_ = X.shape[1]
@@ -84,7 +84,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("No column varies in the training rows: there is nothing to learn from.")
         return self
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Matrix) -> Array:
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != len(self.kinds):
             raise ValueError(f"Expected a matrix of {len(self.kinds)} columns, got shape {X.shape}.")
@@ -165,7 +165,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             *level_names,
         ]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Matrix) -> Array:
         """Features of the rows X: no gaps, all numbers."""
         check_is_fitted(self, "feature_names_")
         X = self._read(X)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from certifit import metrics
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.files import Schema, Table, TableError, TableModel
 from certifit.study._drift import drifted, seen_before
 from certifit.study._encoder import TableEncoder
@@ -103,7 +103,7 @@ def _by(table: Table, by: Sequence[str], y: Array, said: Array, classes: bool) -
     return lines
 
 
-def _share(v: dict[str, Any]) -> str:
+def _share(v: Record) -> str:
     if v["value"] is None:
         return "–"
     return f"{v['value']:.3f} ({v['interval'][0]:.3f} to {v['interval'][1]:.3f})"

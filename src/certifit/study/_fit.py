@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from certifit._types import Named
 from certifit.files import TableError, TableModel
 from certifit.study._design import Design
 from certifit.study._drift import remember
@@ -79,7 +80,7 @@ def fit(
     return TableModel(pipeline, facts.schema, about)
 
 
-def _with_parameters(pipeline: Any, parameters: Mapping[str, Any], model: str) -> Any:
+def _with_parameters(pipeline: Any, parameters: Named, model: str) -> Any:
     known = pipeline.steps[-1][1].get_params(deep=False)
     wrong = [p for p in parameters if p not in known]
     if wrong:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.study import _calibration, _drivers, _slices, _threshold, _winner
 from certifit.study._design import Design
 from certifit.study._plan import Work
 from certifit.study._runner import Result
 
 
-def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Design) -> dict[str, Any]:
+def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Design) -> Record:
     """Everything about the chosen model, as the record holds it; what there is no time for is left out."""
     held = _winner.held_out_answers(winner, work)
     look = winner.name != "baseline"
@@ -32,7 +32,7 @@ def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Des
     return out | (_probabilities(held, winner, work, end, design) if look else {})
 
 
-def _where(held: _winner.HeldOut, work: Work) -> dict[str, Any]:
+def _where(held: _winner.HeldOut, work: Work) -> Record:
     """Errors by slice, all of them; the report shows the worst."""
     wrong, bar = _slices.errors_of(held.y, held.said.labels, work.classes is not None)
     size = None if work.classes is not None else np.abs(held.y - held.said.labels)
@@ -40,7 +40,7 @@ def _where(held: _winner.HeldOut, work: Work) -> dict[str, Any]:
     return {"overall": float(wrong.mean()), "bar": bar, "slices": found}
 
 
-def _probabilities(held: _winner.HeldOut, winner: Result, work: Work, end: float, design: Design) -> dict[str, Any]:
+def _probabilities(held: _winner.HeldOut, winner: Result, work: Work, end: float, design: Design) -> Record:
     """Calibration, other maps and the threshold: for two classes whose model gives probabilities."""
     chances = held.said.probabilities
     if work.classes is None or work.positive is None or chances is None or chances.shape[1] != 2:
@@ -63,7 +63,7 @@ def _probabilities(held: _winner.HeldOut, winner: Result, work: Work, end: float
     return out
 
 
-def _wanted(p: Array, happened: Array, fold: Array, work: Work, design: Design) -> dict[str, Any] | None:
+def _wanted(p: Array, happened: Array, fold: Array, work: Work, design: Design) -> Record | None:
     """The threshold that was asked for."""
     if design.costs is not None:
         held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))

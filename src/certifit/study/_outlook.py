@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from certifit._types import Named
 from certifit.files import TableError
 from certifit.study._describe import plural
 from certifit.study._facts import Facts
@@ -64,7 +64,7 @@ def skipped_lines(skipped: Sequence[Skipped]) -> list[str]:
     return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
-def what_would_change(facts: Facts, verdict: Verdict, record: Mapping[str, Any], measure: Measure) -> list[str]:
+def what_would_change(facts: Facts, verdict: Verdict, record: Named, measure: Measure) -> list[str]:
     """What would change the verdict, from the figures at hand."""
     told = _rivals(facts, verdict)
     if not verdict.beats_baseline:
@@ -136,7 +136,7 @@ def _rough(rows: float) -> str:
     return f"{int(round(rows / 10**digits) * 10**digits):,}".replace(",", " ")
 
 
-def proof_lines(record: Mapping[str, Any]) -> list[str]:
+def proof_lines(record: Named) -> list[str]:
     """The proofs in a line or two for the terminal."""
     proofs = record["proofs"]
     lines = []

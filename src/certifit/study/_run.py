@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import certifit
+from certifit._types import Named, Record
 from certifit.certificates import write_table
 from certifit.exceptions import CertifitError
 from certifit.files import Table, TableError, TableModel, certificates_of, from_bytes, to_bytes, write_atomic
@@ -255,7 +256,7 @@ def run(
 
 
 def _conclude(
-    plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Mapping[str, Any], design: Design
+    plan: StudyPlan, facts: Facts, found: _Compared, budget: Budget, settings: Named, design: Design
 ) -> Study:
     """Fit the chosen model to all rows, look into it, prove it."""
     verdict, measure = found.verdict, plan.work.measure
@@ -296,7 +297,7 @@ class _Compared:
     skipped: list[Skipped]
     yardsticks: list[dict[str, Any]]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """As JSON holds it."""
         skipped = [list(item) for item in self.skipped]
         return {"standings": _verdict.to_record(self.verdict), "skipped": skipped, "yardsticks": self.yardsticks}
@@ -322,7 +323,7 @@ def _compare(plan: StudyPlan, budget: Budget, workers: int, hear: Listener) -> _
     return _Compared(verdict, words, skipped, yardsticks)
 
 
-def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: Named) -> Record:
     """All that is needed to run the same study again."""
     return {
         "target": facts.target.name,
@@ -335,7 +336,7 @@ def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: M
     }
 
 
-def _chosen(verdict: _verdict.Verdict, words: str, parameters: Mapping[str, Any], how: str) -> dict[str, Any]:
+def _chosen(verdict: _verdict.Verdict, words: str, parameters: Named, how: str) -> Record:
     """The verdict as the record holds it."""
     return {
         "text": words,
@@ -348,7 +349,7 @@ def _chosen(verdict: _verdict.Verdict, words: str, parameters: Mapping[str, Any]
     }
 
 
-def _about(record: Mapping[str, Any], verdict: _verdict.Verdict, facts: Facts, work: Work) -> dict[str, Any]:
+def _about(record: Named, verdict: _verdict.Verdict, facts: Facts, work: Work) -> Record:
     """What the model file says about its model."""
     held = _winner.held_out_answers(verdict.winner, work)
     standing = verdict.of(verdict.winner.name)

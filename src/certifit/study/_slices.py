@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from certifit import metrics
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.files import Column
 
 _ROWS = 20  # in a slice, at least
@@ -32,7 +32,7 @@ def errors_of(y: Array, said: Array, classes: bool) -> tuple[Array, float | None
 
 def slices(
     X: Array, columns: Sequence[Column], wrong: Array, size: Array | None = None, least: int = _ROWS
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """The share of errors in every slice, worst first.
 
     Parameters

@@ -20,7 +20,7 @@ import scipy.stats
 
 from certifit import metrics
 from certifit._limits import corrected_limits
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.exceptions import TableError
 
 _RULE = re.compile(r"\s*(recall|specificity|precision)\s*(?:>=|≥)\s*(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d*)?\s*%)\s*")
@@ -64,7 +64,7 @@ def read_costs(text: str) -> tuple[float, float]:
     return parts[0], parts[1]
 
 
-def by_costs(p: Array, happened: Array, fold: Array, costs: tuple[float, float], held_out: float) -> dict[str, Any]:
+def by_costs(p: Array, happened: Array, fold: Array, costs: tuple[float, float], held_out: float) -> Record:
     """The threshold of smallest cost on held-out answers, and what it costs per row with its interval."""
     threshold = _cheapest(p, happened, costs)
     each = [
@@ -97,7 +97,7 @@ def _cheapest(p: Array, happened: Array, costs: tuple[float, float]) -> float:
     return float(middle if middle > below else above)
 
 
-def by_rule(p: Array, happened: Array, rule: Rule) -> dict[str, Any]:
+def by_rule(p: Array, happened: Array, rule: Rule) -> Record:
     """The threshold that reaches what must be reached with 95 % confidence, and what it reaches."""
     out: dict[str, Any] = {"by": "rule", "figure": rule.figure, "least": rule.least}
     if rule.figure == "precision":
@@ -137,7 +137,7 @@ def _precise(p: Array, happened: Array, least: float) -> tuple[float, list[float
     return None
 
 
-def _figures(p: Array, happened: Array, threshold: float) -> dict[str, Any]:
+def _figures(p: Array, happened: Array, threshold: float) -> Record:
     """Recall, precision and share of alarms on the held-out rows."""
     flagged = p >= threshold
     hits = int((flagged & happened).sum())
@@ -149,7 +149,7 @@ def _figures(p: Array, happened: Array, threshold: float) -> dict[str, Any]:
     }
 
 
-def in_words(found: dict[str, Any], positive: str) -> str:
+def in_words(found: Record, positive: str) -> str:
     """The threshold in one sentence or two."""
     if found.get("threshold") is None:
         return f"{found['why_not'][0].upper()}{found['why_not'][1:]}."

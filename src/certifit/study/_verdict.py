@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.stats
 
 from certifit._limits import corrected_limits
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.study._judge import Measure
 from certifit.study._plan import Fold
 from certifit.study._runner import Result
@@ -175,7 +174,7 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
     return tuple(sorted(found, key=lambda s: -s.mean))
 
 
-def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold]) -> list[dict[str, Any]]:
+def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold]) -> list[Record]:
     """How models that are never chosen compare with the choice, in words and figures (95 % intervals)."""
     held_out = float(np.mean([len(test) / len(train) for train, test in folds]))
     found = []
@@ -270,7 +269,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def to_record(verdict: Verdict) -> list[dict[str, Any]]:
+def to_record(verdict: Verdict) -> list[Record]:
     """The comparison as JSON holds it."""
     return [
         {

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from certifit import metrics
-from certifit._types import Array
+from certifit._types import Array, Record
 from certifit.files import certificates_of
 from certifit.study._drivers import as_chosen
 from certifit.study._effects import effects, own_units
@@ -50,7 +50,7 @@ def refit(result: Result, work: Work, allowance: float = float("inf")) -> tuple[
 _MORE = 1.6  # a search on all rows against one on the training rows of a fold
 
 
-def _most_chosen(result: Result) -> dict[str, Any]:
+def _most_chosen(result: Result) -> Record:
     """The combination of parameters that most folds chose, the first of equals."""
     choices = [result.pieces[k].chosen for k in sorted(result.pieces)]
     return max(choices, key=choices.count)
@@ -94,7 +94,7 @@ def held_out_answers(result: Result, work: Work) -> HeldOut:
 
 
 # -- figures of held-out answers --------------------------------------------------------------------
-def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True, positive: Any = None) -> dict[str, Any]:
+def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True, positive: Any = None) -> Record:
     """Confusion matrix; recall and precision per class and accuracy, with exact binomial intervals; ROC for two.
 
     Of two classes the rarer one is the positive one unless another is named.
@@ -133,7 +133,7 @@ def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True, p
     return out
 
 
-def share(hits: int, total: int) -> dict[str, Any]:
+def share(hits: int, total: int) -> Record:
     """A share with its exact (Clopper-Pearson) 95 % interval."""
     if total == 0:
         return {"value": None, "interval": [0.0, 1.0], "of": 0}
@@ -142,7 +142,7 @@ def share(hits: int, total: int) -> dict[str, Any]:
     return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
 
 
-def _roc(positive: Array, scores: Array, label: Any) -> dict[str, Any]:
+def _roc(positive: Array, scores: Array, label: Any) -> Record:
     curve = metrics.roc(positive, scores)
     keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
     limits = curve.interval(0.95)
@@ -155,7 +155,7 @@ def _roc(positive: Array, scores: Array, label: Any) -> dict[str, Any]:
     }
 
 
-def value_figures(y: Array, said: Answers, seed: int) -> dict[str, Any]:
+def value_figures(y: Array, said: Answers, seed: int) -> Record:
     """Errors in the target's units, and points of predicted against true values."""
     residual = y - said.labels
     rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:_POINTS])
@@ -170,7 +170,7 @@ def value_figures(y: Array, said: Answers, seed: int) -> dict[str, Any]:
 
 
 # -- learning curve -----------------------------------------------------------------------------------
-def learning_curve(result: Result, work: Work, deadline: float) -> list[dict[str, Any]]:
+def learning_curve(result: Result, work: Work, deadline: float) -> list[Record]:
     """Score on training and held-out rows for growing training sets.
 
     Every fold takes part with the parameters that it chose itself, so that the curve ends at the score of the
@@ -220,7 +220,7 @@ def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, flo
 
 
 # -- what the model looks at ----------------------------------------------------------------------------
-def inside(pipeline: Any, work: Work) -> dict[str, Any]:
+def inside(pipeline: Any, work: Work) -> Record:
     """Coefficients (with intervals where they mean something), or the tree; nothing for other models."""
     model = pipeline.steps[-1][1]
     names = feature_names(pipeline)
@@ -283,7 +283,7 @@ def in_plain_words(text: str, names: list[str]) -> str:
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
-def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[str, Any]:
+def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
     """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
     Z = pipeline[:-1].transform(work.X)
     model = pipeline.steps[-1][1]
@@ -299,7 +299,7 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> dict[st
     return out
 
 
-def _told(certificate: Any) -> dict[str, Any]:
+def _told(certificate: Any) -> Record:
     record = certificate.to_dict()
     del record["evidence"]  # in the model file; here the words and figures
     return record | {"text": str(certificate)}
@@ -315,7 +315,7 @@ def _certain(model: Any, Z: Array) -> dict[str, int] | None:
     return {"labels": int(mask.sum()), "of": len(mask)}
 
 
-def _separability(Z: Array, y: Array) -> dict[str, Any] | None:
+def _separability(Z: Array, y: Array) -> Record | None:
     from certifit.geometry import separability
 
     with warnings.catch_warnings():

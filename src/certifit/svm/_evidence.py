@@ -115,7 +115,7 @@ def _true_support(model: Any, X: Matrix, weights: Array) -> Array:
     return support if same else counted[support]
 
 
-def evidence_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[str, dict[str, Any]]:
+def evidence_of(model: Any, X: Matrix, y: Any, sample_weight: Any = None) -> tuple[str, dict[str, Any]]:
     """Kind and evidence for a fitted SVC of scikit-learn, sklearnex or certifit (or one that quacks like it).
 
     The primal solution is the model's own expansion and offset; the dual one is the same expansion, its rounding

@@ -88,7 +88,7 @@ def linear_evidence(
 
 
 def linear_evidence_of(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, *, own_objective: bool = False, tol: float = 1e-8
+    model: Any, X: Matrix, y: Any, sample_weight: Any = None, *, own_objective: bool = False, tol: float = 1e-8
 ) -> tuple[str, dict[str, Any]]:
     """Kind and evidence for anybody's fitted linear machine (scikit-learn's LinearSVC, an SGD with hinge, …).
 

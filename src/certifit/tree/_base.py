@@ -117,7 +117,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Every sample weight is zero: there is nothing to learn from.")
         return w
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> _Table:
+    def _read(self, X: Matrix, y: Any, sample_weight: Any) -> _Table:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         numbers, columns = self._read_X(X, reset=True)
@@ -131,7 +131,7 @@ class DecisionTree(Certified, BaseEstimator):
     def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Grow a tree, prune it as asked, and keep what proves it.
 
         Parameters
