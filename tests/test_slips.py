@@ -512,6 +512,111 @@ def test_ridge_stability_counts_by_the_loss():
     assert float(bounds.ridge_stability(0.1, 2.0, loss="squared")) == 600 * 4 / 0.01
 
 
+def test_the_perceptron_stops_at_some_separator(apart):
+    X, y = apart
+    ends = [Perceptron(shuffle=True, tol=None, random_state=s).fit(X, y) for s in range(6)]
+    assert all(model.score(X, y) == 1.0 for model in ends)
+    turned = {tuple(np.round(m.coef_[0] / np.linalg.norm(m.coef_[0]), 6)) for m in ends}
+    assert len(turned) > 1  # there is no one θ* that it converges to
+    best = HardMarginSVC().fit(X, y)
+    assert all(np.min(y * m.decision_function(X)) / np.linalg.norm(m.coef_) <= best.margin_ + 1e-9 for m in ends)
+
+
+def test_logistic_and_naive_bayes_draw_different_lines(mixed):
+    X, y = mixed
+    rng = np.random.default_rng(0)
+    X = X + rng.normal(size=(len(X), 1))  # the features are not independent given the class
+    means = np.array([X[y == k].mean(axis=0) for k in (-1, 1)])
+    spread = np.mean([X[y == k].var(axis=0) for k in (-1, 1)], axis=0)
+    bayes = (means[1] - means[0]) / spread  # equal variances: the boundary of naive Bayes is linear too
+    fit = LogisticRegression(C=1e6).fit(X, y).coef_[0]
+    cosine = bayes @ fit / np.linalg.norm(bayes) / np.linalg.norm(fit)
+    assert cosine < 0.999
+
+
+def test_the_validation_rows_choose_hyper_parameters(rows):
+    from certifit.model_selection import Search
+
+    X, y = rows
+    train, held = np.arange(20), np.arange(20, 30)
+    search = Search(Ridge(), {"alpha": [0.01, 1.0, 100.0]}, cv=[(train, held)], refit=False).fit(X, y)
+    scores = [Ridge(a).fit(X[train], y[train]).score(X[held], y[held]) for a in (0.01, 1.0, 100.0)]
+    assert search.best_index_ == int(np.argmax(scores))
+    moved = y.copy()
+    moved[held] += 5.0  # coefficients come from the training rows alone
+    again = Ridge(1.0).fit(X[train], moved[train])
+    assert np.array_equal(again.coef_, Ridge(1.0).fit(X[train], y[train]).coef_)
+
+
+def test_features_are_independent_given_the_class():
+    from certifit.naive_bayes import BernoulliNB
+
+    X, y = np.array([[0, 0], [1, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])
+    model = BernoulliNB(alpha=1.0).fit(X, y)
+    theta = np.exp(model.feature_log_prob_)
+    joint = 0.5 * np.prod(np.where([1, 1], theta, 1 - theta), axis=1)  # a product over features, one class at a time
+    assert np.allclose(model.predict_proba([[1, 1]])[0], joint / joint.sum())
+
+
+def test_the_circle_is_a_condition_on_x_and_y():
+    found = circle_multiplier.run(silent)
+    assert found["x"] ** 2 + found["y"] ** 2 == pytest.approx(1.0)
+    assert found["primal"] == pytest.approx(-math.sqrt(2.0))
+
+
+def test_equal_values_do_not_need_the_kkt_conditions():
+    """min x with x² ≤ 0: the dual −1/(4λ) comes as near to 0 as one likes, yet 1 + 2λx = 0 has no solution at x = 0."""
+    dual = [-1 / (4 * lam) for lam in (1.0, 1e3, 1e9)]
+    assert dual == sorted(dual)
+    assert -1e-9 < dual[-1] < 0.0
+    assert all(
+        1 + 2 * lam * 0.0 != 0.0 for lam in (1.0, 1e3, 1e9)
+    )  # without an inner point (Slater) no multiplier exists
+
+
+def test_an_update_raises_the_value_not_the_size():
+    w, b, x, y = np.array([-3.0]), 0.0, np.array([1.0]), 1
+    before = y * (w @ x + b)
+    after = y * ((w + y * x) @ x + b + y)
+    assert after == before + x @ x + 1
+    assert abs(after) < abs(before)  # the size falls while the value rises
+
+
+def test_least_squares_adds_up_squared_vertical_distances(rows):
+    x, y = rows[0][:, :1], rows[1]
+    line = LinearRegression().fit(x, y)
+    rng = np.random.default_rng(0)
+    for w, b in rng.normal(size=(200, 2)) + [line.coef_[0], line.intercept_]:
+        assert np.sum((x[:, 0] * w + b - y) ** 2) >= np.sum((line.predict(x) - y) ** 2)
+    direction = PCA(1).fit(np.column_stack([x, y])).components_[0]
+    assert not np.isclose(direction[1] / direction[0], line.coef_[0])  # squared distances at right angles: another line
+
+
+def test_weights_are_sums_of_features(rows):
+    from certifit.kernel_ridge import KernelRidge
+
+    X, y = rows[0][:, :2], rows[1] - rows[1].mean()
+    model = KernelRidge(alpha=1.0, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
+    r = np.sqrt(2.0)
+
+    def phi(A):
+        a, b = A.T
+        return np.column_stack([a * a, b * b, r * a * b, r * a, r * b, np.ones(len(A))])
+
+    theta = model.dual_coef_ @ phi(X)  # Σ βφ(x), not Σ βx
+    assert np.allclose(phi(X) @ theta, model.predict(X))
+    assert np.allclose(phi(X) @ phi(X).T, (X @ X.T + 1) ** 2)
+
+
+def test_components_may_be_turned_inside_their_subspace(rows):
+    X = rows[0]
+    Z, U = X - X.mean(axis=0), PCA(2).fit(X).components_
+    c, s = np.cos(0.7), np.sin(0.7)
+    turned = np.array([[c, s], [-s, c]]) @ U
+    for W in (U, turned):
+        assert np.sum((Z @ W.T @ W - Z) ** 2) == pytest.approx(np.sum((Z @ U.T @ U - Z) ** 2))
+
+
 def test_every_entry_of_the_page_has_its_test_and_the_reverse():
     page = (Path(__file__).parent.parent / "docs" / "slips.md").read_text()
     named = set(re.findall(r"`(test_\w+)`", page))

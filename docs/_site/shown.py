@@ -59,6 +59,17 @@ def show_perceptron_animation() -> Any:
     return plot.perceptron_animation(model, X, y)
 
 
+def show_trace_animation() -> Any:
+    """The proved gap of a fit, iteration by iteration."""
+    from sklearn.datasets import load_breast_cancer
+
+    from certifit import plot
+    from certifit.linear_model import LogisticRegression
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return plot.trace_animation(LogisticRegression(trace=True).fit(X, y))
+
+
 def show_regularization_path() -> Any:
     """Coefficients against the strength of the penalty."""
     from sklearn.datasets import load_diabetes

@@ -11,6 +11,7 @@ Every trace begins with the same five columns and goes on with those of its algo
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
@@ -175,6 +176,57 @@ class Trace(Sequence[TraceRow]):
         lists = {k: [v.tolist() if isinstance(v, np.ndarray) else v for v in c] for k, c in self._table.items()}
         return polars.DataFrame(lists, strict=False)
 
+    def table(self) -> str:
+        """The table in words, as ``print`` shows it."""
+        return str(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the gap, or the objective where no gap is known; see `certifit.plot.trace`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        """
+        return importlib.import_module("certifit.plot").trace(self, ax=ax)  # a higher floor, only when somebody asks
+
+    def animate(self) -> Any:
+        """The same picture, iteration by iteration, as a matplotlib animation (``.save("steps.gif")``)."""
+        return importlib.import_module("certifit.plot").trace_animation(self)
+
+    def latex(self) -> str:
+        r"""The steps as LaTeX: the updates of a perceptron with their numbers put in, a table of anything else.
+
+        Examples
+        --------
+        >>> steps = Trace([TraceRow(0, 2.0, gap=1.0), TraceRow(1, 1.5, gap=0.25)])
+        >>> print(steps.latex())
+        \begin{tabular}{rrr}
+        iteration & objective & gap \\ \hline
+        0 & 2 & 1 \\
+        1 & 1.5 & 0.25 \\
+        \end{tabular}
+        """
+        if {"before", "after", "label", "score"} <= set(self.columns):
+            return self._updates()
+        head, *rows = self._cells() if len(self) else [["iteration"]]
+        lines = [" & ".join(cell.replace("_", r"\_") for cell in row) + r" \\" for row in [head, *rows]]
+        return "\n".join(
+            [rf"\begin{{tabular}}{{{'r' * len(head)}}}", lines[0] + r" \hline", *lines[1:], r"\end{tabular}"]
+        )
+
+    def _updates(self) -> str:
+        """Mistakes of a perceptron: θ after = θ before + y x."""
+        lines = []
+        for r in self:
+            x = (np.asarray(r.after, dtype=float) - np.asarray(r.before, dtype=float)) / float(r.label)
+            vectors = [_column(r.before), _column(x), _column(r.after)]
+            sign = "+" if float(r.label) > 0 else "-"
+            lines.append(
+                rf"y\,(\theta^\top x_{{{r.row}}} + \theta_0) = {float(r.label) * float(r.score):.4g} \le 0:\quad "
+                rf"\theta &\leftarrow {vectors[0]} {sign} {vectors[1]} = {vectors[2]}"
+            )
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
     def _cells(self) -> list[list[str]]:
         """Heading and rows in words, without the columns that say nothing."""
         told = [name for name, column in self._table.items() if any(_told(v) for v in column)]
@@ -231,6 +283,11 @@ def continued(first: Trace, second: Iterable[TraceRow]) -> Trace:
     last = first[-1]
     shifted = (r._replace(iteration=r.iteration + last.iteration, seconds=r.seconds + last.seconds) for r in second)
     return first + shifted
+
+
+def _column(values: Any) -> str:
+    inside = r" \\ ".join(f"{v:.4g}" for v in np.ravel(np.asarray(values, dtype=float)))
+    return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
 
 
 def _told(value: Any) -> bool:

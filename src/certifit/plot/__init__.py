@@ -20,7 +20,7 @@ from certifit.plot._evaluation import (
     roc,
     search,
 )
-from certifit.plot._models import kernel_matrix, posterior, regularization_path, residuals, trace, tree
+from certifit.plot._models import kernel_matrix, posterior, regularization_path, residuals, trace, trace_animation, tree
 from certifit.plot._regions import decision_regions, margins, perceptron_animation, perceptron_steps
 from certifit.plot._style import COLOURS, figure, palette, style
 
@@ -52,5 +52,6 @@ __all__ = [
     "search",
     "style",
     "trace",
+    "trace_animation",
     "tree",
 ]

@@ -310,6 +310,43 @@ def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
     return ax
 
 
+def trace_animation(model: Any, ax: Any = None, interval: int = 300) -> Any:
+    """The picture of `trace`, iteration by iteration.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``trace_``, or a `certifit.Trace`
+    ax : matplotlib Axes, default=None
+    interval : int, default=300
+        Milliseconds from one iteration to the next.
+
+    Returns
+    -------
+    matplotlib.animation.FuncAnimation
+        ``.save("steps.gif", writer="pillow")`` writes it; ``.to_jshtml()`` shows it in a notebook.
+
+    Examples
+    --------
+    >>> from certifit.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> film = trace_animation(LogisticRegression(trace=True).fit(X, y))
+    >>> film._draw_was_started = True       # nothing is drawn here
+    """
+    from matplotlib.animation import FuncAnimation
+
+    table = getattr(model, "trace_", model)
+    ax = trace(table, ax)
+    lines = [(line, np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in ax.get_lines()]
+
+    def show(frame: int) -> list[Any]:
+        for line, x, y in lines:
+            line.set_data(x[: frame + 1], y[: frame + 1])
+        return [line for line, _, _ in lines]
+
+    frames = max(len(x) for _, x, _ in lines)
+    return FuncAnimation(ax.figure, show, frames=frames, interval=interval, blit=False, repeat_delay=2000)
+
+
 def _drawn(table: Trace) -> tuple[str, str]:
     """The column worth drawing: the gap if it is known, else the objective, else the score of each mistake."""
     for column, name in (("gap", "gap to the optimum"), ("objective", "objective"), ("score", "score of the mistake")):
