@@ -402,15 +402,11 @@ class Certificate:
     def to_dict(self) -> Record:
         """A record that JSON can hold."""
         return {
-            "kind": self.kind,
-            "claim": self.claim,
-            "theorem": self.theorem,
-            "holds": self.holds,
+            **{name: getattr(self, name) for name in ("kind", "claim", "theorem", "holds", "rigor")},
             "figures": {k: to_json(v) for k, v in self.figures.items()},
             "evidence": {k: to_json(v) for k, v in self.evidence.items()},
             "assumes": list(self.assumes),
             "digests": dict(self.digests),
-            "rigor": self.rigor,
             "failures": list(self.failures),
             "about": dict(self.about),
         }
