@@ -111,6 +111,7 @@ LONG_FUNCTIONS = {
     "loops/tree_growing.py _scan_classes": "compiled: one scan that keeps its counts in registers",
 }
 WIDE_FUNCTIONS = {
+    "cli/_app.py fit": "the options of a command are the parameters of its function",
     "cli/_app.py study": "the options of a command are the parameters of its function",
 }
 

@@ -148,7 +148,7 @@ def study(
 def fit(
     data: str,
     /,
-    *,
+    *more: str,
     target: str | None = None,
     model: str,
     set_: Annotated[str | None, Parameter(name="--set")] = None,
@@ -158,13 +158,21 @@ def fit(
     drop: _Names = None,
     keep: _Names = None,
     categories: _Names = None,
+    engine: Literal["local", "dask"] | None = None,
+    scheduler: str | None = None,
+    memory: str | None = None,
 ) -> int:
     """Fit one model to a table and save it with its proof.
+
+    Several files (big/*.parquet), or any of --engine, --scheduler and --memory, fit in passes over partitions, which
+    need not fit into memory; all columns of numbers but the target are used.
 
     Parameters
     ----------
     data
         The table.
+    more
+        Further files of the same table.
     target
         The column to predict.
     model
@@ -183,8 +191,18 @@ def fit(
         Columns to use although they look like identifiers or give the answer away.
     categories
         Columns of numbers to take as categories.
+    engine
+        Who reads the partitions: processes of this machine, or a Dask cluster.
+    scheduler
+        Address of a Dask scheduler, such as tcp://10.0.0.1:8786.
+    memory
+        Budget of all processes together, such as 2GB.
     """
-    from certifit.cli import _commands
+    from certifit.cli import _commands, _scale
+
+    if more or "*" in data or engine or scheduler or memory:
+        way = {"engine": scheduler or engine or "local", "memory": memory}
+        return _scale.fit([data, *more], target, model, _list(set_) or [], _list(drop) or [], out, way)
 
     return _commands.fit(
         data,

@@ -160,6 +160,10 @@ def predict(
     if interval is not None and not 0.0 < interval < 1.0:
         raise UsageError("--interval must lie between 0 and 1, such as 0.9.")
 
+    from certifit.cli import _scale
+
+    if _scale.is_plain(path):
+        return _scale.predict(path, data, out)
     model = _model(path)
     table = read(data)[0]
     reading = model.read(table)
@@ -304,15 +308,17 @@ def verify(path: Path, data: str) -> int:
 
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
-    table, _ = read(data)
     try:
         model = load(path)
     except ModelFileError as error:
         _say(f"DOES NOT HOLD: {error}")
         return 1
     if not isinstance(model, TableModel):
-        raise CertifitError(f"{path} was saved without a table: use certifit.verify in Python.")
-    outcome = verify_model(model, table)
+        from certifit.cli import _scale
+
+        outcome = _scale.verify(model, path, data)
+    else:
+        outcome = verify_model(model, read(data)[0])
     _say("every claim holds" if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
     for check in outcome.checks:
         _say(f"  {check}")

@@ -30,6 +30,7 @@ from certifit.scale._sample import Sample
 from certifit.scale._smooth import refusal
 from certifit.scale._source import Partition, Plan, Source
 
+_SMALL = 16 << 20  # bytes of a table below which one process is quicker
 _PROCESS = 320 << 20  # memory of a worker that has loaded the library
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
@@ -80,8 +81,10 @@ def job_of(
     workers, rows = way.budget(len(table.columns))
     plan = table.plan(target, features, rows, words)
     progress: Callable[[str, int | None], Any] | None = Bars() if way.progress is True else way.progress or None
-    with running(way.engine, workers) as runner:
-        yield Job(table, plan, runner, progress, partial(running, way.engine, workers))
+    # Starting processes takes longer than reading a small table.
+    engine = "serial" if way.engine == "local" and way.workers is None and table.size < _SMALL else way.engine
+    with running(engine, workers) as runner:
+        yield Job(table, plan, runner, progress, partial(running, engine, workers))
 
 
 def fit(
@@ -114,6 +117,7 @@ def fit(
     features : sequence of str, default=None
         Columns to use; all but the target when None.
     engine : {"local", "serial", "dask"}, address of a scheduler, or distributed.Client, default="local"
+        Small tables are read in this process alone unless ``workers`` is given.
     workers : int, default=None
         Processes of the local engine; as many as there are processors when None.
     memory : int or str, default=None
@@ -164,7 +168,7 @@ def verify(
     ----------
     fitted : estimator fitted by `fit`, or its Certificate
     source, target, features, engine, workers, memory, progress :
-        As in `fit`, with the same partitions.
+        As in `fit`, with the same partitions; the certificate knows the names of the columns.
 
     Examples
     --------
@@ -177,8 +181,10 @@ def verify(
     True
     """
     certificate: Certificate = fitted if isinstance(fitted, Certificate) else fitted.certificate_
-    if features is None and not isinstance(fitted, Certificate):
-        features = [str(name) for name in fitted.feature_names_in_]
+    if target is None:
+        target = certificate.digests.get("target")
+    if features is None:
+        features = certificate.digests.get("columns")
     with job_of(source, target, features, Way(engine, workers, memory, progress)) as job:
         return job.verify(certificate)
 
@@ -406,7 +412,6 @@ def cross_validate(
     features: Sequence[str] | None = None,
     engine: Any = "local",
     workers: int | None = None,
-    memory: int | str | None = None,
     progress: Any = None,
 ) -> FoldScores:
     """Cross-validation of a squared-loss family in one pass: moments of the folds, and of all rows without each.
@@ -416,7 +421,7 @@ def cross_validate(
     Parameters
     ----------
     estimator : LinearRegression, Ridge, Lasso or ElasticNet
-    source, target, features, engine, workers, memory, progress :
+    source, target, features, engine, workers, progress :
         As in `fit`.
     folds : int ≥ 2, default=5
     seed : int, default=0
@@ -434,7 +439,7 @@ def cross_validate(
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2, not {folds}.")
-    with job_of(source, target, features, Way(engine, workers, memory, progress)) as job:
+    with job_of(source, target, features, Way(engine, workers, None, progress)) as job:
         return score_folds(job, estimator, folds, seed, id)
 
 

@@ -207,7 +207,7 @@ class Local(Engine):
                 while left and len(running) < 2 * self.workers:
                     k = left.pop()
                     tries[k] += 1
-                    running[self._executor().submit(tasks[k][0], *tasks[k][1])] = k
+                    running[self._submit(*tasks[k])] = k
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     k = running.pop(future)
@@ -225,6 +225,13 @@ class Local(Engine):
         finally:
             for future in running:
                 future.cancel()
+
+    def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
+        try:
+            return self._executor().submit(task, *arguments)
+        except BrokenExecutor:  # a worker died after its last answer: nothing is lost but the pool
+            self.close()
+            return self._executor().submit(task, *arguments)
 
     def _judge(self, error: BaseException, tries: int, part: Partition) -> None:
         """Raise what another try cannot mend: only a dead worker is worth one."""

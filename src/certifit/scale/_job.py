@@ -162,9 +162,14 @@ class Job:
             kind,
             evidence,
             lambda: proved(kind, evidence, lambda: kind.conclude(found, evidence)),
-            {"data": tree.root, "partitions": tree.to_list()},
+            {"data": tree.root, "partitions": tree.to_list(), **self._names()},
             self.facts(tree.rows),
         )
+
+    def _names(self) -> dict[str, Any]:
+        """Names of the columns, so that a re-check need not be told."""
+        target = {} if self.plan.target is None else {"target": self.plan.target}
+        return {"columns": [*self.plan.numbers, *self.plan.words], **target}
 
     def facts(self, rows: int) -> dict[str, Any]:
         """What a certificate says about its data."""

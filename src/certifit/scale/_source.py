@@ -75,6 +75,10 @@ class Partition:
         """Rows, and the smallest and largest number of columns, where the file itself tells; None where it does not."""
         return None
 
+    def size(self) -> float:
+        """Bytes, where they are known."""
+        return np.inf
+
     def mark(self) -> Any:
         """Something that changes when the rows are changed, as far as that can be told without reading them."""
         return None
@@ -91,6 +95,9 @@ class FilePart(Partition):
     @property
     def name(self) -> str:  # type: ignore[override]
         return self.path if self.groups is None else f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
+
+    def size(self) -> float:
+        return float(self.mark()[0])
 
     def mark(self) -> Any:
         try:
@@ -185,6 +192,9 @@ class TablePart(Partition):
 
     table: Any
     name: str
+
+    def size(self) -> float:
+        return float(self.table.nbytes)
 
     def batches(self, plan: Plan) -> Iterator[Any]:
         check_schema(self.table.schema, plan, self.name)
@@ -321,6 +331,11 @@ class Source:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(name for name, _ in self.kinds)
+
+    @property
+    def size(self) -> float:
+        """Bytes of all partitions, as far as that is known without reading them; infinite where it is not."""
+        return sum(part.size() for part in self.parts)
 
     def plan(self, target: str | None, features: Sequence[str] | None, rows: int | None, words: bool = False) -> Plan:
         """What to read: all columns of numbers but the target, or the named ones.

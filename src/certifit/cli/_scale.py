@@ -1,0 +1,118 @@
+"""The commands on tables in partitions: `certifit fit big/*.parquet`, and what follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from certifit._errors import CertifitError
+from certifit.cli._errors import UsageError
+
+_MODELS = {
+    "linear regression": ("linear_model", "LinearRegression"),
+    "least squares": ("linear_model", "LinearRegression"),
+    "ridge": ("linear_model", "Ridge"),
+    "lasso": ("linear_model", "Lasso"),
+    "elastic net": ("linear_model", "ElasticNet"),
+    "logistic": ("linear_model", "LogisticRegression"),
+    "logistic regression": ("linear_model", "LogisticRegression"),
+    "poisson": ("linear_model", "PoissonRegressor"),
+    "poisson regression": ("linear_model", "PoissonRegressor"),
+    "linear svm": ("svm", "LinearSVC"),
+    "naive bayes": ("naive_bayes", "GaussianNB"),
+    "gaussian naive bayes": ("naive_bayes", "GaussianNB"),
+}
+
+
+def _estimator(name: str, settings: Sequence[str]) -> Any:
+    import importlib
+
+    from certifit.cli._commands import _setting
+
+    key = name.strip().lower().replace("_", " ").replace("-", " ")
+    if key not in _MODELS:
+        raise UsageError(
+            f"{name!r} cannot be fitted in passes over partitions; these can: {', '.join(sorted(_MODELS))}. "
+            "Fit others to a sample (scale.sample in Python)."
+        )
+    module, cls = _MODELS[key]
+    try:
+        return getattr(importlib.import_module(f"certifit.{module}"), cls)(**dict(_setting(s) for s in settings))
+    except TypeError as error:
+        raise UsageError(f"--set: {error}.") from None
+
+
+def fit(
+    files: list[str],
+    target: str | None,
+    model: str,
+    settings: Sequence[str],
+    drop: Sequence[str],
+    out: Path,
+    way: dict[str, Any],
+) -> int:
+    """certifit fit on files that are read in partitions."""
+    from certifit import scale
+    from certifit.cli._commands import _say, _writable
+    from certifit.files import save
+
+    estimator = _estimator(model, settings)
+    if target is None:
+        raise UsageError("Which column is to be predicted? Add --target COLUMN.")
+    _writable(out)
+    source = scale.Source.of(files)
+    kinds = dict(source.kinds)
+    unknown = [c for c in (*drop, target) if c not in kinds]
+    if unknown:
+        raise UsageError(f"There is no column {unknown[0]!r}; there are: {', '.join(source.columns[:12])}.")
+    features = [c for c in source.columns if kinds[c] == "number" and c != target and c not in drop]
+    left = [c for c in source.columns if kinds[c] != "number" and c != target and c not in drop]
+    fitted = scale.fit(estimator, source, target=target, features=features, progress=True, **way)
+    certificate = fitted.certificate_
+    save(fitted, out)
+    _say(f"{model}, fitted to {certificate.about['rows']:,} rows in {len(source.parts)} partitions")
+    if left:
+        _say(f"not used, because they hold no numbers: {', '.join(left[:8])}")
+    _say(str(certificate))
+    _say(f"wrote {out}")
+    return 0 if certificate.holds else 1
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a model file holds a model that was fitted in partitions, without the reading of a study."""
+    from certifit.files import TableModel, load
+
+    if not path.exists():
+        return False
+    model = load(path)
+    return not isinstance(model, TableModel) and hasattr(model, "feature_names_in_")
+
+
+def verify(model: Any, path: Path, data: str) -> Any:
+    """Re-check the certificate of a model on its partitions."""
+    from certifit import scale
+
+    certificates = getattr(model, "certificates_", ())
+    if not certificates or "partitions" not in certificates[0].digests:
+        raise CertifitError(f"{path} was saved without a table: use certifit.verify in Python.")
+    return scale.verify(certificates[0], data, progress=True)
+
+
+def predict(path: Path, data: str, out: Path | None) -> int:
+    """Predictions of a plain model: a Parquet file, or one number or label a line."""
+    from certifit import scale
+    from certifit.cli._commands import _remark
+    from certifit.files import load
+
+    model = load(path)
+    if out is not None:
+        scale.predict(model, data, out=out, progress=True)
+        _remark(f"wrote {out}.")
+        return 0
+    said = scale.predict(model, data)
+    assert said is not None
+    print("prediction")
+    for value in said.tolist():
+        print(value)
+    return 0

@@ -1,0 +1,166 @@
+"""What goes wrong on the way: killed workers, truncated files, other schemas, changed partitions, lost schedulers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from certifit import scale
+from certifit.certificates.sums import Statistic
+from certifit.exceptions import ChangedDataError, TableError
+from certifit.linear_model import LogisticRegression, Ridge
+from certifit.scale._engine import Counted, Local
+from certifit.scale._source import Source
+from tests.scale.tables import assert_same, partitioned, table
+
+
+def written(t, folder, parts=4):
+    for k, piece in enumerate(np.array_split(np.arange(t.num_rows), parts)):
+        pq.write_table(t.take(pa.array(piece)), folder / f"part-{k}.parquet")
+    return sorted(str(p) for p in folder.glob("*.parquet"))
+
+
+class DiesOnce(Statistic):
+    """Kills its own process when it first meets a partition, unless a file says that this was done; counts rows."""
+
+    def __init__(self, folder, always=False):
+        self.folder, self.always, self.rows = str(folder), always, 0
+
+    def add(self, block):
+        mark = Path(self.folder, "done-" + block.part.replace("/", "_").replace(" ", "_"))
+        if self.always or not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.rows += block.rows
+
+    def merge(self, other):
+        self.rows += other.rows
+        return self
+
+    def finish(self):
+        return self.rows
+
+
+@pytest.mark.slow
+def test_a_partition_that_always_kills_its_worker_is_named(tmp_path):
+    source = partitioned(table(0, 60), 2)
+    engine = Local(2)
+    try:
+        with pytest.raises(scale.EngineError, match="partition 1: the process that worked on it ended 3 times"):
+            engine.run(
+                Counted(DiesOnce(tmp_path, always=True)), source.parts[1:], source.plan("y", None, None), lambda n: None
+            )
+    finally:
+        engine.close()
+
+
+def test_a_killed_worker_is_replaced(tmp_path):
+    t = table(0, 60)
+    source = partitioned(t, 2)
+    plan = source.plan("y", None, None)
+    engine = Local(2)
+    try:
+        seen = []
+        found = engine.run(Counted(DiesOnce(tmp_path)), source.parts[:1], plan, seen.append)
+        assert found.finish() == (30,)
+        assert seen == [30]
+        # The same engine still works, and gives the bits of one process.
+        fits = [scale.fit(Ridge(), source, target="y", engine=e) for e in (engine, "serial")]
+        assert_same(fits)
+    finally:
+        engine.close()
+
+
+def test_a_truncated_file_is_named_and_nothing_is_fitted(tmp_path):
+    files = written(table(1, 4000), tmp_path)
+    whole = Path(files[2]).read_bytes()
+    Path(files[2]).write_bytes(whole[: len(whole) // 2])
+    model = Ridge()
+    with pytest.raises(TableError, match=r"part-2\.parquet cannot be read"):
+        scale.fit(model, files, target="y", engine="serial")
+    assert not hasattr(model, "coef_")
+
+
+def test_another_schema_is_named(tmp_path):
+    t = table(2)
+    files = written(t, tmp_path)
+    other = t.set_column(1, "x1", [t["x1"].to_numpy().astype(str)])
+    pq.write_table(other, files[1])
+    with pytest.raises(TableError, match=r"part-1\.parquet: column 'x1' holds words"):
+        scale.fit(Ridge(), files, target="y", engine="serial")
+    pq.write_table(t.drop(["x2"]), files[1])
+    with pytest.raises(TableError, match=r"part-1\.parquet has no column 'x2'"):
+        scale.fit(Ridge(), files, target="y", engine="serial")
+    pq.write_table(t.set_column(0, "x0", [np.where(np.arange(90) == 5, np.nan, 1.0)]), files[1])
+    with pytest.raises(TableError, match=r"part-1\.parquet: column 'x0' holds a value that is missing"):
+        scale.fit(Ridge(), files, target="y", engine="serial")
+
+
+def test_files_that_change_between_fit_and_proof_or_verification(tmp_path):
+    t = table(3)
+    files = written(t, tmp_path)
+    model = scale.fit(Ridge(), files, target="y", engine="serial")
+    certificate = scale.fit(Ridge(), files, target="y", engine="serial").certificate_
+    column = t["x3"].to_numpy().copy()
+    column[-1] = np.nextafter(column[-1], np.inf)
+    written(t.set_column(3, "x3", [column]), tmp_path)
+    with pytest.raises(ChangedDataError):
+        _ = model.certificate_
+    answer = scale.verify(certificate, files, target="y", features=["x0", "x1", "x2", "x3"], engine="serial")
+    assert not answer.same_data
+    assert f"{files[3]} was changed" in str(answer)
+    assert files[2] not in str(answer)
+    os.unlink(files[0])
+    answer = scale.verify(certificate, files[1:], target="y", features=["x0", "x1", "x2", "x3"], engine="serial")
+    assert f"{files[0]} is missing" in str(answer)
+
+
+def test_order_and_cut_of_large_files_do_not_matter(tmp_path, monkeypatch):
+    t = table(4, 300, 3, "two")
+    pq.write_table(t, tmp_path / "one.parquet", row_group_size=40)
+    whole = scale.fit(LogisticRegression(), str(tmp_path / "one.parquet"), target="y", engine="serial")
+    monkeypatch.setattr("certifit.scale._source._LARGE", 1 << 11)
+    source = Source.of(str(tmp_path / "one.parquet"))
+    assert len(source.parts) > 3
+    assert_same([whole, scale.fit(LogisticRegression(), source, target="y", engine="serial")])
+
+
+SCHEDULER = """
+import sys, distributed
+with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_one_sentence():
+    pytest.importorskip("distributed")
+    running = subprocess.Popen(
+        [sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
+    )
+    try:
+        address = running.stdout.readline().strip()
+        source = partitioned(table(5, 20_000), 40)
+
+        def watch(task, rows):
+            def one(count):
+                os.kill(running.pid, signal.SIGKILL)
+                time.sleep(0.2)
+
+            return one
+
+        with pytest.raises(scale.EngineError, match=r"scheduler"):
+            scale.fit(Ridge(), source, target="y", engine=address, progress=watch)
+    finally:
+        running.kill()
+        running.wait()
+    with pytest.raises(scale.EngineError, match="No scheduler answers"):
+        scale.fit(Ridge(), partitioned(table(5), 2), target="y", engine="tcp://127.0.0.1:9")
