@@ -113,16 +113,37 @@ def test_every_part_is_there(regression, classes):
         "The comparison",
         "What is proved",
         "On rows it had not seen",
+        "Where it fails",
+        "What drives it",
+        "How it errs",
         "What would change",
         "do it again",
     )
-    for record, drawings in ((regression, 6), (classes, 4)):
+    # comparison, coefficients, learning curve, importance and three dependences; and those of each task
+    for record, drawings in ((regression, 7 + 3), (classes, 7 + 3)):
         text = render(record)
         assert all(p in text for p in parts)
         assert text.count("<svg ") == drawings
         assert record["verdict"]["text"][:40] in text
         assert "✓ proved" in text
     assert "Confusion" in render(classes)
+    assert "1e-16" not in render(classes).partition("<nav>")[0]  # the summary is for who reads no exponents
+
+
+def test_a_tree_is_drawn_and_whole_numbers_are_whole(stepped):
+    text = render(stepped)
+    assert stepped["inside"]["drawn"][0]["text"].startswith("age")
+    assert 'aria-label="The top of the tree: age' in text
+    assert "1 to 9, median" in text
+    assert max(node["depth"] for node in stepped["inside"]["drawn"]) <= 3
+
+
+@pytest.fixture(scope="module")
+def stepped():
+    rng = np.random.default_rng(0)
+    age, beds = rng.normal(50, 10, 150), rng.integers(1, 10, 150)
+    table = {"age": age, "beds": beds, "y": np.where(age > 55, 9.0, 1.0) + beds // 4 + 0.1 * rng.normal(size=150)}
+    return run(table, "y", models=["decision tree"], folds=3).record
 
 
 def test_names_from_the_table_are_text_not_markup(regression):

@@ -53,6 +53,8 @@ def render(record: Named) -> str:
         "chance": chance,
         "six": six,
         "parameter": parameter,
+        "value": value,
+        "three": three,
         "told": told,
         "first_capital": lambda text: text[:1].upper() + text[1:],
     }
@@ -76,6 +78,18 @@ def figure(v: Any, digits: int = 3) -> str:
     else:
         shown = f"{v:.{digits}f}" if abs(v) >= 0.001 or v == 0 else f"{v:.2g}"
     return shown.replace("-", "−", 1) if v < 0 else shown
+
+
+def three(v: float) -> str:
+    """A score with three decimals."""
+    return f"{v:.3f}".replace("-", "−", 1) if abs(v) < 10 else figure(v)
+
+
+def value(v: Any) -> str:
+    """A cell of the table: whole numbers as whole numbers."""
+    return (
+        count(int(v)).replace("-", "−", 1) if isinstance(v, float) and v.is_integer() and abs(v) < 1e15 else figure(v)
+    )
 
 
 def share(v: Named) -> str:
@@ -166,9 +180,11 @@ def command(record: Named) -> str:
     for option in ("models", "drop", "keep", "categories"):
         if s[option]:
             words += [f"--{option}", ",".join(s[option])]
-    for option in ("groups", "time", "weights", "test", "positive", "metric"):
+    for option in ("groups", "time", "weights", "test", "positive", "metric", "require"):
         if s.get(option):
             words += [f"--{option}", s[option]]
+    if s.get("costs"):
+        words += ["--costs", ",".join(f"{c:g}" for c in s["costs"])]
     return " ".join(shlex.quote(w) for w in words)
 
 
@@ -185,6 +201,15 @@ def _tables(record: Named) -> Record:
     if inside.get("kind") == "coefficients":
         size = [max(abs(row[j]) for row in inside["values"]) for j in range(len(inside["names"]))]
         order = sorted(range(len(size)), key=lambda j: -size[j])
-        tables["coefficients"] = [(inside["names"][j], [row[j] for row in inside["values"]]) for j in order[:40]]
+        own = (inside.get("own") or {}).get("values")
+        tables["own"] = bool(own)
+        tables["coefficients"] = [
+            (inside["names"][j], [row[j] for row in inside["values"]], [row[j] for row in own] if own else [])
+            for j in order[:40]
+        ]
         tables["more_coefficients"] = max(0, len(order) - 40)
+    rows = (inside.get("effects") or {}).get("rows")
+    if rows:
+        strongest = sorted(rows, key=lambda e: e["p"])
+        tables["effects"], tables["more_effects"] = strongest[:30], max(0, len(rows) - 30)
     return tables

@@ -17,11 +17,17 @@ from typing import Any
 import numpy as np
 
 from certifit._errors import need
+from certifit.report import _charts
+from certifit.report._ink import ACCENT as _ACCENT
+from certifit.report._ink import INK as _INK
+from certifit.report._ink import PAPER as _PAPER
+from certifit.report._ink import SECOND as _SECOND
+from certifit.report._ink import SOFT as _SOFT
+from certifit.report._ink import VARIABLES as _VARIABLES
+from certifit.report._ink import Record
+from certifit.report._ink import plain as _plain
+from certifit.report._ink import short as _short
 
-Record = Mapping[str, Any]
-
-_INK, _SOFT, _ACCENT, _SECOND, _PAPER = "#010101", "#020202", "#030303", "#040404", "#050505"
-_VARIABLES = {_INK: "ink", _SOFT: "line", _ACCENT: "accent", _SECOND: "second", _PAPER: "paper"}
 _WIDE = 4.6  # inches, at 10 points: still readable on a phone
 
 
@@ -35,9 +41,10 @@ def pictures(record: Record) -> dict[str, str]:
         "roc": ("roc" in record.get("classes", {}), _roc, 3.2),
         "rocs": ("rocs" in record.get("classes", {}), _roc, 3.4),
         "predicted": ("values" in record, _predicted, 3.2),
-        "residuals": ("values" in record, _residuals, 1.9),
+        "residuals": ("values" in record, _residuals, 2.4),
         "inside": (_has_bars(record), _inside, 0.0),
         "curve": (len(record.get("learning_curve", ())) >= 2, _curve, 2.4),
+        **_charts.drawers(record),
     }
     for name, (wanted, draw, height) in drawers.items():
         if wanted:
@@ -49,6 +56,8 @@ def pictures(record: Record) -> dict[str, str]:
 def alternative(name: str, record: Record) -> str:
     """What a picture shows, for who cannot see it."""
     measure = record["measure"]["name"]
+    if (told := _charts.alternative(name, record)) is not None:
+        return told
     if name == "comparison":
         rows = [f"{s['name']} {s['mean']:.3f}" for s in record["comparison"]["standings"]]
         return f"{measure} of each model with its 95 % interval, best first: {', '.join(rows)}."
@@ -64,7 +73,7 @@ def alternative(name: str, record: Record) -> str:
     return {
         "target": "Histogram of the target.",
         "predicted": "Predicted against true values of held-out rows, with the line where both are equal.",
-        "residuals": "Histogram of true minus predicted values of held-out rows.",
+        "residuals": "True minus predicted values of held-out rows against the predicted ones.",
     }[name]
 
 
@@ -169,24 +178,13 @@ def _frame_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     axes.set_xlim(left, high + 0.1 * room)
     for k, row in enumerate(rows):
         if row["mean"] < left:
-            axes.annotate(f"◂ {row['mean']:.3f}", (left, k), xytext=(4, 0), textcoords="offset points", va="center")
-
-
-def _plain(text: str) -> str:
-    """Text that matplotlib takes as it is: a dollar sign would begin a formula."""
-    return text.replace("$", r"\$")
-
-
-def _short(name: str, most: int = 24) -> str:
-    name = _plain(name)
-    if len(name) <= most:
-        return name
-    words, lines = name.split(" "), [""]
-    for word in words:
-        if len(lines[-1]) + len(word) > most and lines[-1]:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(line if len(line) <= most + 6 else line[: most + 5] + "…" for line in lines[:2])
+            axes.annotate(
+                f"◂ {row['mean']:.3f}".replace("-", "−"),
+                (left, k),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+            )
 
 
 def _target(axes: Any, record: Record) -> None:
@@ -209,8 +207,8 @@ def _roc(axes: Any, record: Record) -> None:
     looks = [(c, line) for line in ("-", ":") for c in (_ACCENT, _SECOND, _INK)]
     for curve, (colour, line) in zip(curves, looks):
         axes.plot(curve["fpr"], curve["tpr"], line, color=colour, label=_plain(curve["positive"]))
-    if len(curves) == 1:
-        axes.fill_between(curves[0]["fpr"], curves[0]["tpr"], color=_ACCENT, alpha=0.12, linewidth=0)
+    if len(curves) == 1 and "low" in curves[0]:
+        axes.fill_between(curves[0]["fpr"], curves[0]["low"], curves[0]["high"], color=_ACCENT, alpha=0.15, linewidth=0)
     else:
         axes.legend(loc="lower right")
     axes.set_xlim(-0.01, 1.01)
@@ -231,13 +229,13 @@ def _predicted(axes: Any, record: Record) -> None:
 
 
 def _residuals(axes: Any, record: Record) -> None:
+    """Errors against predictions: a funnel or a bend shows what the model misses."""
     values = record["values"]
-    errors = np.array(values["true"]) - np.array(values["predicted"])
-    axes.hist(errors, bins=min(40, max(10, len(errors) // 15)), color=_ACCENT, edgecolor=_PAPER, linewidth=0.5)
-    axes.axvline(0, color=_INK, linewidth=0.8)
-    axes.grid(axis="x", visible=False)
-    axes.set_xlabel("true − predicted")
-    axes.set_ylabel("rows")
+    said = np.array(values["predicted"])
+    axes.plot(said, np.array(values["true"]) - said, "o", color=_ACCENT, markersize=3.5, alpha=0.45, markeredgewidth=0)
+    axes.axhline(0, color=_INK, linewidth=0.8)
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("true − predicted")
 
 
 def _has_bars(record: Record) -> bool:

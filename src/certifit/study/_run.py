@@ -25,6 +25,7 @@ from certifit.study._evaluate import evaluate
 from certifit.study._facts import Facts, examine
 from certifit.study._look import look_into
 from certifit.study._plan import Budget, Skipped, StudyPlan, Work, plan_study
+from certifit.study._summary import summary
 
 _PROOF_CELLS = 2_000_000  # numbers of the encoded table up to which a proof file is written
 
@@ -250,6 +251,7 @@ def run(
     if trial is not None:
         study.record["test"] = {"source": trial.source, "rows": trial.rows, "lines": evaluate(study.model, trial)}
         hear.say("test", "; ".join(study.record["test"]["lines"]))
+    study.record["summary"] = summary(study.record)
     if out is not None:
         hear.say("wrote", ", ".join(str(p) for p in study.write(out)))
     return study

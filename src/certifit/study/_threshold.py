@@ -161,7 +161,7 @@ def in_words(found: Record, positive: str) -> str:
     low, high = found["interval"]
     if found["by"] == "costs":
         return text + (
-            f" A row costs {found['cost']:.4g} on average ({low:.4g} to {high:.4g}, 95 %); never flagging costs "
-            f"{found['never']:.4g}, always flagging {found['always']:.4g}."
+            f" A row costs {found['cost']:.3g} on average ({low:.3g} to {high:.3g}, 95 %); never flagging costs "
+            f"{found['never']:.3g}, always flagging {found['always']:.3g}."
         )
     return text + f" On new rows {found['figure']} lies between {100 * low:.1f} and {100 * high:.1f} % (95 %)."

@@ -127,7 +127,7 @@ def class_figures(y: Array, said: Answers, labels: Array, curves: bool = True, p
     if len(labels) == 2 and said.scores is not None:
         first = matrix[0].sum() < matrix[1].sum() if positive is None else str(positive) == str(labels[0])
         scores = -said.scores if first else said.scores  # scores speak for the last class
-        out["roc"] = _roc(y == labels[0 if first else 1], scores, labels[0 if first else 1])
+        out["roc"] = _roc(y == labels[0 if first else 1], scores, labels[0 if first else 1], band=True)
     elif len(labels) <= _CURVES and said.probabilities is not None and said.probabilities.shape[1] == len(labels):
         out["rocs"] = [_roc(y == c, said.probabilities[:, k], c) for k, c in enumerate(labels)]
     return out
@@ -142,17 +142,47 @@ def share(hits: int, total: int) -> Record:
     return {"value": float(figure), "interval": [limits.low, limits.high], "of": total}
 
 
-def _roc(positive: Array, scores: Array, label: Any) -> Record:
+def _roc(positive: Array, scores: Array, label: Any, band: bool = False) -> Record:
+    """The curve at a readable number of points; with bands also precision against recall."""
     curve = metrics.roc(positive, scores)
     keep = np.unique(np.linspace(0, len(curve.fpr) - 1, min(len(curve.fpr), _STEPS)).astype(int))
     limits = curve.interval(0.95)
-    return {
+    out = {
         "positive": str(label),
-        "fpr": [round(float(v), 5) for v in curve.fpr[keep]],
-        "tpr": [round(float(v), 5) for v in curve.tpr[keep]],
+        "fpr": _five(curve.fpr[keep]),
+        "tpr": _five(curve.tpr[keep]),
         "pooled_auc": float(curve.auc),
         "interval": [limits.low, limits.high],
     }
+    if band:
+        low, high = curve.band(0.95)
+        out |= {"low": _five(low[keep]), "high": _five(high[keep]), "precision": _precision(curve, keep)}
+    return out
+
+
+def _precision(curve: metrics.Roc, keep: Array) -> dict[str, Any]:
+    """Precision at each recall, with limits from the bands of both shares at the same threshold.
+
+    The shares of both classes above a threshold lie within (log(2/a) / 2n)^½ of the truth at all thresholds together
+    (Dvoretzky, Kiefer and Wolfowitz; Massart), each with probability 1 − a = √0.95.
+    """
+    a = 1.0 - np.sqrt(0.95)
+    share = curve.n_positive / (curve.n_positive + curve.n_negative)
+    up, across = (np.sqrt(np.log(2 / a) / (2 * n)) for n in (curve.n_positive, curve.n_negative))
+    keep = keep[curve.tpr[keep] > 0]
+    t, f = curve.tpr[keep], curve.fpr[keep]
+
+    def precision(t: Array, f: Array) -> list[float]:
+        t, f = np.clip(t, 0, 1), np.clip(f, 0, 1)
+        hits = share * t
+        return _five(hits / np.maximum(hits + (1 - share) * f, 1e-12))
+
+    low, high = precision(t - up, f + across), precision(t + up, f - across)
+    return {"recall": _five(t), "precision": precision(t, f), "low": low, "high": high, "share": float(share)}
+
+
+def _five(values: Array) -> list[float]:
+    return [round(float(v), 5) for v in values]
 
 
 def value_figures(y: Array, said: Answers, seed: int) -> Record:
@@ -234,7 +264,7 @@ def inside(pipeline: Any, work: Work) -> Record:
             return found | {"own": own_units(pipeline), "effects": effects(pipeline, work)}
     text = _tree_text(model, names)
     if text:
-        return {"kind": "tree", "text": text}
+        return {"kind": "tree", "text": text, "drawn": drawn(model, names)}
     return {"kind": "importance"}
 
 
@@ -266,6 +296,32 @@ def _tree_text(model: Any, names: list[str]) -> str:
     from certifit.tree import export_text
 
     return in_plain_words(str(export_text(model, feature_names=names)), names)
+
+
+_DRAWN = 3  # questions below each other in the picture of a tree
+
+
+def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
+    """The top of a tree as a list of nodes, parents first: depth, question or answer, share of rows."""
+    from certifit.tree._export import answer, question
+
+    tree = model.tree_
+    whole = float(tree.weighted_n_node_samples[0])
+    found: list[dict[str, Any]] = []
+
+    def add(node: int, depth: int, parent: int | None, yes: bool) -> None:
+        leaf, cut = bool(tree.children_left[node] < 0), depth >= _DRAWN
+        asked = "" if leaf else in_plain_words(question(model, node, names)[0], names)
+        text = answer(model, node) if leaf or cut else asked
+        row = {"depth": depth, "parent": parent, "yes": yes, "text": text, "leaf": leaf, "cut": cut and not leaf}
+        found.append(row | {"share": float(tree.weighted_n_node_samples[node]) / whole})
+        if not leaf and not cut:
+            here = len(found) - 1
+            add(int(tree.children_left[node]), depth + 1, here, True)
+            add(int(tree.children_right[node]), depth + 1, here, False)
+
+    add(0, 0, None, True)
+    return found
 
 
 def in_plain_words(text: str, names: list[str]) -> str:

@@ -1,0 +1,172 @@
+"""Pictures of what drives a model and of how it errs: importance, dependence, calibration, precision, the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from certifit.report._ink import ACCENT, INK, PAPER, SECOND, SOFT, Record, plain, short
+
+Drawer = tuple[bool, Callable[[Any, Record], None], float]
+_MOST = 15
+
+
+def drawers(record: Record) -> dict[str, Drawer]:
+    """Every picture of this file that the record has figures for: wanted, how, height in inches."""
+    found = _important(record)
+    made: dict[str, Drawer] = {
+        "drivers": (len(found) > 0, _drivers, 0.75 + 0.27 * max(len(found), 2)),
+        "calibration": ("calibration" in record, _calibration, 3.0),
+        "precision": ("precision" in (record.get("classes", {}).get("roc") or {}), _precision, 3.0),
+        "tree": (len(_nodes(record)) > 1, _tree, 0.3 + 0.42 * sum(n["leaf"] or n["cut"] for n in _nodes(record))),
+    }
+    for k in range(len(_dependence(record))):
+        made[f"dependence{k}"] = (True, partial(_depends, k=k), 2.3)
+    return made
+
+
+def alternative(name: str, record: Record) -> str | None:
+    """What a picture shows, for who cannot see it; None for pictures of other files."""
+    if name == "drivers":
+        rows = [f"{row['columns'][0]} {row['lost']:.3g}" for row in _important(record)[:8]]
+        return f"Loss of {record['measure']['name']} on held-out rows when a column is shuffled: {', '.join(rows)}."
+    if name == "calibration":
+        rows = [f"said {g['said']:.2f} seen {g['seen']:.2f}" for g in record["calibration"]["groups"]]
+        return f"Calibration on held-out rows: {', '.join(rows)}."
+    if name == "precision":
+        return f"Precision against recall of {record['classes']['roc']['positive']} on held-out rows, with a band."
+    if name == "tree":
+        return f"The top of the tree: {'; '.join(n['text'] for n in _nodes(record)[:6])}."
+    if name.startswith("dependence"):
+        shown = _dependence(record)[int(name.removeprefix("dependence"))]
+        ends = [f"{c['label']} from {c['mean'][0]:.3g} to {c['mean'][-1]:.3g}" for c in shown["curves"]]
+        return f"Partial dependence on {shown['column']}, {shown['at'][0]} to {shown['at'][-1]}: {', '.join(ends)}."
+    return None
+
+
+def _important(record: Record) -> list[Any]:
+    return list(record.get("drivers", {}).get("importance", []))[:_MOST]
+
+
+def _dependence(record: Record) -> list[Any]:
+    return list(record.get("drivers", {}).get("dependence", []))
+
+
+def _nodes(record: Record) -> list[Any]:
+    return list(record.get("inside", {}).get("drawn", []))
+
+
+def _drivers(axes: Any, record: Record) -> None:
+    rows = list(reversed(_important(record)))
+    for k, row in enumerate(rows):
+        low, high = row["interval"]
+        colour = ACCENT if low > 0 else INK
+        axes.barh(k, row["lost"], height=0.55, color=colour, alpha=0.35)
+        axes.plot([low, high], [k, k], color=colour, linewidth=1.6, solid_capstyle="round")
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_yticks(range(len(rows)), [_group(row["columns"]) for row in rows])
+    for label in axes.get_yticklabels():
+        if "\n" in label.get_text():  # two lines in the height of one
+            label.set(fontsize=8, linespacing=0.95)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"loss of {record['measure']['name']} when shuffled")
+
+
+def _group(columns: list[str]) -> str:
+    if len(columns) == 1:
+        return short(columns[0])
+    more = f" +{len(columns) - 2}" if len(columns) > 2 else ""
+    return "\n".join([short(columns[0], 22, 1), short(columns[1], 22, 1) + more])
+
+
+def _depends(axes: Any, record: Record, k: int) -> None:
+    shown = _dependence(record)[k]
+    at = shown["at"]
+    words = shown["kind"] in ("category", "boolean", "date")
+    x = np.arange(len(at)) if words else np.array(at, dtype=float)
+    marks = "o" if shown["kind"] in ("category", "boolean") else ""
+    for row in shown.get("rows", []):
+        axes.plot(x, row, color=SOFT, linewidth=0.7)
+    looks = [(ACCENT, "-"), (SECOND, "-"), (INK, "-"), (ACCENT, ":")]
+    for curve, (colour, line) in zip(shown["curves"], looks):
+        axes.plot(
+            x, curve["mean"], line + marks, color=colour, linewidth=2.2, markersize=5, label=plain(curve["label"])
+        )
+    if words:
+        few = np.unique(np.linspace(0, len(at) - 1, min(len(at), 3 if shown["kind"] == "date" else 8)).astype(int))
+        axes.set_xticks(few, [_cut(str(at[i])) for i in few])
+        if shown["kind"] == "category" and (len(few) > 4 or max(len(str(at[i])) for i in few) > 8):
+            axes.tick_params(axis="x", rotation=30)
+            for label in axes.get_xticklabels():
+                label.set_ha("right")
+    if len(shown["curves"]) > 1:
+        axes.legend(loc="best", fontsize=8)
+    axes.set_xlabel(short(shown["column"], 40, 1))
+    positive = len(shown["curves"]) == 1 and "classes" in record
+    what = f"probability of {shown['curves'][0]['label']}" if positive else record["data"]["target"]
+    axes.set_ylabel(short(what if "values" in record or positive else "probability", 24))
+
+
+def _cut(text: str, most: int = 10) -> str:
+    return plain(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def _calibration(axes: Any, record: Record) -> None:
+    groups = record["calibration"]["groups"]
+    axes.plot([0, 1], [0, 1], "--", color=INK, linewidth=0.8)
+    for g in groups:
+        colour = SECOND if g["off"] else ACCENT
+        axes.plot([g["said"]] * 2, g["interval"], color=colour, linewidth=1.6, solid_capstyle="round")
+        axes.plot(g["said"], g["seen"], "o", color=colour, markersize=6)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_aspect("equal")
+    axes.set_xlabel("probability said")
+    axes.set_ylabel("share that happened")
+
+
+def _precision(axes: Any, record: Record) -> None:
+    curve = record["classes"]["roc"]["precision"]
+    axes.axhline(curve["share"], linestyle="--", color=INK, linewidth=0.8)
+    axes.fill_between(curve["recall"], curve["low"], curve["high"], color=ACCENT, alpha=0.15, linewidth=0)
+    axes.plot(curve["recall"], curve["precision"], color=ACCENT)
+    axes.set_xlim(-0.01, 1.01)
+    axes.set_ylim(-0.01, 1.03)
+    axes.set_aspect("equal")
+    axes.set_xlabel(f"recall: {short(record['classes']['roc']['positive'], 20, 1)} found")
+    axes.set_ylabel("precision of alarms")
+
+
+def _tree(axes: Any, record: Record) -> None:
+    """From left to right: a question, the upper branch for yes, the lower for no."""
+    nodes = _nodes(record)
+    height: list[float] = [0.0] * len(nodes)
+    ends = [i for i, n in enumerate(nodes) if n["leaf"] or n["cut"]]
+    for place, i in enumerate(ends):
+        height[i] = -float(place)
+    for i in reversed(range(len(nodes))):
+        below = [height[j] for j, n in enumerate(nodes) if n["parent"] == i]
+        if below:
+            height[i] = sum(below) / len(below)
+    for i, n in enumerate(nodes):
+        x, last = n["depth"], n["leaf"] or n["cut"]
+        if n["parent"] is not None:
+            start = height[n["parent"]]
+            wide = 0.6 + 5 * n["share"]
+            axes.plot([x - 0.42, x - 0.3, x - 0.05], [start, height[i], height[i]], color=SOFT, linewidth=wide)
+            axes.text(x - 0.27, height[i], "yes" if n["yes"] else "no", fontsize=7, color=INK, va="bottom")
+        text = short(n["text"], 17, 3) + ("\n(more)" if n["cut"] else "")
+        style = {
+            "boxstyle": "round,pad=0.25",
+            "facecolor": PAPER,
+            "edgecolor": ACCENT if last else INK,
+            "linewidth": 0.9,
+        }
+        axes.text(x, height[i], text, fontsize=7.5, va="center", bbox=style, color=ACCENT if last else INK)
+    axes.set_xlim(-0.1, max(n["depth"] for n in nodes) + 0.95)
+    axes.set_ylim(-len(ends) + 0.4, 0.6)
+    axes.axis("off")

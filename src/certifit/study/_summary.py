@@ -1,0 +1,119 @@
+"""The study on one page, in sentences that need no statistics: how good, how it errs, what matters, where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Line = dict[str, str]
+_NAMED = 3  # columns that are named as the ones that matter
+
+
+def summary(record: Mapping[str, Any]) -> list[Line]:
+    """Headed sentences, most important first; each speaks of held-out rows."""
+    lines = [*_errors(record), *_test(record), *_sure(record), *_matters(record), *_fails(record)]
+    if record.get("threshold"):
+        lines.append({"head": "Threshold", "text": record["threshold"]["text"]})
+    return [*lines, *_price(record), *_proved(record)]
+
+
+def _percent(v: float) -> str:
+    return f"{100 * v:.1f} %"
+
+
+def _share(v: Mapping[str, Any]) -> str:
+    low, high = v["interval"]
+    return f"{_percent(v['value'])} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _errors(record: Mapping[str, Any]) -> list[Line]:
+    head = "How it errs"
+    if "values" in record:
+        v, target = record["values"], record["data"]["target"]
+        low, high = v["within"]
+        return [
+            {
+                "head": head,
+                "text": f"Predictions of {target} are off by {_number(v['mae'])} on average; nine errors in ten lie "
+                f"between {_number(low)} and {_number(high)} (the target itself varies by {_number(v['spread'])}).",
+            }
+        ]
+    c = record["classes"]
+    text = f"{_share(c['accuracy'])} of rows are classified right; always saying {c['commonest']['label']} would be "
+    text += f"right for {_percent(c['commonest']['share'])}."
+    named = (c.get("roc") or {}).get("positive")
+    row = next((r for r in c["classes"] if r["label"] == named), None)
+    if row is not None and row["precision"]["value"] is not None:
+        text += f" Of all {named} it finds {_share(row['recall'])}; of those it calls {named}, "
+        text += f"{_share(row['precision'])} are."
+    return [{"head": head, "text": text}]
+
+
+def _number(v: float) -> str:
+    shown = f"{v:.3g}" if abs(v) < 1_000 else f"{v:.0f}"
+    return shown.replace("-", "−")
+
+
+def _test(record: Mapping[str, Any]) -> list[Line]:
+    test = record.get("test")
+    return [] if not test else [{"head": "On the test table", "text": "; ".join(test["lines"][:4]) + "."}]
+
+
+def _sure(record: Mapping[str, Any]) -> list[Line]:
+    calibration = record.get("calibration")
+    if not calibration:
+        return []
+    text = calibration["text"]
+    if calibration.get("advice"):
+        text += f" A {calibration['advice']} map learned from held-out rows mends them: certifit predict gives both."
+    return [{"head": "Its probabilities", "text": text}]
+
+
+def _matters(record: Mapping[str, Any]) -> list[Line]:
+    found = record.get("drivers", {}).get("importance", [])
+    sure = [row for row in found if row["interval"][0] > 0]
+    if not found:
+        return []
+    if not sure:
+        return [{"head": "What matters", "text": "No column matters clearly by itself; they matter together."}]
+    listed = "; ".join(_together(row["columns"]) for row in sure[:_NAMED])
+    rest = f" Clearly matter: {len(sure)} of {len(found)} columns or groups of columns." if len(found) > 1 else ""
+    return [{"head": "What matters most", "text": f"{listed[:1].upper()}{listed[1:]}.{rest}"}]
+
+
+def _together(columns: Sequence[str]) -> str:
+    """A column; or columns that say nearly the same."""
+    shown = ", ".join(columns[:3]) + (f" and {len(columns) - 3} more" if len(columns) > 3 else "")
+    return shown if len(columns) == 1 else f"{shown} (which say nearly the same)"
+
+
+def _fails(record: Mapping[str, Any]) -> list[Line]:
+    found = record.get("slices")
+    if not found or not found["slices"]:
+        return []
+    worse = [s for s in found["slices"] if s["differs"] and s["share"] > found["overall"]]
+    what = "wrong" if found["bar"] is None else f"off by more than {_number(found['bar'])}"
+    if not worse:
+        text = f"None of {len(found['slices'])} slices of the table is clearly worse than the rest."
+    else:
+        s = worse[0]
+        low, high = s["interval"]
+        text = (
+            f"Where {s['name']}, {_percent(s['share'])} of rows ({100 * low:.1f} to {100 * high:.1f}) are {what}, "
+            f"against {_percent(found['overall'])} overall."
+        )
+    return [{"head": "Where it fails", "text": text}]
+
+
+def _price(record: Mapping[str, Any]) -> list[Line]:
+    found = record["comparison"].get("yardsticks") or []
+    best = max(found, key=lambda y: y["mean"], default=None)
+    return [] if best is None else [{"head": "Against a black box", "text": best["text"]}]
+
+
+def _proved(record: Mapping[str, Any]) -> list[Line]:
+    found = record["proofs"]["certificates"]
+    if not found or record["verdict"]["winner"] == "baseline":
+        return []
+    held = "is proved, and anyone can check it" if found[0]["holds"] else "could not be proved"
+    return [{"head": "Proof", "text": f"What this page claims about the fit itself {held}: see below."}]
