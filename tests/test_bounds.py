@@ -50,3 +50,25 @@ def test_assumptions_are_stated():
 def test_bad_numbers_are_named(call, word):
     with pytest.raises(ValueError, match=word):
         call()
+
+
+@given(epsilon=st.floats(0.01, 0.5), delta=st.floats(0.001, 0.4), mistakes=st.integers(0, 20))
+def test_test_rows_are_enough_and_one_fewer_is_not(epsilon, delta, mistakes):
+    n = int(bounds.test_size(epsilon, delta, "exact", mistakes).value)
+
+    def tail(rows):
+        return sum(math.comb(rows, j) * epsilon**j * (1 - epsilon) ** (rows - j) for j in range(mistakes + 1))
+
+    assert tail(n) <= delta * (1 + 1e-9)
+    assert n == mistakes + 1 or tail(n - 1) > delta * (1 - 1e-9)
+    h = int(bounds.test_size(epsilon, delta).value)
+    assert (
+        2 * math.exp(-2 * h * epsilon**2) <= delta * (1 + 1e-9) < 2 * math.exp(-2 * (h - 1) * epsilon**2) * (1 + 2e-9)
+    )
+
+
+def test_test_size_refuses_in_a_sentence():
+    with pytest.raises(ValueError, match="method must be"):
+        bounds.test_size(0.1, method="guess")
+    with pytest.raises(ValueError, match="whole number"):
+        bounds.test_size(0.1, method="exact", mistakes=-1)

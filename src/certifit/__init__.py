@@ -31,6 +31,7 @@ _NAMES = {
     "origin": "certifit._passing",
     "separability": "certifit.geometry",
     "margins": "certifit.geometry",
+    "fewest_mistakes": "certifit.geometry",
     "save": "certifit.files",
     "load": "certifit.files",
     "verify": "certifit.files",

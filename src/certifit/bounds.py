@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 INDEPENDENT = "rows are independent draws from one distribution"
 
-__all__ = ["Bound", "hard_svm_error", "hard_svm_rows", "ridge_stability"]
+__all__ = ["Bound", "hard_svm_error", "hard_svm_rows", "ridge_stability", "test_size"]
 
 
 @dataclass(frozen=True)
@@ -170,3 +170,56 @@ def ridge_stability(epsilon: float, norm: float, loss: str = "squared") -> Bound
     )
     assumes = (INDEPENDENT, "‖x‖ ≤ 1 and |y| ≤ 1", "no offset")
     return Bound(float(rows), claim, assumes, {"penalty": penalty})
+
+
+def test_size(  # noqa: PT028  (no test: it says how many test rows are needed)
+    epsilon: float, delta: float = 0.05, method: str = "hoeffding", mistakes: int = 0
+) -> Bound:
+    r"""How many test rows does a statement about the error need?
+
+    "hoeffding": the error on n test rows is within ε of the true one with probability 1 − δ, whatever it is, once
+    :math:`n \ge \log(2/\delta) / (2\varepsilon^2)`. "exact": with k mistakes on n test rows the true error is below ε
+    with confidence 1 − δ, by the binomial distribution, once :math:`P(\mathrm{Bin}(n, \varepsilon) \le k) \le \delta`.
+
+    Parameters
+    ----------
+    epsilon : float in (0, 1)
+    delta : float in (0, 1), default=0.05
+    method : {"hoeffding", "exact"}, default="hoeffding"
+    mistakes : int ≥ 0, default=0
+        k, for "exact".
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> int(test_size(0.05).value), int(test_size(0.05, method="exact").value)
+    (738, 59)
+    """
+    _share(epsilon=epsilon, delta=delta)
+    if method == "hoeffding":
+        rows = math.ceil(math.log(2.0 / delta) / (2.0 * epsilon**2))
+        claim = f"On {rows} test rows the error is within {epsilon:g} of the true one, with probability {1 - delta:g}"
+    elif method == "exact":
+        if mistakes < 0 or mistakes != int(mistakes):
+            raise ValueError(f"mistakes must be a whole number ≥ 0, not {mistakes}.")
+        low, rows = int(mistakes), max(2 * int(mistakes), 1)
+        while _binomial_tail(rows, epsilon, mistakes) > delta:
+            low, rows = rows, 2 * rows
+        while rows - low > 1:  # the tail falls with n
+            middle = (low + rows) // 2
+            low, rows = (middle, rows) if _binomial_tail(middle, epsilon, mistakes) > delta else (low, middle)
+        few = f"{mistakes} mistake{'' if mistakes == 1 else 's'}"
+        claim = f"{few} on {rows} test rows show an error below {epsilon:g} with confidence {1 - delta:g}"
+    else:
+        raise ValueError(f"method must be 'hoeffding' or 'exact', not {method!r}.")
+    return Bound(float(rows), claim, (INDEPENDENT, "the test rows were not used before"), {})
+
+
+def _binomial_tail(n: int, p: float, k: int) -> float:
+    """P(Bin(n, p) ≤ k)."""
+    from scipy.stats import binom
+
+    return float(binom.cdf(k, n, p))

@@ -15,10 +15,10 @@ def test_geometric_margin_is_the_signed_distance(seed, factor):
     rng = np.random.default_rng(seed)
     w, b, X = rng.normal(size=3), float(rng.normal()), rng.normal(size=(6, 3))
     y = rng.choice([-1, 1], 6)
-    m = cf.margins(w, b, X, y)
+    m = cf.margins(X, y, w, b)
     foot = X - np.outer(m.geometric * y, w / np.linalg.norm(w))  # walking that far ends on the hyperplane
     np.testing.assert_allclose(foot @ w + b, 0, atol=1e-10)
-    scaled = cf.margins(factor * w, factor * b, X, y)
+    scaled = cf.margins(X, y, factor * w, factor * b)
     np.testing.assert_allclose(scaled.geometric, m.geometric)
     np.testing.assert_allclose(scaled.functional, factor * m.functional)
     assert m.set_geometric == m.geometric.min() == m.geometric[m.nearest]
@@ -30,13 +30,13 @@ def test_labels_of_several_kinds_and_one_point():
     X = np.array([[2.0], [-1.0]])
     expected = [2.0, 1.0]
     for y in ([1, -1], [1, 0], [True, False], ["yes", "no"], [7, 3]):
-        np.testing.assert_array_equal(cf.margins([1.0], 0.0, X, y).functional, expected)
-    assert cf.margins([3.0, 4.0], 5.0, [0.0, 0.0], -1).set_geometric == -1.0
+        np.testing.assert_array_equal(cf.margins(X, y, [1.0], 0.0).functional, expected)
+    assert cf.margins([0.0, 0.0], -1, [3.0, 4.0], 5.0).set_geometric == -1.0
 
 
 def test_many_classes_take_the_closest_rival():
     W, b = np.array([[0.0], [1.0], [-1.0]]), np.zeros(3)
-    m = cf.margins(W, b, [[2.0], [-2.0], [0.5]], [1, 2, 0])
+    m = cf.margins([[2.0], [-2.0], [0.5]], [1, 2, 0], W, b)
     np.testing.assert_allclose(m.functional, [2.0, 2.0, -0.5])
     np.testing.assert_allclose(m.geometric, [2.0, 2.0, -0.5])
 
@@ -46,7 +46,7 @@ def test_agrees_with_separability():
     X = rng.normal(size=(50, 2))
     y = X @ [1.0, 2.0] > 0.3
     s = cf.separability(X, y)
-    assert cf.margins(s.w, s.b, X, y).set_geometric == pytest.approx(s.margin, rel=1e-9)
+    assert cf.margins(X, y, s.w, s.b).set_geometric == pytest.approx(s.margin, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,11 @@ def test_agrees_with_separability():
 )
 def test_bad_input(arguments, says):
     with pytest.raises(ValueError, match=says):
-        cf.margins(*arguments)
+        w, b, X, y = arguments
+        cf.margins(X, y, w, b)
+
+
+def test_the_old_order_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="X and y first"):
+        old = cf.margins([3.0, 4.0], -5.0, [[3.0, 4.0], [0.0, 0.0]], [1, -1])
+    assert old.set_geometric == cf.margins([[3.0, 4.0], [0.0, 0.0]], [1, -1], [3.0, 4.0], -5.0).set_geometric == 1.0

@@ -272,5 +272,5 @@ def test_the_name_is_a_function_whichever_way_it_is_imported():
     assert cf.separability is separability is geometry.separability
     assert cf.margins is margins is geometry.margins
     assert cf.separability(X, y).verdict == "separable"
-    assert cf.margins([1.0], -0.5, X, y).set_geometric == 0.5
+    assert cf.margins(X, y, [1.0], -0.5).set_geometric == 0.5
     assert "separability" in dir(cf)

@@ -46,7 +46,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     }
     lines = {}
     for name, m in others.items():
-        margin = margins(m.coef_[0], m.intercept_[0], POINTS, SIDES).set_geometric
+        margin = margins(POINTS, SIDES, m.coef_[0], m.intercept_[0]).set_geometric
         lines[name] = (m.coef_[0], float(m.intercept_[0]), margin)
         say(f"  {name}: w = {m.coef_[0].tolist()}, b = {m.intercept_[0]:g}, geometric margin {margin:.4f}")
     return {"sgd": (w, b), "perceptron": (model.coef_[0], float(model.intercept_[0])), "lines": lines}

@@ -33,7 +33,7 @@ def run(say: Callable[[str], None] = print) -> Record:
             f"  mistake {k}: e-mail {m.row + 1} ({'+' if m.label > 0 else '-'}) scores {m.score:g}; "
             f"now w = ({w}), b = {m.intercept_after:g}"
         )
-    after = margins(model.coef_[0], model.intercept_[0], MAILS, SPAM)
+    after = margins(MAILS, SPAM, model.coef_[0], model.intercept_[0])
     say(f"Pass {model.n_iter_} makes no mistake; the smallest functional margin is {after.set_functional:g}.")
     say(str(model.certificate_))
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ class Margins:
 
     Examples
     --------
-    >>> m = margins([3.0, 4.0], -5.0, [[3.0, 4.0], [0.0, 0.0]], [1, -1])
+    >>> m = margins([[3.0, 4.0], [0.0, 0.0]], [1, -1], [3.0, 4.0], -5.0)
     >>> m.set_geometric, m.nearest, m.separates
     (1.0, 1, True)
     """
@@ -63,20 +64,20 @@ class Margins:
         )
 
 
-def margins(w: Any, b: Any, X: Matrix, y: VectorLike) -> Margins:
+def margins(X: Matrix, y: VectorLike, w: Any, b: Any) -> Margins:
     """Functional margin y(w·x + b) and geometric margin y(w·x + b)/‖w‖ of every point and of the set.
 
     Parameters
     ----------
-    w : array-like of shape (d,), or (K, d) for K > 2 classes
-        Weights, not all zero.
-    b : float, or array-like of shape (K,)
-        Offset; 0 through the origin.
     X : array-like of shape (n, d), or (d,) for one point
     y : array-like of shape (n,), or one label
         Two labels: −1/+1, 0/1, or any two, the second in sorted order being the positive side. With K weight
         vectors: K labels in sorted order, and the margin of a point is the least one of
         (w_y − w_k)·x + b_y − b_k (over ‖w_y − w_k‖) among the classes k ≠ y.
+    w : array-like of shape (d,), or (K, d) for K > 2 classes
+        Weights, not all zero.
+    b : float, or array-like of shape (K,)
+        Offset; 0 through the origin.
 
     Returns
     -------
@@ -85,10 +86,13 @@ def margins(w: Any, b: Any, X: Matrix, y: VectorLike) -> Margins:
     Examples
     --------
     >>> import certifit as cf
-    >>> m = cf.margins([3.0, 4.0], -5.0, [[3.0, 4.0], [0.0, 0.0]], [1, -1])
+    >>> m = cf.margins([[3.0, 4.0], [0.0, 0.0]], [1, -1], [3.0, 4.0], -5.0)
     >>> m.functional, m.geometric, m.set_geometric
     (array([20.,  5.]), array([4., 1.]), 1.0)
     """
+    if np.ndim(X) == 1 and np.ndim(w) == 2:  # the order before version 0.1: w, b, X, y
+        warnings.warn("margins takes X and y first: margins(X, y, w, b).", FutureWarning, stacklevel=2)
+        X, y, w, b = w, b, X, y
     W, offset = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
     points = np.atleast_2d(np.asarray(X, dtype=float))
     labels = np.atleast_1d(np.asarray(y))
