@@ -172,8 +172,11 @@ def ridge_stability(epsilon: float, norm: float, loss: str = "squared") -> Bound
     return Bound(float(rows), claim, assumes, {"penalty": penalty})
 
 
-def test_size(  # noqa: PT028  (no test: it says how many test rows are needed)
-    epsilon: float, delta: float = 0.05, method: str = "hoeffding", mistakes: int = 0
+def test_size(
+    epsilon: float,
+    delta: float = 0.05,
+    method: str = "hoeffding",
+    mistakes: int = 0,  # noqa: PT028  (not a test)
 ) -> Bound:
     r"""How many test rows does a statement about the error need?
 

@@ -60,8 +60,8 @@ def test_agrees_with_separability():
     ],
 )
 def test_bad_input(arguments, says):
+    w, b, X, y = arguments
     with pytest.raises(ValueError, match=says):
-        w, b, X, y = arguments
         cf.margins(X, y, w, b)
 
 
