@@ -176,7 +176,7 @@ def test_size(
     epsilon: float,
     delta: float = 0.05,
     method: str = "hoeffding",
-    mistakes: int = 0,  # noqa: PT028  (not a test)
+    mistakes: int = 0,
 ) -> Bound:
     r"""How many test rows does a statement about the error need?
 
