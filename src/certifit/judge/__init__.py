@@ -7,10 +7,12 @@ from certifit.judge._certify import certify
 from certifit.judge._clusters import certify_clusters
 from certifit.judge._diagnose import Diagnosis, Finding, diagnose
 from certifit.judge._tree import certify_tree
+from certifit.judge._written_down import WrittenObjective, objective
 
 __all__ = [
     "Diagnosis",
     "Finding",
+    "WrittenObjective",
     "certify",
     "certify_clusters",
     "certify_coefficients",
@@ -18,4 +20,5 @@ __all__ = [
     "certify_dual",
     "certify_tree",
     "diagnose",
+    "objective",
 ]

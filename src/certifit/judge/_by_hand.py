@@ -80,7 +80,7 @@ def certify_coefficients(
     >>> certify_coefficients([0.0], 0.0, X, y, loss="logistic", regularizer="l2", lam=0.1).gap > 0.05
     True
     """
-    data, kind, penalty = Data.of(X, y, sample_weight), _loss(loss), _penalty(regularizer, lam)
+    data, kind, penalty = Data.of(X, y, sample_weight), read_loss(loss), read_penalty(regularizer, lam)
     W, offset = (
         np.atleast_2d(np.asarray(w, dtype=float)),
         np.atleast_1d(np.asarray(0.0 if b is None else b, dtype=float)),
@@ -107,7 +107,8 @@ def certify_coefficients(
     return min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf)))
 
 
-def _loss(loss: str | Loss) -> Loss:
+def read_loss(loss: str | Loss) -> Loss:
+    """A loss by name, if distances to its optimum can be proved."""
     found = get_loss(loss)
     if not isinstance(found, Loss) or isinstance(found, FamilyLoss):
         raise ValueError(
@@ -116,7 +117,8 @@ def _loss(loss: str | Loss) -> Loss:
     return found
 
 
-def _penalty(regularizer: str | Regularizer, lam: float) -> Regularizer:
+def read_penalty(regularizer: str | Regularizer, lam: float) -> Regularizer:
+    """A penalty by name; none for λ = 0."""
     if not 0.0 <= lam < np.inf:
         raise ValueError(f"lam must be a finite number ≥ 0, not {lam}.")
     if isinstance(regularizer, str) and regularizer in _PENALTIES:
