@@ -116,6 +116,8 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     yield "leaves tree", DecisionTreeClassifier(max_leaf_nodes=3), (X, THREE, WEIGHT)
     yield "value tree", DecisionTreeRegressor(max_depth=2), (X, REAL, None)
     yield "median tree", DecisionTreeRegressor(criterion="absolute_error", max_depth=2), (X, REAL, None)
+    yield "several targets tree", DecisionTreeRegressor(max_depth=2), (X, np.column_stack([REAL, REAL**2]), None)
+    yield "counts tree", DecisionTreeRegressor(criterion="poisson", max_depth=2), (X, np.abs(np.rint(REAL)), WEIGHT)
     yield "drawn tree", DecisionTreeClassifier(max_depth=2, max_features=1, random_state=0), (X, THREE, None)
     yield "pca", PCA(1), (X, None, None)
     yield "wide pca", PCA(2), (np.vstack([X[:3].T, X[3:6].T, X[6:9].T]).T[:3], None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -28,6 +29,7 @@ from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.tree import _columns
 from certifit.tree._export import Explanation, explain_row
 from certifit.tree._folds import tree_answers
+from certifit.tree._general import SeveralTargets, grow_general
 from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
 from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
 from certifit.tree._target import Target
@@ -44,17 +46,17 @@ class _Table:
 
     X: Array
     columns: _columns.Columns
-    target: Target
+    target: Any  # Target, or SeveralTargets for what the compiled loops do not know
     given: Data
-    classes: Array | None = None
-    class_weight: Array | None = None
+    classes: Any = None  # one array of labels, or a list of them for several targets
+    class_weight: Any = None
 
 
 class DecisionTree(Certified, BaseEstimator):
     """Base of the tree estimators (see `DecisionTreeClassifier` and `DecisionTreeRegressor`)."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "splitter": [StrOptions({"best"})],
+        "splitter": [StrOptions({"best", "random"})],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_split": [
             Interval(Integral, 2, None, closed="left"),
@@ -105,7 +107,8 @@ class DecisionTree(Certified, BaseEstimator):
         return checked, columns
 
     def _check_numbers(self, X: Matrix, reset: bool) -> Array:
-        options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        finite: Any = True if issparse(X) else "allow-nan"  # as in scikit-learn, sparse X has no missing values
+        options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", **options)
         return checked.toarray() if issparse(checked) else checked
 
@@ -128,8 +131,12 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Every row has weight zero: there is nothing to learn from.")
         return _Table(numbers, columns, target, Data(numbers if issparse(X) else X, y, weight), classes, class_weight)
 
-    def _read_y(self, y: Any, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+    def _read_y(self, y: Any, weight: Array | None) -> tuple[Any, Any, Any]:
         raise NotImplementedError
+
+    def _is_general(self, y: Array) -> bool:
+        """Whether the compiled loops do not know the task: it is grown in plain NumPy."""
+        return self.splitter == "random" or self.criterion == "poisson" or (y.ndim == 2 and y.shape[1] > 1)
 
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Grow a tree, prune it as asked, and keep what proves it.
@@ -138,7 +145,7 @@ class DecisionTree(Certified, BaseEstimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers with NaN for missing values; categorical, text and boolean columns in a data frame.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Labels, or values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights ≥ 0; weight k equals k copies (``min_samples_*`` count rows), weight 0 leaves a row out.
@@ -161,10 +168,13 @@ class DecisionTree(Certified, BaseEstimator):
         self.ccp_alpha_ = choice.alpha if choice is not None else float(self.ccp_alpha)
         self.pruning_choice_ = choice
         self._name_classes(table)
-        evidence = _evidence(table, grown, asks, self.ccp_alpha_, held)
+        general = isinstance(table.target, SeveralTargets)
+        kind = "tree-general" if general else "tree"
+        write = general_evidence if general else _evidence
+        evidence = write(table, grown, asks, self.ccp_alpha_, held, self.splitter)
         given = table.given
         self._promise_certificates(
-            lambda: (certificates.issue("tree", Data.of(given.X, given.y, given.sample_weight), evidence()),),
+            lambda: (certificates.issue(kind, Data.of(given.X, given.y, given.sample_weight), evidence()),),
             given.X,
             given.y,
             given.sample_weight,
@@ -172,9 +182,9 @@ class DecisionTree(Certified, BaseEstimator):
         return self
 
     def _name_classes(self, table: _Table) -> None:
-        self.n_outputs_ = 1
+        self.n_outputs_ = self.tree_.n_outputs
 
-    def _settings(self, target: Target, d: int, seed: int) -> Settings:
+    def _settings(self, target: Any, d: int, seed: int) -> Settings:
         params = {name: getattr(self, name) for name in _GROWING}
         if params["criterion"] == "friedman_mse":  # w₁w₂(ȳ₁ − ȳ₂)²/(w₁ + w₂) is the fall of the squared error itself
             params["criterion"] = "squared_error"
@@ -182,6 +192,9 @@ class DecisionTree(Certified, BaseEstimator):
 
     def _grow(self, table: _Table, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
         """The grown tree, which nodes keep their question, how α was chosen, and the rows held back."""
+        if isinstance(table.target, SeveralTargets):
+            grown = self._grow_general(table, seed)
+            return grown, prune(grown, self.ccp_alpha)[1], None, None
         X, target, d = table.X, table.target, table.X.shape[1]
         rows, held = np.arange(target.n), None
         if respelled("pruning", self.pruning) == "reduced_error":
@@ -208,6 +221,26 @@ class DecisionTree(Certified, BaseEstimator):
             return grown, reduced_error(grown.tree, table.X[held], table.target.rows(held)), None, held
         return grown, prune(grown, self.ccp_alpha)[1], None, None
 
+    def _grow_general(self, table: _Table, seed: int) -> Grown:
+        """The tree of what the compiled loops do not know."""
+        if self.pruning is not None:
+            raise ValueError(
+                f"pruning={self.pruning!r} is for one target, splitter='best' and a criterion other than 'poisson': "
+                "choose ccp_alpha by a search instead."
+            )
+        if np.any(table.columns.sizes > 0):
+            raise ValueError(
+                "Groups of categories are for one target, splitter='best' and a criterion other than 'poisson': encode "
+                "the categorical columns first, or pass categorical_features=None."
+            )
+        rows = np.arange(table.target.n)
+        if table.target.weight is not None:
+            rows = rows[table.target.weight > 0]
+        target = table.target.rows(rows)
+        return grow_general(
+            table.X[rows], target, self._settings(target, table.X.shape[1], seed), self.splitter == "random"
+        )
+
     def _hold_back(self, target: Target, seed: int) -> tuple[Array, Array]:
         """Rows to grow from and rows to validate on."""
         share = self.validation_fraction
@@ -226,6 +259,7 @@ class DecisionTree(Certified, BaseEstimator):
 
     def _shared_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha or size."""
+        require(not self._is_general(np.asarray(table.y)), "several targets, counts and random questions go one by one")
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
         require(set(response) <= known, "the score asks for other answers")
         return tree_answers(self, table, grid, response)
@@ -245,6 +279,10 @@ class DecisionTree(Certified, BaseEstimator):
         """
         self._validate_params()
         table = self._read(X, y, sample_weight)
+        if isinstance(table.target, SeveralTargets):
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            found = sequence_of(self._grow_general(table, seed).tree)
+            return Bunch(ccp_alphas=found.alphas, impurities=found.impurities, n_leaves=found.n_leaves)
         rows = np.arange(table.target.n)
         if table.target.weight is not None:
             rows = rows[table.target.weight > 0]
@@ -334,7 +372,39 @@ class DecisionTree(Certified, BaseEstimator):
         return tags
 
 
-def _evidence(table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None) -> Any:
+def general_evidence(
+    table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
+) -> Callable[[], dict[str, Any]]:
+    """All that a re-check of several targets, counts or random questions needs besides the data."""
+    t, s = grown.tree, grown.settings
+    classes = None if table.classes is None else [_plain_names(c).tolist() for c in table.classes]
+    factors = None if table.class_weight is None else [np.asarray(f).tolist() for f in table.class_weight]
+    return lambda: {
+        "criterion": s.criterion, "splitter": splitter, "left": t.children_left, "right": t.children_right,
+        "feature": t.feature, "threshold": t.threshold, "missing_left": t.missing_go_to_left, "value": t.value,
+        "asks": asks, "alpha": float(alpha), **_rules(s), "classes": classes, "class_weight": factors,
+        "drawn": grown.drawn,
+    }  # fmt: skip
+
+
+def _rules(s: Settings) -> dict[str, Any]:
+    return {
+        "max_depth": s.max_depth,
+        "min_samples_split": s.min_samples_split,
+        "min_samples_leaf": s.min_samples_leaf,
+        "min_weight_leaf": float(s.min_weight_leaf),
+        "min_impurity_decrease": float(s.min_impurity_decrease),
+        "max_leaf_nodes": s.max_leaf_nodes,
+    }
+
+
+def _plain_names(classes: Array) -> Array:
+    return classes if classes.dtype.kind in "biuf" else np.array([str(c) for c in classes], dtype=object)
+
+
+def _evidence(
+    table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
+) -> Callable[[], dict[str, Any]]:
     """All that a re-check needs besides the data (made when the certificate is first read)."""
     t, s = grown.tree, grown.settings
 
@@ -343,9 +413,7 @@ def _evidence(table: _Table, grown: Grown, asks: Array, alpha: float, held: Arra
         sets = np.zeros((max(1, len(grouped)), max(1, int(table.columns.sizes.max(initial=0)))), dtype=bool)
         for node in grouped:
             sets[t.group[node], t.left_categories(int(node))] = True
-        classes = table.classes
-        if classes is not None and classes.dtype.kind not in "biuf":
-            classes = np.array([str(c) for c in classes], dtype=object)
+        classes = None if table.classes is None else _plain_names(table.classes)
         return {
             "criterion": s.criterion,
             "left": t.children_left,
@@ -358,12 +426,7 @@ def _evidence(table: _Table, grown: Grown, asks: Array, alpha: float, held: Arra
             "value": t.value[:, 0, :],
             "asks": asks,
             "alpha": float(alpha),
-            "max_depth": s.max_depth,
-            "min_samples_split": s.min_samples_split,
-            "min_samples_leaf": s.min_samples_leaf,
-            "min_weight_leaf": float(s.min_weight_leaf),
-            "min_impurity_decrease": float(s.min_impurity_decrease),
-            "max_leaf_nodes": s.max_leaf_nodes,
+            **_rules(s),
             "drawn": grown.drawn,
             "classes": None if classes is None else classes.tolist(),
             "class_weight": table.class_weight,

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from certifit._sklearn import StrOptions
 from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit.tree._base import DecisionTree, _Table
+from certifit.tree._general import SeveralTargets
 from certifit.tree._target import Target
 
 
@@ -28,8 +29,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     ----------
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
-    splitter : {"best"}, default="best"
-        Always the best question.
+    splitter : {"best", "random"}, default="best"
+        The best question, or the best of one drawn at random for each column.
     max_depth : int ≥ 1, default=None
         Most questions on the way to a leaf; None: no limit.
     min_samples_split : int ≥ 2 or float in (0, 1], default=2
@@ -47,8 +48,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         Grow the leaf with the largest gain first, up to so many leaves.
     min_impurity_decrease : float ≥ 0, default=0.0
         Stop early: ask only if impurity decrease × share of the weight is at least this.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Weight of each class; for several targets a list, whose weights are multiplied.
     ccp_alpha : float ≥ 0, default=0.0
         Penalty per leaf in cost-complexity pruning.
     pruning : {None, "cv", "reduced_error"}, default=None
@@ -83,8 +84,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
     each class's share.
 
-    Not in certifit: ``splitter="random"``, ``monotonic_cst``, several outputs. Sparse X is read in full;
-    ``check_input`` has no effect.
+    Several targets share one tree; the impurity is the mean of theirs. They, and random questions, are grown in plain
+    NumPy (numeric columns only), and the certificate says what is proved of them: of random questions, nothing but that
+    limits are kept and leaves are right. Not in certifit: ``monotonic_cst``. Sparse X is read in full; ``check_input``
+    has no effect.
 
     References
     ----------
@@ -104,7 +107,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy", "log_loss"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
 
     def __init__(
@@ -144,11 +147,15 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
 
-    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
+        if self._is_general(np.asarray(y)):
+            return self._read_several(y, weight)
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             check_array(y, ensure_2d=False, input_name="y")
         check_classification_targets(y)
+        if isinstance(self.class_weight, list):
+            raise ValueError("For multi-output, number of elements in class_weight should match number of outputs.")
         classes, codes = np.unique(y, return_inverse=True)
         factor = None
         if self.class_weight is not None:
@@ -156,12 +163,36 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
             weight = factor[codes] if weight is None else weight * factor[codes]
         return Target(codes, len(classes), None, weight), classes, factor
 
+    def _read_several(self, y: VectorLike, weight: Array | None) -> tuple[SeveralTargets, list[Array], list[Array] | None]:
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        check_classification_targets(y)
+        columns = y.reshape(len(y), -1)
+        pairs = [np.unique(c, return_inverse=True) for c in columns.T]
+        given = self.class_weight
+        if isinstance(given, list) and len(given) != len(pairs):
+            raise ValueError("For multi-output, number of elements in class_weight should match number of outputs.")
+        if isinstance(given, dict) and len(pairs) > 1:
+            raise ValueError("For multi-output, class_weight should be a list of dicts, or 'balanced'.")
+        factors = None
+        if given is not None:
+            each = given if isinstance(given, list) else [given] * len(pairs)
+            factors = [compute_class_weight(g, classes=p[0], y=c) for g, p, c in zip(each, pairs, columns.T)]
+            for factor, (_, codes) in zip(factors, pairs):
+                weight = factor[codes] if weight is None else weight * factor[codes]
+        codes = np.column_stack([c for _, c in pairs])
+        sizes = tuple(len(c) for c, _ in pairs)
+        return SeveralTargets(codes, sizes, None, weight), [c for c, _ in pairs], factors
+
     def _name_classes(self, table: _Table) -> None:
         super()._name_classes(table)
-        self.classes_ = table.classes
-        self.n_classes_ = len(table.classes)  # type: ignore[arg-type]
+        classes: Any = table.classes
+        if isinstance(classes, list) and len(classes) == 1:
+            classes = classes[0]
+        self.classes_ = classes
+        several = isinstance(classes, list)
+        self.n_classes_: Any = np.array([len(c) for c in classes], dtype=np.intp) if several else len(classes)
 
-    def predict_proba(self, X: Matrix, check_input: bool = True) -> Array:
+    def predict_proba(self, X: Matrix, check_input: bool = True) -> Array | list[Array]:
         """Class shares of each row's leaf.
 
         Parameters
@@ -172,12 +203,16 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes), or a list of them for several targets
         """
         check_is_fitted(self, "tree_")
-        return self.tree_.predict(self._read_X(X, reset=False)[0])
+        numbers = self._read_X(X, reset=False)[0]
+        if self.n_outputs_ == 1:
+            return self.tree_.predict(numbers)
+        held = self.tree_.value[self.tree_.apply(numbers)]
+        return [held[:, o, :k] for o, k in enumerate(self.n_classes_)]
 
-    def predict_log_proba(self, X: Matrix) -> Array:
+    def predict_log_proba(self, X: Matrix) -> Array | list[Array]:
         """Logarithm of `predict_proba`.
 
         Parameters
@@ -188,10 +223,11 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes), or a list of them for several targets
         """
+        shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return [np.log(s) for s in shares] if self.n_outputs_ > 1 else np.log(shares)
 
     def predict(self, X: Matrix, check_input: bool = True) -> Array:
         """The most frequent class of each row's leaf (the first of them on a tie).
@@ -207,11 +243,15 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         ndarray of shape (n_samples,)
         """
         proba = self.predict_proba(X)
+        if self.n_outputs_ > 1:
+            said = [c[np.argmax(p, axis=1)] for c, p in zip(self.classes_, proba)]
+            return np.column_stack(said)
         return np.asarray(self.classes_)[np.argmax(proba, axis=1)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
         return tags
 
     _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above
@@ -225,9 +265,9 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
 
     Parameters
     ----------
-    criterion : {"squared_error", "friedman_mse", "absolute_error"}, default="squared_error"
-        What is reduced; leaves predict the mean or the median. Friedman's criterion orders questions as the squared
-        error does and is another name of it.
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
+        What is reduced; leaves predict the mean or the median. "poisson" is half the Poisson deviance, for values ≥ 0.
+        Friedman's criterion orders questions as the squared error does and is another name of it.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, pruning, cv, validation_fraction, \
 categorical_features :
@@ -245,8 +285,8 @@ pruning_choice_, columns_ :
     for the absolute error the same order is used as a heuristic. ``pruning="reduced_error"`` compares
     squared errors.
 
-    Not in certifit: criterion "poisson", ``splitter="random"``, ``monotonic_cst``, several outputs. Sparse X is read
-    in full; ``check_input`` has no effect.
+    Several targets, counts and random questions are grown in plain NumPy (numeric columns only). Not in certifit:
+    ``monotonic_cst``. Sparse X is read in full; ``check_input`` has no effect.
 
     References
     ----------
@@ -262,7 +302,7 @@ pruning_choice_, columns_ :
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error"})],
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
     }
 
     def __init__(
@@ -300,7 +340,15 @@ pruning_choice_, columns_ :
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
 
-    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Target, Array | None, Array | None]:
+    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
+        if self._is_general(np.asarray(y)):
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            if self.criterion == "poisson" and np.any(y < 0):
+                raise ValueError("Some value(s) of y are negative which is not allowed for Poisson regression.")
+            if self.criterion == "poisson" and not np.sum(y) > 0:
+                raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+            y = y.reshape(len(y), -1)
+            return SeveralTargets(None, (1,) * y.shape[1], y, weight), None, None
         y = column_or_1d(y, warn=True)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return Target(None, 0, y, weight), None, None
@@ -319,6 +367,15 @@ pruning_choice_, columns_ :
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "tree_")
-        return self.tree_.predict(self._read_X(X, reset=False)[0])[:, 0]
+        numbers = self._read_X(X, reset=False)[0]
+        if self.n_outputs_ == 1:
+            return self.tree_.predict(numbers)[:, 0]
+        return self.tree_.value[self.tree_.apply(numbers), :, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.positive_only = self.criterion == "poisson"
+        return tags
 
     _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above

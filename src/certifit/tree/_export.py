@@ -101,8 +101,8 @@ def export_text(
     tree = decision_tree.tree_
     if feature_names is not None and len(feature_names) != tree.n_features:
         raise ValueError(f"feature_names names {len(feature_names)} columns; the tree has {tree.n_features}.")
-    if class_names is not None and is_classifier(decision_tree) and len(class_names) != tree.n_classes:
-        raise ValueError(f"class_names names {len(class_names)} classes; the tree has {tree.n_classes}.")
+    if class_names is not None and is_classifier(decision_tree) and len(class_names) != tree.n_classes[0]:
+        raise ValueError(f"class_names names {len(class_names)} classes; the tree has {tree.n_classes[0]}.")
     lines: list[str] = []
     bar, dash = "|" + " " * spacing, "|" + "-" * max(1, spacing - 1) + " "
     stack: list[tuple[int, int, str]] = [(0, 0, "")]

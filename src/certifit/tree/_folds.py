@@ -71,7 +71,7 @@ def _read(grown: Any, X: Matrix, alphas: Sequence[float], response: tuple[str, .
 def _said(grown: Any, leaves: Array, response: tuple[str, ...]) -> dict[str, Array]:
     """What the leaves (points, rows) answer."""
     value = grown.tree_.value[:, 0, :]
-    if grown.tree_.n_classes == 0:
+    if not grown.tree_.classifies:
         return {"predict": value[leaves, 0]}
     every = {"predict": lambda: np.asarray(grown.classes_)[np.argmax(value, axis=1)][leaves]}
     every["predict_proba"] = lambda: value[leaves]

@@ -321,7 +321,8 @@ class _Work:
         group = np.where(grouped, np.cumsum(grouped) - 1, -1)
         shape = Tree(
             n_features=self.d,
-            n_classes=self.target.n_classes,
+            n_classes=np.array([max(1, self.target.n_classes)]),
+            classifies=self.target.n_classes > 0,
             children_left=left,
             children_right=right,
             feature=feature,

@@ -61,7 +61,7 @@ class PruningSequence:
     def predict(self, X: Array, alphas: Any) -> Array:
         """Prediction of each row (class code, or value) for each α, shape (rows, alphas)."""
         value = self.tree.value[:, 0, :]
-        answer = np.argmax(value, axis=1) if self.tree.n_classes > 0 else value[:, 0]
+        answer = np.argmax(value, axis=1) if self.tree.classifies else value[:, 0]
         return answer[self.leaves(X, alphas)]
 
     def losses(self, X: Array, target: Target, alphas: Array, criterion: str) -> Array:

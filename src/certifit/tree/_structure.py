@@ -29,14 +29,16 @@ class Tree:
         ``left_categories``.
     missing_go_to_left : uint8 array
         Where a missing value (or a category never seen in the node) goes.
+    n_classes : int array
+        Classes of each target; 1 for values.
     impurity, n_node_samples, weighted_n_node_samples, value : arrays
-        What the node holds; ``value`` has shape (nodes, 1, classes) with class shares, or (nodes, 1, 1).
+        What the node holds; ``value`` has shape (nodes, targets, classes) with class shares, or (nodes, targets, 1).
     group, bits : arrays
         Row of ``bits`` with the categories that go left (−1: numeric question).
     """
 
     n_features: int
-    n_classes: int
+    n_classes: Array
     children_left: Array
     children_right: Array
     feature: Array
@@ -49,6 +51,17 @@ class Tree:
     weighted_n_node_samples: Array
     value: Array
     n_outputs: int = 1
+    classifies: bool = False
+
+    @property
+    def max_n_classes(self) -> int:
+        """The most classes of any target."""
+        return int(self.n_classes.max())
+
+    @property
+    def capacity(self) -> int:
+        """Room for nodes: all of it is used."""
+        return self.node_count
 
     @property
     def node_count(self) -> int:
@@ -107,8 +120,9 @@ class Tree:
         places = np.arange(64 * len(row))
         return np.flatnonzero((row[places >> 6] >> (places & 63)) & 1)
 
-    def apply(self, X: Array) -> Array:
+    def apply(self, X: Any) -> Array:
         """The leaf of each row."""
+        X = X.toarray() if scipy.sparse.issparse(X) else X
         out = np.empty(len(X), dtype=np.int64)
         q = self.questions
         by_ranges(lambda a, b: apply(X[a:b], q, out[a:b]), len(X), ROWS_PER_THREAD)
@@ -118,8 +132,9 @@ class Tree:
         """``value`` of each row's leaf, shape (rows, classes or 1)."""
         return self.value[self.apply(X), 0, :]
 
-    def decision_path(self, X: Array) -> scipy.sparse.csr_matrix:
+    def decision_path(self, X: Any) -> scipy.sparse.csr_matrix:
         """Which nodes each row passes, as a sparse matrix of ones."""
+        X = X.toarray() if scipy.sparse.issparse(X) else X
         starts = np.zeros(len(X) + 1, dtype=np.int64)
         paths(X, self.questions, starts, np.zeros(0, dtype=np.int64))
         nodes = np.zeros(starts[-1], dtype=np.int64)
@@ -169,6 +184,8 @@ class Tree:
             n_node_samples=self.n_node_samples[nodes],
             weighted_n_node_samples=self.weighted_n_node_samples[nodes],
             value=self.value[nodes],
+            n_outputs=self.n_outputs,
+            classifies=self.classifies,
         )
 
 

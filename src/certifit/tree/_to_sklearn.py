@@ -49,8 +49,7 @@ def to_sklearn(model: Any) -> Any:
     found = kind()
     both = set(found.get_params()) & set(model.get_params())
     found.set_params(**{name: getattr(model, name) for name in both})
-    counts = np.atleast_1d(tree.n_classes) if classifies else np.ones(tree.n_outputs, dtype=np.intp)
-    found.tree_ = compiled_tree(tree, np.asarray(counts, dtype=np.intp))
+    found.tree_ = compiled_tree(tree, np.asarray(tree.n_classes, dtype=np.intp))
     for name in ("n_features_in_", "feature_names_in_", "classes_", "n_classes_", "n_outputs_", "max_features_"):
         if hasattr(model, name):
             setattr(found, name, getattr(model, name))

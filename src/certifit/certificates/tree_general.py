@@ -1,0 +1,424 @@
+r"""Trees with several targets, for counts, or with questions drawn at random: what can be said of each.
+
+A question divides the rows of a node into two sides; what it costs is a function of the sums over each side alone,
+
+- Gini and entropy: weights by class, averaged over the targets;
+- squared error: :math:`-\sum_o S_o^2/W` with :math:`S_o = \sum w(y_o - c_o)` around a centre of the node;
+- Poisson deviance: :math:`-\sum_o S_o\log(S_o/W)` with :math:`S_o = \sum w y_o`;
+- absolute error: :math:`\sum_o \min_c \sum w|y_o - c|`, which is no function of sums and is summed row by row,
+
+each up to what no question changes. Sums carry rounding bounds. With ``splitter="best"`` the claim is that no other
+allowed threshold, about a column that the node looked at, costs less (to a billionth of the node's own cost). With
+``splitter="random"`` thresholds were drawn at random: then only the limits and the values of the nodes are claimed.
+
+Evidence: the arrays of the tree as grown, ``outputs`` values a node, the rules of growing, ``asks`` after pruning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._types import Array
+from certifit.certificates import tree_questions as tq
+from certifit.certificates._ball import UNIT, Ball, gamma
+from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
+from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, WHOLE, word
+from certifit.certificates.tree import _first, _label, _least, _places, _Rules, _Tree
+from certifit.losses._base import entr
+
+CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "absolute_error", "poisson")
+_ROUNDING = 1e-9
+
+
+def costs_of(sums: Any, criterion: str, sizes: tuple[int, ...]) -> Any:
+    """Weight × impurity of sets of rows (one a line of ``sums``), up to what no division changes.
+
+    For classes the columns are weights by class, ``sizes`` of them a target; else the weight and then a sum a target.
+    Plain numbers and numbers with bounds go through the same lines.
+
+    Examples
+    --------
+    >>> costs_of(np.array([[1.0, 3.0]]), "gini", (2,)).tolist()
+    [1.5]
+    """
+    if criterion in ("gini", "entropy", "log_loss"):
+        ends = np.cumsum((0, *sizes))
+        parts = [sums[:, a:b] for a, b in pairwise(ends)]
+        return _mean([_impure(part, criterion) for part in parts])
+    weight = sums[:, 0]
+    if criterion == "poisson":
+        logs = entr(weight) / weight  # −log of the weight
+        return _mean([entr(sums[:, o]) - sums[:, o] * logs for o in range(1, 1 + len(sizes))])
+    return _mean([-1.0 * (np.square(sums[:, o]) / weight) for o in range(1, 1 + len(sizes))])
+
+
+def _impure(part: Any, criterion: str) -> Any:
+    total = part.sum(axis=1)
+    if criterion == "gini":
+        return total - np.square(part).sum(axis=1) / total
+    return (entr(part).sum(axis=1) - entr(total)) / np.log(2.0)
+
+
+def _mean(parts: list[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total / float(len(parts))
+
+
+class Rows:
+    """What the rows of a node bring: the columns that are summed, and what no division changes."""
+
+    def __init__(self, codes: Array | None, y: Array | None, weight: Array, sizes: tuple[int, ...], criterion: str):
+        self.codes, self.y, self.weight, self.sizes, self.criterion = codes, y, weight, sizes, criterion
+        n = len(weight)
+        if codes is not None:
+            ends = np.cumsum((0, *sizes))
+            self.columns = np.zeros((n, ends[-1]))
+            for o in range(len(sizes)):
+                self.columns[np.arange(n), ends[o] + codes[:, o]] = weight
+            return
+        assert y is not None
+        self.centre = np.zeros(y.shape[1])
+        if criterion != "poisson":
+            self.centre = (weight @ y) / weight.sum()
+        self.columns = np.column_stack([weight, weight[:, None] * (y - self.centre)])
+
+    def pure(self) -> bool:
+        """Whether all targets are constant."""
+        v = self.codes if self.codes is not None else self.y
+        assert v is not None
+        return bool(np.all(v == v[0]))
+
+    def fixed(self) -> float:
+        """What the cost of a set of rows leaves out, summed over this node; weight × impurity is the sum of both."""
+        if self.codes is not None or self.criterion == "absolute_error":
+            return 0.0
+        assert self.y is not None
+        if self.criterion == "poisson":
+            return float(-(self.weight @ entr(self.y)).sum() / len(self.sizes))
+        return float((self.weight @ np.square(self.y - self.centre)).sum() / len(self.sizes))
+
+    def whole(self) -> float:
+        """Weight × impurity of the node."""
+        if self.criterion == "absolute_error":
+            assert self.y is not None
+            return float(np.mean([tq.absolute_costs(c, self.weight)[1][-1] for c in self.y.T]))
+        return max(0.0, float(costs_of(self.columns.sum(axis=0)[None], self.criterion, self.sizes)[0]) + self.fixed())
+
+    def question_costs(self, left: Array) -> tuple[float, float]:
+        """The cost of one division (mask of the rows that go left), from below and from above."""
+        if self.criterion == "absolute_error":
+            assert self.y is not None
+            sides = [
+                tq.absolute_costs(self.y[m, o], self.weight[m]) for m in (left, ~left) for o in range(len(self.sizes))
+            ]
+            many = float(len(self.sizes))
+            return sum(s[0][-1] for s in sides) / many, sum(s[1][-1] for s in sides) / many
+        sides = [self.columns[side] for side in (left, ~left)]
+        g = gamma(len(left) + 8)
+        balls = [Ball(part.sum(axis=0)[None], g * np.abs(part).sum(axis=0)[None]) for part in sides]
+        first, second = (costs_of(b, self.criterion, self.sizes) for b in balls)
+        both = first + second
+        return float(both.lower[0]), float(both.upper[0])
+
+    def cuts(self, x: Array) -> Iterator[tuple[Array, Array, bool]]:
+        """(order of the rows, places after which one may cut, whether missing values go left) for one column."""
+        lost = np.isnan(x)
+        order = np.argsort(np.where(lost, np.inf, x), kind="stable")
+        gone, values = int(lost.sum()), x[order]
+        known = len(x) - gone
+        places = np.flatnonzero(values[: max(known - 1, 0)] != values[1 : max(known, 1)]) + 1
+        yield order, np.append(places, known) if 0 < gone < len(x) else places, False
+        if gone:
+            yield np.roll(order, gone), places + gone, True
+
+    def all_costs(self, order: Array, places: Array) -> tuple[Array, Array]:
+        """The cost of every cut (from below, as computed)."""
+        if self.criterion == "absolute_error":
+            assert self.y is not None
+            total = np.zeros(len(places))
+            for o in range(len(self.sizes)):
+                y, w = self.y[order, o], self.weight[order]
+                low = tq.absolute_costs(y, w)[0][places] + tq.absolute_costs(y[::-1], w[::-1])[0][::-1][places]
+                total += low / len(self.sizes)
+            return total * (1 - 8 * UNIT), total
+        part = self.columns[order]
+        running, size = np.cumsum(part, axis=0), np.cumsum(np.abs(part), axis=0)
+        left, right = running[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        mid = costs_of(left, self.criterion, self.sizes) + costs_of(right, self.criterion, self.sizes)
+        g = gamma(len(order) + 8)
+        a, b = Ball(left, g * size[places - 1]), Ball(right, g * (size[-1] - size[places - 1]) * (1 + 4 * UNIT))
+        bound = costs_of(a, self.criterion, self.sizes) + costs_of(b, self.criterion, self.sizes)
+        return np.where(np.isnan(bound.lower), -np.inf, bound.lower), mid
+
+    def allowed(self, order: Array, places: Array, min_rows: int, min_weight: float, doubt: float = 0.0) -> Array:
+        """Cuts that leave enough rows and weight (and, for counts, something counted) on either side.
+
+        A check allows what rounding leaves in ``doubt``.
+        """
+        n, mass = len(order), np.cumsum(self.weight[order])
+        min_weight *= 1.0 - doubt
+        ok = (places >= min_rows) & (n - places >= min_rows)
+        ok &= (mass[places - 1] >= min_weight) & (mass[-1] - mass[places - 1] >= min_weight)
+        if self.criterion == "poisson":
+            assert self.y is not None
+            there = self.y[order] > 0.0
+            first, last = np.argmax(there, axis=0).max(), (n - np.argmax(there[::-1], axis=0)).min()
+            ok &= (places > first) & (places < last)
+        return ok
+
+    def values(self) -> Array:
+        """What the node predicts, (targets, classes or 1)."""
+        many = max(self.sizes)
+        out = np.zeros((len(self.sizes), many))
+        if self.codes is not None:
+            ends = np.cumsum((0, *self.sizes))
+            sums = self.columns.sum(axis=0)
+            for o, k in enumerate(self.sizes):
+                part = sums[ends[o] : ends[o + 1]]
+                out[o, :k] = part / part.sum()
+            return out
+        assert self.y is not None
+        for o, y in enumerate(self.y.T):
+            out[o, 0] = _median(y, self.weight) if self.criterion == "absolute_error" else _exact_mean(y, self.weight)
+        return out
+
+
+def _exact_mean(y: Array, w: Array) -> float:
+    mean = float(w @ y / w.sum())
+    return mean + float(w @ (y - mean) / w.sum())
+
+
+def _median(y: Array, w: Array) -> float:
+    order = np.argsort(y, kind="stable")
+    v, mass = y[order], np.cumsum(w[order])
+    i = int(np.searchsorted(mass, 0.5 * mass[-1]))
+    return float(v[i] / 2.0 + v[i + 1] / 2.0) if mass[i] == 0.5 * mass[-1] and i + 1 < len(v) else float(v[i])
+
+
+@register
+class GeneralTree(Kind):
+    """No other threshold costs less, node by node; or, of random questions, that limits and values are right."""
+
+    name = "tree-general"
+    theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
+    needs: ClassVar = {
+        "criterion": word(*CRITERIA), "splitter": word("best", "random"), "left": WHOLE, "right": WHOLE,
+        "feature": WHOLE, "threshold": NUMBERS, "missing_left": FLAGS, "value": FINITE, "asks": FLAGS,
+        "alpha": NUMBER, "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER,
+        "max_leaf_nodes": NUMBER, "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER,
+    }  # fmt: skip
+    may: ClassVar = {"classes": LISTS, "class_weight": LISTS, "drawn": FLAGS}
+
+    def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
+        with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons
+            return _Walk(data, evidence).proof()
+
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
+        rules = _rules(evidence)
+        size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
+        within = f" within {rules.words}" if rules.words else ""
+        many = f" for {figures['outputs']} targets" if figures["outputs"] > 1 else ""
+        if evidence["splitter"] == "random":
+            return (
+                f"A tree of {size}{many}{within}, whose thresholds were drawn at random: nothing is claimed about "
+                "them; every node keeps the limits and predicts what its rows say."
+            )
+        drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
+        text = f"A tree of {size}{many}{within}: at each node no other allowed question{drawn} gains more by "
+        text += f"{evidence['criterion']} ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
+        if "pruning_shortfall" in figures:
+            text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
+        return text + "."
+
+
+def _rules(e: Evidence) -> _Rules:
+    return _Rules.of({**e, "criterion": "gini"})
+
+
+class _Walk:
+    """The rows on their way down the tree."""
+
+    def __init__(self, data: Data, e: Evidence) -> None:
+        self.e, self.rules, self.criterion = e, _rules(e), str(e["criterion"])
+        value = np.asarray(e["value"], dtype=float)
+        if value.ndim != 3:
+            raise ValueError("values have one line a target")
+        n = len(value)
+        blank = {"group": np.full(n, -1), "sets": np.zeros((1, 1), dtype=bool), "value": value.reshape(n, -1)}
+        self.tree, self.value = _Tree({**e, **blank}, data.X.shape[1]), value
+        self.X = np.asarray(data.X, dtype=float)
+        self._read(data)
+        use = np.flatnonzero(self.weight > 0.0)
+        if not len(use):
+            raise ValueError("every row has weight zero")
+        self.use, self.total = use, float(self.weight[use].sum())
+        self.drawn = None if e.get("drawn") is None else np.asarray(e["drawn"]).astype(bool)
+        if self.drawn is not None and self.drawn.shape != (n, self.X.shape[1]):
+            raise ValueError("columns are drawn once for each node")
+        self.cost, self.room = np.zeros(n), np.zeros(n, dtype=bool)
+        self.low, self.high = np.full(n, -np.inf), np.full(n, -np.inf)
+        self.bad_value = self.bad_side = -1
+        self.compared, self.shortfall, self.relative = 0, 0.0, 0.0
+
+    def _read(self, data: Data) -> None:
+        y = np.asarray(data.y).reshape(len(self.X), -1)
+        self.weight, self.codes, self.y = data.weights.astype(float), None, None
+        q = y.shape[1]
+        if self.e.get("classes") is not None:
+            places = [_places(names) for names in self.e["classes"]]
+            if len(places) != q:
+                raise ValueError("one list of classes is needed for each target")
+            self.codes = np.array([[place[_label(v)] for place, v in zip(places, row)] for row in y])
+            self.sizes = tuple(len(p) for p in places)
+            for o, factors in enumerate(self.e.get("class_weight") or []):
+                factor = np.asarray(factors, dtype=float)
+                if factor.shape != (self.sizes[o],) or not np.all((factor >= 0) & np.isfinite(factor)):
+                    raise ValueError("class weights are finite and not negative, one per class")
+                self.weight = self.weight * factor[self.codes[:, o]]
+        else:
+            self.y, self.sizes = y.astype(float), (1,) * q
+            if self.criterion == "poisson" and np.any(self.y < 0.0):
+                raise ValueError("counts are not negative")
+        classes = self.criterion in ("gini", "entropy", "log_loss")
+        if classes != (self.codes is not None) or self.value.shape[1:] != (q, max(self.sizes)):
+            raise ValueError("criterion, classes and values do not fit")
+
+    def _rows(self, rows: Array) -> Rows:
+        codes = None if self.codes is None else self.codes[rows]
+        y = None if self.y is None else self.y[rows]
+        return Rows(codes, y, self.weight[rows], self.sizes, self.criterion)
+
+    def proof(self) -> Proof:
+        t = self.tree
+        stack: list[tuple[int, Array, int]] = [(0, self.use, 0)]
+        while stack:
+            node, rows, depth = stack.pop()
+            if not len(rows):
+                raise ValueError("a node without rows")
+            self._node(node, rows, depth)
+            if t.inner[node]:
+                left = t.goes_left(np.full(len(rows), node), self.X[rows])
+                stack += [(int(t.left[node]), rows[left], depth + 1), (int(t.right[node]), rows[~left], depth + 1)]
+        figures = {
+            "questions": equal(int(t.asks.sum())),
+            "leaves": equal(int(t.asks.sum()) + 1),
+            "outputs": equal(len(self.sizes)),
+            "compared": equal(self.compared),
+            "shortfall": upper(self.shortfall),
+        }
+        checks = self._checks()
+        if self.rules.alpha > 0:
+            share = np.maximum(self.cost, 0.0) / self.total
+            slack = gamma(8 * len(self.use))
+            best, kept = _least(t, share * (1 - slack), share * (1 + slack), self.rules.alpha)
+            above = max(0.0, float(kept[0] - best[0]))
+            figures["pruning_shortfall"] = upper(above)
+            checks.append(Check("no other pruning costs less", above <= _ROUNDING * float(kept[0]), f"{above:.1e}"))
+        else:
+            checks.append(Check("nothing was pruned", bool(np.array_equal(t.asks, t.inner))))
+        return Proof(figures, tuple(checks))
+
+    def _node(self, node: int, rows: Array, depth: int) -> None:
+        r, rules = self._rows(rows), self.rules
+        self.cost[node] = whole = r.whole()
+        self._check_value(node, r)
+        open_ = not r.pure() and depth < rules.max_depth and len(rows) >= rules.min_samples_split
+        open_ = open_ and float(r.weight.sum()) * (1 + gamma(len(rows))) >= 2 * rules.min_weight_leaf
+        if self.tree.inner[node]:
+            left = self.tree.goes_left(np.full(len(rows), node), self.X[rows])
+            light = min(float(r.weight[left].sum()), float(r.weight[~left].sum())) * (1 + gamma(len(rows)))
+            if min(left.sum(), (~left).sum()) < rules.min_samples_leaf or light < rules.min_weight_leaf or not open_:
+                self.bad_side = node
+        if self.e["splitter"] == "random":
+            self.room[node] = open_
+            return
+        least = np.inf
+        for j in range(self.X.shape[1]) if open_ else ():
+            if self.drawn is not None and not self.drawn[node, j]:
+                continue
+            for order, places, _ in r.cuts(self.X[rows, j]):
+                ok = places[
+                    r.allowed(order, places, rules.min_samples_leaf, rules.min_weight_leaf, gamma(2 * len(rows)))
+                ]
+                if len(ok):
+                    self.compared += len(ok)
+                    least = min(least, float(r.all_costs(order, ok)[0].min()))
+        self.room[node] = np.isfinite(least) or least == -np.inf
+        before = whole - r.fixed()
+        slack = gamma(4 * len(rows) + 64) * (abs(before) + abs(r.fixed()) + whole)
+        self.high[node] = (before - least + slack) / self.total if self.room[node] else -np.inf
+        if self.tree.inner[node]:
+            own = r.question_costs(left)[1]
+            self.low[node] = (before - own - slack) / self.total
+            self._fall_short((own - least) / self.total, node)
+
+    def _fall_short(self, short: float, node: int) -> None:
+        short = np.inf if np.isnan(short) else max(0.0, short)
+        self.shortfall = max(self.shortfall, short)
+        here = self.cost[node] / self.total
+        self.relative = max(self.relative, short / here if here > 0 else (0.0 if short == 0.0 else np.inf))
+
+    def _check_value(self, node: int, r: Rows) -> None:
+        said, found = self.value[node], r.values()
+        if self.codes is not None:
+            good = bool(np.all(np.abs(said - found) <= 1e-9))
+        elif self.criterion == "absolute_error":
+            assert r.y is not None
+            least = [tq.absolute_costs(c, r.weight)[1][-1] for c in r.y.T]
+            mine = [float(r.weight @ np.abs(c - s)) for c, s in zip(r.y.T, said[:, 0])]
+            good = all(m <= b * (1 + 1e-9) + 1e-300 for m, b in zip(mine, least))
+        else:
+            assert r.y is not None
+            size = np.abs(r.y).max(axis=0)
+            spread = np.sqrt(r.weight @ np.square(r.y - found[:, 0]) / r.weight.sum())
+            good = bool(np.all(np.abs(said - found)[:, 0] <= 1e-9 * spread + 256 * UNIT * size))
+        if not good:
+            self.bad_value = node
+
+    def _checks(self) -> list[Check]:
+        t, rules = self.tree, self.rules
+        least, limit = rules.min_impurity_decrease, rules.max_leaf_nodes
+        leaves = int((~t.inner).sum())
+        checks = [
+            Check("every question keeps the limits", self.bad_side < 0, f"node {self.bad_side}"),
+            Check("every node predicts what its rows say", self.bad_value < 0, f"node {self.bad_value}"),
+            Check("there are no more leaves than allowed", not limit or leaves <= limit),
+        ]
+        if self.e["splitter"] == "random":
+            return checks
+        self._best_first()
+        rounding = _ROUNDING * (np.maximum(self.cost, 0.0) / self.total + least)
+        idle = ~t.inner & self.room & (not (limit and leaves >= limit))
+        if least > 0:
+            idle &= ~(self.high < least + rounding)
+        stray = t.inner & (~self.room | ~(self.low + rounding >= least if least > 0 else self.room))
+        short = self.relative <= _ROUNDING
+        return [
+            Check("no other allowed question gains more", short, f"at most {self.relative:.1e} of a node's"),
+            Check("every node that asks was allowed to", not stray.any(), _first(stray)),
+            Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
+            *checks,
+        ]
+
+    def _best_first(self) -> None:
+        """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
+        inner = np.flatnonzero(self.tree.inner)
+        if not self.rules.max_leaf_nodes:
+            return
+        order = inner[np.argsort(self.tree.left[inner])]
+        born, ended = np.zeros(self.tree.n, dtype=np.int64), np.full(self.tree.n, len(order))
+        for step, node in enumerate(order):
+            born[[self.tree.left[node], self.tree.right[node]]] = step + 1
+        ended[order] = np.arange(len(order))
+        for step, node in enumerate(order):
+            rivals = (born <= step) & (ended >= step) & self.room
+            rivals[node] = False
+            if rivals.any():
+                self._fall_short(float(self.high[rivals].max() - self.low[node]), int(node))
