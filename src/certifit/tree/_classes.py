@@ -163,7 +163,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
             weight = factor[codes] if weight is None else weight * factor[codes]
         return Target(codes, len(classes), None, weight), classes, factor
 
-    def _read_several(self, y: VectorLike, weight: Array | None) -> tuple[SeveralTargets, list[Array], list[Array] | None]:
+    def _read_several(
+        self, y: VectorLike, weight: Array | None
+    ) -> tuple[SeveralTargets, list[Array], list[Array] | None]:
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         check_classification_targets(y)
         columns = y.reshape(len(y), -1)
