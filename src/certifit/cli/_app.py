@@ -269,21 +269,48 @@ def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
 
 
 @app.command
-def certify(model: Path, data: str, /, *, target: str | None = None) -> int:
+def certify(
+    first: str,
+    data: str | None = None,
+    /,
+    *,
+    target: str | None = None,
+    coefficients: Path | None = None,
+    loss: str = "squared",
+    regularizer: str = "l2",
+    lam: float = 0.0,
+) -> int:
     """How far is a fitted model from the best possible one, by its own objective? With proof.
+
+    certifit certify MODEL TABLE judges a model file; certifit certify TABLE --coefficients w.csv judges numbers found by
+    hand, by mean loss plus λ times the penalty, and says which slip would explain them.
 
     Parameters
     ----------
-    model
-        A certifit file, or a skops file of a scikit-learn model.
+    first
+        A certifit file, or a skops file of a scikit-learn model; with --coefficients the table.
     data
         The table it was fitted to.
     target
-        The column it predicts (for a skops file).
+        The column it predicts (for a skops file and for coefficients).
+    coefficients
+        A CSV file with a line for each column of the table, NAME,VALUE, and one for the offset, intercept,VALUE.
+    loss
+        squared, absolute, logistic, hinge, squared_hinge, exponential, poisson.
+    regularizer
+        l2 (the squared norm), half_l2, l1, none.
+    lam
+        λ.
     """
-    from certifit.cli import _commands
+    from certifit.cli import _commands, _errors
 
-    return _commands.certify(model, data, target)
+    if coefficients is not None:
+        if data is not None:
+            raise _errors.UsageError("With --coefficients there is one table, and no model file.")
+        return _commands.certify_coefficients(first, target, coefficients, (loss, regularizer, lam))
+    if data is None:
+        raise _errors.UsageError("certifit certify MODEL TABLE, or certifit certify TABLE --coefficients w.csv.")
+    return _commands.certify(Path(first), data, target)
 
 
 @app.command

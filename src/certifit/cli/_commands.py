@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import sys
@@ -262,6 +263,52 @@ def certify(path: Path, data: str, target: str | None) -> int:
             return 1
     _say(str(certificate))
     return 0 if certificate.holds else 1
+
+
+def certify_coefficients(data: str, target: str | None, file: Path, asked: tuple[str, str, float]) -> int:
+    """certifit certify --coefficients."""
+    import numpy as np
+
+    from certifit.judge import certify_coefficients as judge
+
+    table, chosen = _with_target(data, target)
+    given = _coefficients(file)
+    b = given.pop("intercept", None)
+    names = [name for name in table.columns if name != chosen]
+    if set(given) != set(names):
+        odd = sorted(set(given) ^ set(names))
+        raise UsageError(
+            f"{file} must have one line for each column but {chosen}, and intercept: {odd[0]!r} does not match."
+        )
+    try:
+        X = np.column_stack([np.asarray(table.arrow[name].to_pylist(), dtype=float) for name in names])
+    except (TypeError, ValueError):
+        raise UsageError("The columns must be numbers, without gaps.") from None
+    y = np.asarray(table.arrow[chosen].to_pylist())
+    with contextlib.suppress(ValueError):  # labels may be words
+        y = y.astype(float)
+    loss, regularizer, lam = asked
+    try:
+        certificate = judge([given[name] for name in names], b, X, y, loss, regularizer, lam)
+        found = certificate.diagnose(X, y)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    _say(str(certificate))
+    for finding in found.findings:
+        _say(f"  {finding}")
+    return 0 if certificate.holds else 1
+
+
+def _coefficients(file: Path) -> dict[str, float]:
+    import csv
+
+    try:
+        lines = [row for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) if row]
+        return {name.strip(): float(value) for name, value in lines}
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise UsageError(f"{file} must hold lines NAME,VALUE.") from None
 
 
 def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:

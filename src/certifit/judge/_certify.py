@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._errors import UnknownModelError
+from certifit._errors import ChangedDataError, UnknownModelError
 from certifit._types import Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
@@ -90,7 +90,7 @@ def _own(model: Any, data: Data, rigor: Rigor) -> Certificate:
     held = model.certificate_
     again = issue(held.kind, data, held.evidence, rigor)
     if again.digests.get("data") != held.digests.get("data"):  # some kinds speak about the rows alone, not the model
-        raise ValueError(f"These are other data than those this {type(model).__name__} was fitted to.")
+        raise ChangedDataError(f"These are other data than those this {type(model).__name__} was fitted to.")
     return again
 
 
