@@ -282,8 +282,8 @@ def certify(
 ) -> int:
     """How far is a fitted model from the best possible one, by its own objective? With proof.
 
-    certifit certify MODEL TABLE judges a model file; certifit certify TABLE --coefficients w.csv judges numbers found by
-    hand, by mean loss plus λ times the penalty, and says which slip would explain them.
+    certifit certify MODEL TABLE judges a model file; certifit certify TABLE --coefficients w.csv judges numbers found
+    by hand, by mean loss plus λ times the penalty, and says which slip would explain them.
 
     Parameters
     ----------
