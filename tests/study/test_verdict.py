@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from certifit.study import run
 from certifit.study._judge import AUC, R2, Answers
 from certifit.study._models import Candidate, Shape, candidates
 from certifit.study._outlook import missing_usual, unfinished
@@ -134,3 +135,50 @@ def test_a_model_that_diverges_on_a_fold_is_named_and_not_compared():
     assert ("wild", "diverged: its score on fold 4 is -4e+11") in unfinished(results, 10)
     assert missing_usual(verdict, [("ridge", "failed: ValueError"), ("lasso", "failed: x")]) == ["ridge"]
     assert in_words(verdict, R2, ["ridge"]).startswith("Ridge, which often wins, was not compared. Steady, R² 0.5")
+
+
+def test_claims_are_adjusted_step_by_step_and_agree_with_their_intervals():
+    rng = np.random.default_rng(5)
+    base = rng.normal(0.9, 0.02, 10)
+    rows = [result("baseline", np.full(10, 0.5)), result("winner", base)]
+    rows += [result(f"m{i}", base - 0.01 * i - 0.008 * rng.normal(size=10)) for i in range(6)]
+    verdict = decide(rows, FOLDS, AUC)
+    judged = [s for s in verdict.standings if s.name != verdict.winner.name]
+    for s in judged:
+        assert s.real == (s.p_value < 0.05) == (abs(s.difference) > s.half)
+    plain = {
+        s.name: scipy.stats.ttest_1samp(verdict.winner.scores - s.scores, 0.0).statistic
+        * np.sqrt((1 / 10) / (1 / 10 + 1 / 9))
+        for s in judged
+    }
+    raw = {name: 2 * scipy.stats.t.sf(abs(t), 9) for name, t in plain.items()}
+    for s in judged:  # between no adjustment and Bonferroni's
+        assert raw[s.name] <= s.p_value * (1 + 1e-9)
+        assert s.p_value <= min(1.0, raw[s.name] * len(judged)) * (1 + 1e-9)
+
+
+def test_what_a_yardstick_finds_is_not_denied():
+    verdict = decide([result("baseline", [0.5] * 10), result("noise", 0.5 + 10 * NOISE)], FOLDS, AUC)
+    forest = {"name": "random forest", "mean": 0.8, "minus_winner": 0.3, "half_width": 0.1}
+    assert "found by random forest (0.800) only" in in_words(verdict, AUC, (), [forest])
+    assert "do not predict the target" in in_words(verdict, AUC, (), [forest | {"half_width": 0.4}])
+
+
+def _claims(studies, models, folds=None):
+    """How many studies of labels drawn by lot claim that some model has skill."""
+    claims = 0
+    for seed in range(studies):
+        rng = np.random.default_rng(seed)
+        table = {f"x{j}": rng.normal(size=80) for j in range(4)} | {"y": rng.permutation(["a", "b"] * 40)}
+        study = run(table, "y", models=models, folds=folds, seed=seed, yardstick=False)
+        claims += study.record["verdict"]["beats_baseline"]
+    return claims
+
+
+def test_random_labels_are_seldom_called_predictable():
+    assert _claims(5, ["logistic regression", "naive Bayes"], folds=4) <= 1
+
+
+@pytest.mark.slow
+def test_of_200_studies_of_random_labels_at_most_5_percent_claim_skill():
+    assert _claims(200, None) <= 10

@@ -314,7 +314,7 @@ def certify(
 
 
 @app.command
-def separable(data: str, /, *, target: str | None = None, drop: _Names = None) -> int:
+def separable(data: str, /, *, target: str | None = None, drop: _Names = None, exact: bool = False) -> int:
     """Can a hyperplane separate the classes? With proof either way.
 
     Parameters
@@ -325,10 +325,12 @@ def separable(data: str, /, *, target: str | None = None, drop: _Names = None) -
         The column of classes.
     drop
         Columns to leave out, with commas between.
+    exact
+        Decide in rational arithmetic, which takes longer.
     """
     from certifit.cli import _commands
 
-    return _commands.separable(data, target, _list(drop) or [])
+    return _commands.separable(data, target, _list(drop) or [], exact)
 
 
 @app.command

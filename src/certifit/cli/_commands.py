@@ -332,7 +332,7 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
     return X, facts.y, model
 
 
-def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
+def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = False) -> int:
     """certifit separable."""
     from certifit.geometry import separability
     from certifit.study import examine, raw_features
@@ -342,10 +342,15 @@ def separable(data: str, target: str | None, drop: Sequence[str]) -> int:
         table, chosen, "classification", drop=drop, keep=[c for c in table.columns if c not in drop and c != chosen]
     )
     X = raw_features(facts)
-    answer = separability(X, facts.y)
+    answer = separability(X, facts.y, rigor="exact" if exact else "float")
     if not answer.holds and X.size <= 200_000:  # "touching" is proved in exact arithmetic only
         answer = separability(X, facts.y, rigor="exact")
+    if not answer.holds and not exact:
+        _say("Not decided in floating-point arithmetic: --exact decides it in rational numbers, which takes longer.")
     _say(str(answer))
+    if len(answer.classes) > 2:
+        for (a, b), pair in answer.pairs.items():
+            _say(f"{a} and {b}: {pair.verdict}{'' if pair.holds else ' (not proved)'}")
     return 0 if answer.holds else 1
 
 

@@ -174,7 +174,8 @@ def command(record: Named) -> str:
     """The command that repeats the study."""
     s = record["settings"]
     words = ["certifit", "study", record["data"]["source"] or "TABLE", "--target", s["target"]]
-    words += ["--task", s["task"], "--folds", str(s["folds"]), "--seed", str(s["seed"])]
+    folds = ["--folds", str(s["folds"])] if s.get("repeats", 1) == 1 else []  # repetition is not for asked folds
+    words += ["--task", s["task"], *folds, "--seed", str(s["seed"])]
     if s["time_budget"]:
         words += ["--time-budget", f"{s['time_budget']:g}"]
     for option in ("models", "drop", "keep", "categories"):

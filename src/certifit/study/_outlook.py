@@ -68,10 +68,7 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Named, measure: Me
     """What would change the verdict, from the figures at hand."""
     told = _rivals(facts, verdict)
     if not verdict.beats_baseline:
-        told.append(
-            f"Other columns or other models: none of the models compared finds anything about {facts.target.name} in "
-            "these columns that is more than chance."
-        )
+        told.append(_nothing_found(facts, record["comparison"].get("yardsticks", [])))
     told += _growth(record.get("learning_curve") or [], measure)
     told += [
         f"The column {name!r}: it was dropped because it gives the answer away ({score:.3f} by itself). If it is "
@@ -87,6 +84,19 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Named, measure: Me
         "place or time voids them."
     )
     return told
+
+
+def _nothing_found(facts: Facts, yardsticks: Sequence[Named]) -> str:
+    better = [y["name"] for y in yardsticks if y["minus_winner"] > y["half_width"]]
+    if better:
+        return (
+            f"Models of another kind: {' and '.join(better)} {'find' if len(better) > 1 else 'finds'} something about "
+            f"{facts.target.name} in these columns that none of the models with proofs finds."
+        )
+    return (
+        f"Other columns or other models: none of the models compared finds anything about {facts.target.name} in these "
+        "columns that is more than chance."
+    )
 
 
 def _rivals(facts: Facts, verdict: Verdict) -> list[str]:

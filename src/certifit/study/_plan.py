@@ -26,6 +26,9 @@ from certifit.study._models import Candidate, Shape, candidates
 
 _COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
 _REFIT = 0.15  # of it goes to fitting the chosen model again
+_FEW = 400  # rows up to which all folds are drawn several times: their scores vary much, and cost little
+_REPEATS = 3
+_APART = 1_000  # between the seeds of repetitions
 _PATIENCE = 3.0  # times the budget by the clock, on a busy machine, before work is ended
 
 Fold = tuple[Array, Array]
@@ -94,6 +97,11 @@ class Work:
     def weights_of(self, rows: Array) -> Array | None:
         """Weights of some rows; None when all count alike."""
         return None if self.weights is None else self.weights[rows]
+
+    @property
+    def repeats(self) -> int:
+        """How often every row is held out."""
+        return max(1, round(sum(len(test) for _, test in self.folds) / max(len(self.y), 1)))
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,7 @@ def plan_work(facts: Facts, roles: Roles, folds: int | None, seed: int) -> Work:
 
 
 def _plain_folds(facts: Facts, folds: int | None, seed: int) -> tuple[tuple[Fold, ...], int]:
-    """Shuffled folds that keep equal rows together, and the number of inner ones."""
+    """Shuffled folds that keep equal rows together, several times for few rows, and the number of inner ones."""
     n = len(facts.y)
     asked = folds
     if folds is None:
@@ -193,7 +201,9 @@ def _plain_folds(facts: Facts, folds: int | None, seed: int) -> tuple[tuple[Fold
         if 2 * folds > len(own):
             raise TableError(f"{folds} folds are too many for {len(own)} different rows: each needs at least 2.")
         inner = few
-    return outer_folds(facts.y, facts.twins, facts.task == "classification", folds, seed), inner
+    classes, repeats = facts.task == "classification", _REPEATS if asked is None and n <= _FEW else 1
+    rounds = [outer_folds(facts.y, facts.twins, classes, folds, seed + _APART * k) for k in range(repeats)]
+    return tuple(fold for split in rounds for fold in split), inner
 
 
 def choose_candidates(

@@ -309,15 +309,15 @@ def _compare(plan: StudyPlan, budget: Budget, workers: int, hear: Listener) -> _
     """Run the plan, decide, and say what is to be said."""
     measure, folds = plan.work.measure, plan.work.folds
     models = [c for c in plan.candidates if not c.yardstick]
-    hear.say("comparing", f"{len(models)} models, nested {len(folds)}-fold, by {measure.name}")
+    hear.say("comparing", f"{len(models)} models, nested {_folds_in_words(plan.work)}, by {measure.name}")
     allowance = _runner.Allowance(budget.comparison, budget.stop)
     results = _runner.execute(plan, allowance, workers, hear.progress)
     verdict = _verdict.decide([r for r in results if not r.candidate.yardstick], folds, measure)
     skipped = [*plan.skipped, *_outlook.unfinished(results, len(folds))]
     _outlook.refuse_without_models(plan, verdict, skipped)
-    words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped))
-    hear.say("verdict", words)
     yardsticks = _verdict.yardsticks(results, verdict, folds)
+    words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped), yardsticks)
+    hear.say("verdict", words)
     for y in yardsticks:
         hear.say("yardstick", y["text"])
     for line in _outlook.skipped_lines(skipped):
@@ -325,12 +325,18 @@ def _compare(plan: StudyPlan, budget: Budget, workers: int, hear: Listener) -> _
     return _Compared(verdict, words, skipped, yardsticks)
 
 
+def _folds_in_words(work: Work) -> str:
+    times = f", {work.repeats} times" if work.repeats > 1 else ""
+    return f"{len(work.folds) // work.repeats}-fold{times}"
+
+
 def _settings(plan: StudyPlan, facts: Facts, time_budget: float | None, asked: Named) -> Record:
     """All that is needed to run the same study again."""
     return {
         "target": facts.target.name,
         "task": facts.task,
-        "folds": len(plan.work.folds),
+        "folds": len(plan.work.folds) // plan.work.repeats,
+        "repeats": plan.work.repeats,
         "inner_folds": plan.work.inner,
         "seed": plan.work.seed,
         "time_budget": time_budget,

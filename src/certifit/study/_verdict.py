@@ -5,8 +5,8 @@ scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengi
 significantly better than the baseline, the choice is the simplest one within one such standard error of the best.
 A candidate without probabilities is chosen only when it is significantly better than the best that has them; one that
 diverges on a fold is not compared.
-Intervals of differences to the chosen one hold all together with 95 % (Bonferroni); a difference is called significant
-when its interval excludes zero.
+Claims about differences to the chosen one hold all together with 95 % (Holm); a difference is called significant when
+its interval excludes zero.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import scipy.stats
 
 from certifit._limits import corrected_limits
-from certifit._types import Array, Record
+from certifit._types import Array, Named, Record
 from certifit.study._judge import Measure
 from certifit.study._plan import Fold
 from certifit.study._runner import Result
@@ -38,8 +38,8 @@ class Standing:
     low: float
     high: float
     difference: float  # winner − this one, mean over folds
-    half: float  # half the interval of that difference, wide enough for all differences to hold together
-    p_value: float  # times the number of comparisons
+    half: float  # half the interval of that difference, wide enough for all claims to hold together
+    p_value: float  # adjusted for the number of comparisons (Holm)
     real: bool
     seconds: float
     scores: Array
@@ -87,7 +87,8 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
     models = [r for r in complete if r is not baseline]
     if baseline is not None:
         # One model that is significantly better shows that the columns tell something; then all compete on equal terms.
-        tells = any(_beats(r, baseline, held_out) for r in models)
+        # With m models each is given an m-th of the 5 % chance of a false alarm.
+        tells = any(_beats(r, baseline, held_out, 1.0 - 0.1 / len(models)) for r in models)
         models = [r for r in models if tells and r.scores.mean() > baseline.scores.mean()]
     if not models:
         rule = "nothing is significantly better than predicting without looking at the columns"
@@ -140,19 +141,13 @@ def _mean(r: Result) -> float:
     return float(r.scores.mean())
 
 
-def _beats(r: Result, other: Result, held_out: float) -> bool:
-    gain, half, _ = corrected(r.scores - other.scores, held_out)
+def _beats(r: Result, other: Result, held_out: float, level: float = 0.95) -> bool:
+    gain, half, _ = corrected(r.scores - other.scores, held_out, level)
     return bool(gain - half > 0.0)
 
 
 def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> tuple[Standing, ...]:
-    rivals = [r for r in complete if r is not winner]
-    level = 1.0 - 0.05 / max(len(rivals), 1)
-    raw = {}
-    for r in rivals:
-        gap, half, se = corrected(winner.scores - r.scores, held_out, level)
-        p = 2.0 * scipy.stats.t.sf(abs(gap) / se, len(r.scores) - 1) if se > 0 else float(gap == 0.0)
-        raw[r.name] = (gap, half, min(1.0, len(rivals) * float(p)))
+    raw = _step_down([r for r in complete if r is not winner], winner, held_out)
     found = []
     for r in complete:
         mean, half, _ = corrected(r.scores, held_out)
@@ -172,6 +167,28 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
             )
         )
     return tuple(sorted(found, key=lambda s: -s.mean))
+
+
+def _step_down(rivals: Sequence[Result], winner: Result, held_out: float) -> dict[str, tuple[float, float, float]]:
+    """Difference, half its interval and adjusted p of each rival, by Holm's procedure.
+
+    The clearest difference is judged at 5 % over the number of all rivals, the next one at 5 % over the number of the
+    others, and so on until one is not significant. All claims hold together with 95 %; the intervals have the levels
+    at which their claims were judged, so that they exclude zero exactly when the difference is significant.
+    """
+    plain = []
+    for r in rivals:
+        gap, _, se = corrected(winner.scores - r.scores, held_out)
+        p = 2.0 * scipy.stats.t.sf(abs(gap) / se, len(r.scores) - 1) if se > 0 else float(gap == 0.0)
+        plain.append((float(p), r))
+    found, worst, left = {}, 0.0, len(plain)
+    for p, r in sorted(plain, key=lambda item: item[0]):
+        gap, half, _ = corrected(winner.scores - r.scores, held_out, 1.0 - 0.05 / left)
+        worst = max(worst, min(1.0, left * p))
+        found[r.name] = (gap, half, worst)
+        if worst < 0.05:
+            left -= 1
+    return found
 
 
 def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold]) -> list[Record]:
@@ -199,24 +216,29 @@ def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold
     return found
 
 
-def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = ()) -> str:
-    """The verdict in one paragraph; models that usually matter and are missing from it come first."""
-    text = _in_words(verdict, measure)
+def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = (), beside: Sequence[Named] = ()) -> str:
+    """The verdict in one paragraph; models that usually matter and are missing from it come first.
+
+    Where no model beats the baseline but a yardstick (``beside``) does, it is not said that the columns tell nothing.
+    """
+    text = _in_words(verdict, measure, [y for y in beside if y["minus_winner"] > y["half_width"]])
     if not missing:
         return text
     names, verb = _listed(list(missing)), "was" if len(missing) == 1 else "were"
     return f"{_capital(names)}, which often {'wins' if len(missing) == 1 else 'win'}, {verb} not compared. {text}"
 
 
-def _in_words(verdict: Verdict, measure: Measure) -> str:
+def _in_words(verdict: Verdict, measure: Measure, better: Sequence[Named]) -> str:
     chosen = verdict.of(verdict.winner.name)
     if len(verdict.standings) == 1 and chosen.name == "baseline":
         return f"Only the baseline was compared ({measure.name} {_number(chosen.mean)}): there is no verdict."
     if not verdict.beats_baseline:
-        text = (
-            f"No model is significantly better than the baseline ({measure.name} {_number(chosen.mean)}): these "
-            "columns do not predict the target, or there are too few rows to tell."
-        )
+        text = f"No model is significantly better than the baseline ({measure.name} {_number(chosen.mean)}): "
+        if better:
+            names = _listed([f"{y['name']} ({_number(y['mean'])})" for y in better])
+            text += f"what these columns tell about the target is found by {names} only."
+        else:
+            text += "these columns do not predict the target, or there are too few rows to tell."
         best = verdict.standings[0]
         if best.name != chosen.name:
             text += f" The best mean, {_number(best.mean)} by {best.name}, is not significantly better"

