@@ -6,11 +6,13 @@ everything else imports public names only, and a test sees to it.
 
 from __future__ import annotations
 
+import inspect
 from inspect import signature
 from typing import Any
 
 import numpy as np
 import sklearn.exceptions
+from sklearn.metrics import make_scorer
 from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
@@ -53,6 +55,7 @@ __all__ = [
     "routing_enabled",
     "safe_indexing",
     "safe_split",
+    "with_labels",
 ]
 
 
@@ -132,6 +135,19 @@ def routed(model: object, method: str, params: Record, **known: Any) -> Any:
     if not routing_enabled():
         return process_routing(model, method)
     return process_routing(model, method, **known, **params)
+
+
+def with_labels(scorer: Any, classes: Array) -> Any:
+    """The same scorer, told all classes where its function asks for them: test rows may lack some."""
+    function = getattr(scorer, "_score_func", None)
+    known = () if function is None else inspect.signature(function).parameters
+    if "labels" not in known:
+        return scorer
+    more = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in known else {}
+    return make_scorer(
+        function, greater_is_better=scorer._sign == 1, response_method=scorer._response_method,
+        **({"labels": classes} | more | scorer._kwargs),
+    )  # fmt: skip
 
 
 def compiled_tree(tree: Any, counts: Array) -> Any:

@@ -81,9 +81,9 @@ class Spectral:
 
     def covariance(self, alpha: float, lam: float) -> Array:
         """The posterior covariance (λI + αΦᵀΦ)⁻¹."""
-        inside = 1.0 / (lam + alpha * self.s**2)
-        full = (self.V.T * (inside - 1.0 / lam)) @ self.V
-        full.flat[:: self.d + 1] += 1.0 / lam
+        full = (self.V.T / (lam + alpha * self.s**2)) @ self.V
+        if len(self.s) < self.d:  # directions without data keep the prior
+            full = full + (np.eye(self.d) - self.V.T @ self.V) / lam
         return (full + full.T) / 2
 
 

@@ -106,6 +106,19 @@ class BayesianRidge(BayesianLinearRegression):
         self.copy_X = copy_X
         self.verbose = verbose
 
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Mean of the predictive distribution for rows X, and with ``return_std`` its standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+        return_std : bool, default=False
+        """
+        found = super().predict(X, return_std)
+        if self.coef_.dtype != np.float32 or getattr(X, "dtype", None) != np.float32:
+            return found
+        return tuple(part.astype(np.float32) for part in found) if return_std else found.astype(np.float32)
+
     def _level(self) -> float:
         return min(self.tol, _LEVEL)
 

@@ -43,6 +43,8 @@ from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.newton import ON_A_SHARE
 from certifit.solvers.smooth import solve_smooth
 
+_FINEST = 1e-20  # gap, as a share of the null model, below which Newton's method has nothing left to find
+
 
 class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEstimator):
     r"""Logistic regression, with softmax for more than two classes.
@@ -208,7 +210,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         solution = self._solve(task, y)
         self.classes_ = classes
         W, b = solution.value
-        self.coef_, self.intercept_ = W.astype(X.dtype), b.astype(X.dtype)
+        dtype = np.float64 if self.solver == "liblinear" else X.dtype  # as scikit-learn's liblinear
+        self.coef_, self.intercept_ = W.astype(dtype), b.astype(dtype)
         self.n_iter_ = np.array([solution.stats["n_iter"]], dtype=np.int32)
         self.solver_, self.status_ = solution.stats["method"], solution.status
         self.threshold_ = self._cut()
@@ -245,7 +248,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         shape = (task.outputs, task.design.shape[1])
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape
         start = (dense(self.coef_).astype(float), self.intercept_.astype(float)) if warm else None
-        options = Options(self.tol**2 / 10, self.max_iter, self.time_budget, self.trace)
+        options = Options(max(self.tol**2 / 10, _FINEST), self.max_iter, self.time_budget, self.trace)
         if self.max_iter == 0 and start is None:
             solution = _no_step(task)
         else:

@@ -12,12 +12,15 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets
 
-from certifit._sklearn import Hidden, Interval, StrOptions, check_method_params, routed, routing_enabled
+from certifit._sklearn import Hidden, Interval, StrOptions, check_method_params, routed, routing_enabled, with_labels
 from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike
 from certifit.linear_model._base import read_rows, read_weights
 from certifit.linear_model._logistic import LogisticRegression
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers.logistic_folds import logistic_folds
+
+_FAR = 50.0  # below a score by this much, a probability is zero to rounding
+_FINEST = 1e-7  # of tol: its square over ten is the gap, which cannot be made smaller
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -240,7 +243,9 @@ class LogisticRegressionCV(LogisticRegression):
         strengths = 1.0 / self.Cs_
         everywhere = all(len(c) == K and np.all(c > 0) for c in counts)
         if everywhere and self.max_iter >= 50:
-            found = logistic_folds(table, strengths, ratio, fit_intercept=self.fit_intercept, tol=self.tol**2 / 10)
+            found = logistic_folds(
+                table, strengths, ratio, fit_intercept=self.fit_intercept, tol=max(self.tol, _FINEST) ** 2 / 10
+            )
             if found is not None:
                 return np.concatenate([found[0], found[1][..., None]], axis=-1)
         return np.array([[self._alone(table, k, float(C), ratio) for C in self.Cs_] for k in range(len(table.folds))])
@@ -249,6 +254,10 @@ class LogisticRegressionCV(LogisticRegression):
         """One fit of one fold; a class that the fold does not train on gets no weight and an offset far below."""
         K = len(self.classes_)
         X, code, weights = table.training(k)
+        if len(np.unique(code)) == 1:  # nothing to tell apart: the offset alone says which class it is
+            only = np.zeros((1 if K == 2 else K, X.shape[1] + 1))
+            only[:, -1] = (_FAR if code[0] == 1 else -_FAR) if K == 2 else np.where(np.arange(K) == code[0], 0.0, -_FAR)
+            return only
         model = self._model(C, ratio).fit(X, code, weights)
         own = np.column_stack([model.coef_, model.intercept_])
         if len(model.classes_) == K:
@@ -256,12 +265,12 @@ class LogisticRegressionCV(LogisticRegression):
         whole = np.zeros((K, X.shape[1] + 1))
         whole[model.classes_] = np.concatenate([-own / 2, own / 2]) if len(own) == 1 else own
         reach = np.abs(np.asarray(X @ whole[:, :-1].T) + whole[:, -1]).max()
-        whole[np.setdiff1d(np.arange(K), model.classes_), -1] = -(reach + 50.0)
+        whole[np.setdiff1d(np.arange(K), model.classes_), -1] = -(reach + _FAR)
         return whole
 
     def _model(self, C: float, ratio: float, class_weight: Any = None) -> LogisticRegression:
         return LogisticRegression(
-            C=C, l1_ratio=ratio, fit_intercept=self.fit_intercept, tol=self.tol, max_iter=self.max_iter,
+            C=C, l1_ratio=ratio, fit_intercept=self.fit_intercept, tol=max(self.tol, _FINEST), max_iter=self.max_iter,
             class_weight=class_weight,
         )  # fmt: skip
 
@@ -270,7 +279,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _scores(self, table: FoldTable, paths: Array, y: Array, params: Record) -> Array:
         """(folds, ratios, Cs)."""
-        scorer, found = self._scorer(), np.empty(paths.shape[:3])
+        scorer, found = with_labels(self._scorer(), self.classes_), np.empty(paths.shape[:3])
         for k, (_, test) in enumerate(table.folds):
             rows, here = table.X[test], check_method_params(table.X, params, test)
             for at in np.ndindex(*paths.shape[1:3]):

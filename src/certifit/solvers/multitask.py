@@ -112,7 +112,8 @@ def solve_multitask(
     W_all = np.array([r.state.W.T for r in runs])
     centre = np.array([p[1] for p in parts])
     intercept = np.zeros(W_all.shape[:2]) if columns.mean is None else centre - W_all @ columns.mean
-    gaps = np.array([r.state.gap for r in runs])
+    # A difference of floats: what is smaller than their rounding is not known to be zero.
+    gaps = np.maximum([r.state.gap for r in runs], np.finfo(float).eps * task.null)
     stats = {
         "gap": gaps / columns.total,
         "relative_gap": gaps / task.null if task.null > 0.0 else np.zeros(len(gaps)),
@@ -174,7 +175,7 @@ class _Blocks:
         return replace(run, state=self._polish(run.state, alpha, look)) if polish else run
 
     def _polish(self, at: _Look, alpha: float, look: Callable[[Array, int, float], _Look]) -> _Look:
-        """Newton's method on the rows in use, where the penalty is smooth, as long as the whole gap falls."""
+        """Newton's method on the rows in use, where the penalty is smooth, as long as the whole gap does not rise."""
         used, t = np.flatnonzero(np.any(at.W != 0.0, axis=1)), at.W.shape[1]
         if not 0 < len(used) * t <= _NEWTON:
             return at
@@ -188,7 +189,8 @@ class _Blocks:
             W = at.W.copy()
             W[used] = (V - step) / block.scale[:, None]
             after = look(W, at.number, at.last)
-            if not after.gap < at.gap:
+            # Near the optimum the gap is rounding, while the last digits of W are still being found.
+            if not after.gap <= max(at.gap, 16 * np.finfo(float).eps * self.null):
                 return at
             at = after
         return at

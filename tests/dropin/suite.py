@@ -1,0 +1,100 @@
+"""scikit-learn's own tests, run against certifit's classes, and the page that lists what fails and why.
+
+    python -m tests.dropin.suite sklearn.linear_model.tests.test_ridge ...    # run modules; a line per test into build/suite
+    python -m tests.dropin.suite --page                                       # write docs/sklearn_tests.md from these
+
+Every public name that both libraries have and certifit wrote itself is swapped before the test modules are imported
+(`tests.dropin.swap`). Tests that never fit one of these classes say nothing about certifit and are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import sklearn
+
+ROOT = Path(__file__).parent.parent.parent
+LOGS, PAGE = ROOT / "build" / "suite", ROOT / "docs" / "sklearn_tests.md"
+REASONS = Path(__file__).parent / "suite_reasons.txt"
+
+
+def run(module: str, seconds: int) -> None:
+    """Run one module of scikit-learn's tests to its end."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{module}.jsonl"
+    log.unlink(missing_ok=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.dropin.swap",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore",
+        "-q",
+    ]
+    command += ["--tb=no", f"--rootdir={Path(sklearn.__file__).parents[1]}", "--pyargs", module]
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    subprocess.run(command, env=os.environ | threads | {"SUITE_LOG": str(log), "PYTHONPATH": paths}, timeout=seconds)
+
+
+def reasons() -> list[tuple[str, str]]:
+    """(pattern of a test's name, reason) in order; the first that fits is taken."""
+    lines = [line for line in REASONS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return [(pattern.strip(), reason.strip()) for pattern, _, reason in (line.partition(" | ") for line in lines)]
+
+
+def results(log: Path) -> dict[str, dict[str, str]]:
+    """Tests of a module that touched a swapped name and ran to an end."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    done = {line["id"]: line for line in lines if line.get("outcome") in ("passed", "xpassed", "failed")}
+    return {name: line for name, line in done.items() if line["touched"]}
+
+
+def page() -> str:
+    """Counts by module, then every failing test (its cases counted) with the reason."""
+    known, counts, listed = reasons(), [], []
+    for log in sorted(LOGS.glob("*.jsonl")):
+        found = results(log)
+        bad = [name.split("::")[-1] for name, line in found.items() if line["outcome"] == "failed"]
+        counts.append((log.stem, len(found), len(bad)))
+        for test, cases in Counter(name.split("[")[0] for name in bad).items():
+            why = next((reason for pattern, reason in known if re.fullmatch(pattern, test)), "not explained")
+            listed.append(f"| {log.stem.removeprefix('sklearn.')} | `{test}` | {cases} | {why} |")
+    total, wrong = sum(c[1] for c in counts), sum(c[2] for c in counts)
+    lines = [
+        "# scikit-learn's own tests", "",
+        f"Run with scikit-learn {sklearn.__version__} against certifit's classes (`python -m tests.dropin.suite`): of {total} tests that",
+        f"fit one of them, {total - wrong} pass ({(total - wrong) / max(total, 1):.1%}). The others are listed with the reason.", "",
+        "| module | tests | pass | fail |", "|---|---|---|---|",
+        *[f"| {name} | {n} | {n - k} | {k} |" for name, n, k in counts], "",
+        "| module | test | cases | why it fails |", "|---|---|---|---|", *listed, "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run modules, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("--seconds", type=int, default=3600)
+    options = parser.parse_args()
+    for module in options.modules:
+        run(module, options.seconds)
+    if options.page:
+        PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
