@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,17 @@ class Scoring:
             return cls({k: v[0] for k, v in parts.items()}, {k: v[1] for k, v in parts.items() if v[1]}, True)
         scorer, name = _one(estimator, scoring)
         return cls({"score": scorer}, {"score": name} if name else {}, False)
+
+    def warn_of_weights(self, where: str) -> None:
+        """Say which scorers cannot take weights, as scikit-learn does."""
+        for name, scorer in self.scorers.items():
+            if scorer is not _own_score and not _takes_weights(scorer):
+                warnings.warn(
+                    f"The scoring {name}={scorer} does not support sample_weight, which may lead to statistically "
+                    f"incorrect results when fitting {where} with sample_weight.",
+                    UserWarning,
+                    stacklevel=4,
+                )
 
     def of_model(
         self, model: Estimator, X: MatrixLike, y: VectorLike | None, weights: Array | None

@@ -104,6 +104,7 @@ class SharedSearch(_BaseSearch):
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X)
         if weights is not None:
             weight_name(self.estimator)
+            scoring.warn_of_weights(type(self).__name__)
         split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)
         grid = self._candidates()
         keep = Keep(train_scores=self.return_train_score, error_score=self.error_score)
@@ -242,9 +243,17 @@ class SharedSearch(_BaseSearch):
         check_is_fitted(self)
         return self.best_estimator_
 
-    def score(self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None) -> float:
-        """The score that chose, of the refitted model on new rows."""
+    def score(
+        self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None, **score_params: Any
+    ) -> float:
+        """The score that chose, of the refitted model on new rows X with targets y, weighted by ``sample_weight``.
+
+        With metadata routing ``score_params`` go to the scorer.
+        """
         model = self._best("score")
+        if sample_weight is None or get_config()["enable_metadata_routing"]:
+            weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return super().score(X, y, **weighed, **score_params)
         scoring = Scoring.of(self.estimator, self.scoring)
         name = self.refit if scoring.several and isinstance(self.refit, str) else next(iter(scoring.scorers))
         weights = None if sample_weight is None else np.asarray(sample_weight)

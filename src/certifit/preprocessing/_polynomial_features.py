@@ -105,11 +105,20 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
     def powers_(self) -> Array:
         """Exponent of each input column in each output column."""
         check_is_fitted(self, "n_output_features_")
-        d, (low, high) = self.n_features_in_, self._degrees()
-        choose = combinations if self.interaction_only else combinations_with_replacement
-        chosen = [c for k in range(max(1, low), high + 1) for c in choose(range(d), k)]
-        whole = [()] * bool(self.include_bias) + chosen
+        d = self.n_features_in_
+        whole = self._combinations(d, *self._degrees(), self.interaction_only, self.include_bias)
         return np.array([np.bincount(np.array(c, dtype=int), minlength=d) for c in whole]).reshape(-1, d)
+
+    @staticmethod
+    def _combinations(
+        n_features: int, min_degree: int, max_degree: int, interaction_only: bool, include_bias: bool
+    ) -> Iterator[tuple[int, ...]]:
+        """The columns that each monomial multiplies (a name of scikit-learn's that others rely on)."""
+        choose = combinations if interaction_only else combinations_with_replacement
+        if include_bias:
+            yield ()
+        for degree in range(max(1, min_degree), max_degree + 1):
+            yield from choose(range(n_features), degree)
 
     def transform(self, X: Matrix) -> Any:
         """The monomials of each row, (n, m), dense or sparse as X is."""
