@@ -54,7 +54,9 @@ def folds(
         splitter = kind(int(cv), shuffle=True, random_state=random_state)
     split = [(_rows(a), _rows(b)) for a, b in splitter.split(X, y, groups)]
     if not split:
-        raise ValueError("No fits were performed. Was the CV iterator empty? Ask for at least two folds.")
+        raise ValueError(
+            "No fits were performed. Was the CV iterator empty? The splitter gave no folds: ask for at least two."
+        )
     return split
 
 
