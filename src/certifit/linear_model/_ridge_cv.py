@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.utils import Tags
@@ -91,6 +93,13 @@ class _RidgeSearch:
     ) -> None:
         """Sets ``alpha_``, ``best_score_`` and ``cv_results_``; y is what a scorer compares with."""
         alphas, each = self._read_alphas(), self.alpha_per_target and Y.shape[1] > 1
+        if self.gcv_mode == "svd" and issparse(X):
+            warnings.warn(
+                "The 'svd' mode is not supported for sparse X: the smaller Gram matrix is decomposed ('eigen'). "
+                "Passing gcv_mode='svd' will be an error in scikit-learn 1.11.",
+                FutureWarning,
+                stacklevel=4,
+            )
         known = LeaveOneOut.of(as_design(X), weights, self.fit_intercept, self.gcv_mode == "eigen")
         scorer = None if self.scoring is None else self._scorer()
         kept, scores = [], []

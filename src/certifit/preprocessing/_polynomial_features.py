@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import PolynomialFeatures as _Theirs
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -126,7 +127,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, order="F", dtype=[np.float64, np.float32], reset=False, accept_sparse=("csr", "csc"))
         low, high = self._degrees()
         if scipy.sparse.issparse(X):
-            return self._sparse(X, low, high)
+            return self._sparse(X)
         out = np.empty((X.shape[0], self.n_output_features_), dtype=X.dtype, order=self.order)  # type: ignore[call-overload]
         at = 0
         if self.include_bias:
@@ -137,15 +138,11 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
                 at += block.shape[1]
         return out
 
-    def _sparse(self, X: Matrix, low: int, high: int) -> Any:
-        kind = X.format
-        ones = type(X)(np.ones((X.shape[0], 1), dtype=X.dtype))
-        parts = [ones] if self.include_bias else []
-        blocks = _blocks(X.tocsc(), high, self.interaction_only)
-        parts += [block for degree, block in enumerate(blocks, start=1) if degree >= low]
-        if not parts:
+    def _sparse(self, X: Any) -> Any:
+        """scikit-learn's own expansion, which visits what is stored and nothing else."""
+        if self.n_output_features_ == 0:
             return type(X)((X.shape[0], 0), dtype=X.dtype)
-        return scipy.sparse.hstack(parts, format=kind, dtype=X.dtype)
+        return _Theirs(**self.get_params()).fit(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names such as ``"a^2 b"``."""
@@ -158,19 +155,13 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _blocks(X: Matrix, high: int, interaction_only: bool) -> Iterator[Any]:
+def _blocks(X: Array, high: int, interaction_only: bool) -> Iterator[Array]:
     """The monomials of degree 1, 2, … in lexicographic order: column i times those of one degree less from i on."""
     d = X.shape[1]
-    block: Any = X
-    starts = np.arange(d + 1)
+    block, starts = X, np.arange(d + 1)
     for degree in range(1, high + 1):
         if degree > 1:
-            parts, sizes = [], []
-            for i in range(d):
-                rest = block[:, starts[i + interaction_only] :]
-                column = X[:, [i]]
-                parts.append(rest.multiply(column).tocsc() if scipy.sparse.issparse(X) else rest * column)
-                sizes.append(rest.shape[1])
-            block = scipy.sparse.hstack(parts, format="csc") if scipy.sparse.issparse(X) else np.hstack(parts)
-            starts = np.append(0, np.cumsum(sizes))
+            parts = [block[:, starts[i + interaction_only] :] * X[:, [i]] for i in range(d)]
+            starts = np.append(0, np.cumsum([part.shape[1] for part in parts]))
+            block = np.hstack(parts)
         yield block
