@@ -28,7 +28,7 @@ $(VENV)/.installed-page: pyproject.toml | $(BIN)/python
 # Everything about the lab, browser tests included: installs Debian's Chromium where there is none.
 test-lab: $(STAMP) page
 	command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq chromium > /dev/null)
-	$(BIN)/python -m pytest tests/lab src/certifit/lab
+	CERTIFIT_LAB_PICTURES=docs/images/lab $(BIN)/python -m pytest tests/lab src/certifit/lab
 
 test: lint types layers warm
 	$(BIN)/python lab/build.py --for-tests

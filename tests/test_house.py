@@ -226,7 +226,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "scale/": ["scale/test_moments.py", "scale/test_dask.py"],
     "study/": ["study/test_run.py", "study/test_runner.py", "study/test_every_model.py"],
     "cli/": ["cli/test_cli.py"],
-    "lab/": ["lab/test_scenes.py", "lab/test_requests.py"],
+    "lab/": ["lab/test_scenes.py", "lab/test_requests.py", "lab/test_page.py"],
     "examples/": ["examples/test_catalogue.py"],  # runs every example and checks what it says
 }
 # Modules with mathematics of their own, each with a plain reference.

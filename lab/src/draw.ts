@@ -65,7 +65,7 @@ function one(pen: Pen, plane: Plane, layer: Layer, picture: Picture, colour: Col
     case "areas":
       layer.polygons.forEach((p, i) => {
         const tone = colour(Array.isArray(layer.tone) ? layer.tone[i % layer.tone.length] : layer.tone);
-        pen.area(p.map((q) => plane.at(q)), tone, layer.strength, layer.edge ? { colour: tone, width: 1.5 } : undefined);
+        pen.area(p.map((q) => plane.at(q)), tone, layer.strength, layer.edge ? { colour: tone, width: 1.2, alpha: 0.7 } : undefined);
       });
       break;
     case "arrows":

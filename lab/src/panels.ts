@@ -103,6 +103,7 @@ function chart(curve: Curve, width: number): HTMLElement {
     marks,
   }) as unknown as SVGSVGElement;
   drawn.querySelectorAll("style").forEach((s) => s.remove()); // the policy allows no inline style; ours has its rules
+  drawn.querySelectorAll("g[aria-label]").forEach((g) => g.removeAttribute("aria-label")); // the whole is one image
   drawn.setAttribute("role", "img");
   drawn.setAttribute("aria-label", `${curve.title}: ${curve.series.map((s) => s.name).join(", ")}`);
   const box = element("div", "", "chart");

@@ -478,3 +478,40 @@ def in_words(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{float(value):.6g}"
     return str(value)
+
+
+def tex(value: float, digits: int = 3) -> str:
+    r"""A number in a formula: powers of ten as such.
+
+    Examples
+    --------
+    >>> print(tex(0.25), tex(4.47e-5), tex(-1.2e9))
+    0.25 4.47\cdot 10^{-5} -1.2\cdot 10^{9}
+    """
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    head, _, power = text.partition("e")
+    return rf"{head}\cdot 10^{{{int(power)}}}"
+
+
+def within(gap: float) -> str:
+    """An upper bound in words; below rounding it says 1e-16.
+
+    Examples
+    --------
+    >>> within(3.2e-34), within(2.34e-5)
+    ('1e-16', '2.3e-05')
+    """
+    return "1e-16" if gap < 1e-16 else f"{gap:.2g}"
+
+
+def tex_words(words: str) -> str:
+    r"""Words of a table inside ``\text{}`` of a formula: nothing in them is a command.
+
+    Examples
+    --------
+    >>> tex_words("a_b {x} $5")
+    'a b x 5'
+    """
+    return " ".join("".join(c if c.isalnum() or c in "-.," else " " for c in words).split()) or "?"

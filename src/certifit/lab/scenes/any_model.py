@@ -113,7 +113,7 @@ class AnyModel(Scene):
         sure = model.certain(board.X) if hasattr(model, "certain") and not board.quick else None
         proved = not board.quick and bool(model.certificate_.holds)
         return Frame(
-            layers, panels, caption, "The certificate below holds." if proved else "", labelled(board, predicted, sure)
+            layers, panels, caption, "Proved: see the certificate." if proved else "", labelled(board, predicted, sure)
         )
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe | None:

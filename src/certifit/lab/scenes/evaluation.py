@@ -124,8 +124,8 @@ def _roc(curve: Any, here: Any, shown: Shown) -> Curve:
     if not shown.board.quick:
         low, high = curve.band(shown["level"])
         series += [
-            Series("band", curve.fpr, low, "class5", dash=True),
-            Series("band, upper", curve.fpr, high, "class5", dash=True),
+            Series("band, lower end", curve.fpr, low, "class5", dash=True),
+            Series("band, upper end", curve.fpr, high, "class5", dash=True),
         ]
     return Curve("ROC curve", series, "false alarms among negatives", "found among positives", at=x)
 

@@ -6,7 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from certifit.lab._frame import Arrows, Curve, Dots, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Series
+from certifit.lab._frame import (
+    Arrows,
+    Curve,
+    Dots,
+    Formula,
+    Frame,
+    Layer,
+    Lines,
+    Panel,
+    Proof,
+    Raster,
+    Series,
+    tex,
+    within,
+)
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider
 
 _STARTS = 12
@@ -143,7 +157,7 @@ class GradientDescent(Scene):
             panels.append(_proof(f(here), least, ended))
         done = last and ended == "converged" and least is not None
         stop = (
-            f"Proved within {max(f(here) - least, 1e-300):.1e} of the least value: nothing further can be gained."
+            f"Proved within {within(f(here) - least)} of the least value: nothing further can be gained."
             if done
             else ""
         )
@@ -186,13 +200,15 @@ def _ground(board: Board, f: Any, dimensions: int) -> list[Layer]:
 
 def _formula(here: Any, g: Any, eta: float) -> Formula:
     def column(v: Any) -> str:
-        return f"{v[0]:.4g}" if len(v) == 1 else f"({v[0]:.3g},\\ {v[1]:.3g})"
+        return tex(v[0], 4) if len(v) == 1 else f"({tex(v[0])},\\ {tex(v[1])})"
 
     return Formula(
         "the next step",
         [
             r"\theta \leftarrow \theta - \eta\nabla f(\theta)",
-            rf"{column(here)} - {eta:.3g}\cdot{column(g)} = {column(here - eta * g)}",
+            rf"\theta = {column(here)},\quad \eta = {tex(eta)}",
+            rf"\nabla f = {column(g)}",
+            rf"\theta - \eta\nabla f = {column(here - eta * g)}",
         ],
     )
 

@@ -93,7 +93,8 @@ class Clusters(Scene):
         if row is not None:
             count = int(row.changed)
             what = f"{count} points change their cluster, and the centres move to the means"
-            what = what if row.phase == "Lloyd" else f"{count} single points move where that lowers the cost"
+            if row.phase != "Lloyd":
+                what = f"{count} single points move where that lowers the cost" if count else "no single point can gain"
             caption = f"Iteration {step + 1}: {what}. {caption}"
         panels: list[Panel] = [
             Formula("the cost", [rf"\sum_i \min_j \lVert x_i - c_j\rVert^2 = {cost:.5g}"]),

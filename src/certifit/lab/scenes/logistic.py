@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table
+from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, Switch, labelled
 
 _STRETCH = 8  # doublings of w along which a likelihood without a maximum is shown
@@ -147,8 +147,9 @@ def _fitted(shown: Shown, step: int) -> Frame:
         layers.append(Marks(np.flatnonzero(~sure), "hollow"))
         panels.append(_mistakes(board, model, shown))
         if model.certificate_.holds:
-            gap = max(model.certificate_.gap, 1e-300)
-            stop = f"Proved within {gap:.0e} of the least objective: nothing further can be gained."
+            stop = (
+                f"Proved within {within(model.certificate_.gap)} of the least objective: nothing further can be gained."
+            )
     elif last:
         answers = labelled(board, model.predict(board.X))
     panels.append(Proof.later() if board.quick else Proof.of(model.certificate_))

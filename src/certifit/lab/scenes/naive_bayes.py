@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Dots, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Table
+from certifit.lab._frame import Dots, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Table, tex_words
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
 
@@ -118,8 +118,9 @@ def _bell(model: Any, k: int) -> list[Layer]:
 def _density(model: Any, k: int, name: str) -> Formula:
     (m1, m2), (v1, v2) = model.theta_[k], model.var_[k]
     lines = [
-        rf"p(x\mid {name}) = N(x_1;\ {m1:.3g},\ {v1:.3g})\; N(x_2;\ {m2:.3g},\ {v2:.3g})",
-        rf"P({name}) = {model.class_prior_[k]:.3g}",
+        rf"p(x\mid \text{{{tex_words(name)}}}) = N(x_1;\ {m1:.3g},\ {v1:.3g})",
+        rf"\cdot\; N(x_2;\ {m2:.3g},\ {v2:.3g})",
+        rf"P(\text{{{tex_words(name)}}}) = {model.class_prior_[k]:.3g}",
     ]
     return Formula("the bell of this class", lines)
 

@@ -97,7 +97,7 @@ class Network(Scene):
         answers: Any = ()
         if last and not board.quick:
             radius = model.certified_radius(board.X)
-            layers.append(Areas([_square(x, r) for x, r in zip(board.X, radius)], "good", 0.12, edge=True))
+            layers.append(Areas([_square(x, r) for x, r in zip(board.X, radius)], "good", 0.04, edge=True))
             guess = model.predict(board.X)
             answers = [
                 Answer(board.label(int(g)), bool(r > 0), f"no other label within {r:.3g} in each coordinate")

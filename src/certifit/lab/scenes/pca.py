@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Answer, Arrows, Curve, Dots, Formula, Frame, Layer, Lines, Panel, Proof, Series
+from certifit.lab._frame import Answer, Arrows, Curve, Dots, Formula, Frame, Layer, Lines, Panel, Proof, Series, within
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider, Switch
 
 
@@ -98,7 +98,7 @@ class Components(Scene):
         panels.append(Proof.later() if board.quick else Proof.of(model.certificate_))
         stop = ""
         if step == 3 and not board.quick and model.certificate_.holds and not shown["own"]:
-            stop = f"Proved within {max(model.certificate_.relative_gap, 1e-300):.0e}: no direction keeps more."
+            stop = f"Proved within {within(model.certificate_.relative_gap)}: no direction keeps more."
         answers = [Answer("", None, f"{np.linalg.norm(p - q):.4g} from the axis") for p, q in zip(board.X, back)]
         return Frame(layers, panels, words[step], stop, answers)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Answer, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Series
+from certifit.lab._frame import Answer, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Series, tex, within
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, Switch
 
 _PATH = 25  # strengths of a path
@@ -118,7 +118,7 @@ class Polynomials(Scene):
             panels += [*self._paths(shown, step), Proof.of(model.certificate_)]
         holds = last and not board.quick and model.certificate_.holds
         stop = (
-            f"Proved within {_gap(model):.1e} of the least error: nothing further can be gained at this setting."
+            f"Proved within {_gap(model)} (relative) of the least error: nothing further can be gained."
             if holds
             else ""
         )
@@ -151,13 +151,17 @@ class Polynomials(Scene):
         return Probe([f"the curve here: {float(model.predict(powers([x], degree))[0]):.4g}"])
 
 
-def _gap(model: Any) -> float:
-    return float(model.certificate_.figures.get("relative_gap", np.nan))
+def _gap(model: Any) -> str:
+    return within(float(model.certificate_.figures["relative_gap"]))
 
 
 def _formula(model: Any, scale: tuple[float, float]) -> Formula:
     """The polynomial with its numbers."""
-    terms = [f"{model.intercept_:.3g}"]
-    terms += [f"{c:+.3g}\\,t" + (f"^{{{k + 1}}}" if k else "") for k, c in enumerate(model.coef_) if c != 0]
-    lines = [" ".join(terms[i : i + 4]) for i in range(0, len(terms), 4)]
+    terms = [tex(float(model.intercept_))]
+    terms += [
+        ("+" if c > 0 else "") + tex(c) + "\\,t" + (f"^{{{k + 1}}}" if k else "")
+        for k, c in enumerate(model.coef_)
+        if c != 0
+    ]
+    lines = [" ".join(terms[i : i + 3]) for i in range(0, len(terms), 3)]
     return Formula("the polynomial", [r"h(x) = " + lines[0], *lines[1:], rf"t = (x - {scale[0]:.3g})/{scale[1]:.3g}"])

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Areas, Dots, Frame, Labels, Layer, Lines, Marks, Panel, Proof, Table
+from certifit.lab._frame import Areas, Dots, Frame, Layer, Lines, Marks, Panel, Proof, Table
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, labelled
 
 
@@ -144,7 +144,6 @@ def _mixture(shown: Shown) -> tuple[list[Layer], str]:
         Lines([np.array([p, shared]) for p in board.X[rows]], "accent", 1.2, dash=True, name="mixture"),
         Marks(rows, tone="accent"),
         Dots([shared], "accent", "star", 1.4),
-        Labels([shared - np.array([0, 0.05 * board.width])], ["shared point"], "accent"),
     ]
     return layers, f"{words}: the star is a mixture of the ringed points of either class, so no line separates them."
 

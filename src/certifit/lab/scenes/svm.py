@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Curve, Formula, Frame, Layer, Marks, Panel, Proof, Raster, Series, Table
+from certifit.lab._frame import Curve, Formula, Frame, Layer, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, labelled
 
 
@@ -118,8 +118,8 @@ class SupportVectors(Scene):
             caption = f"Step {step} of {self.steps(shown) - 2}: two multipliers move, so that Σαy stays zero."
         if not last or shown.board.quick or not model.certificate_.holds:
             return caption, ""
-        gap = max(float(model.certificate_.relative_gap), 1e-300)
-        return caption, f"Proved within {gap:.0e} (relative) of the best machine: nothing further can be gained."
+        gap = within(float(model.certificate_.relative_gap))
+        return caption, f"Proved within {gap} (relative) of the best machine: nothing further can be gained."
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe:
         """The score here."""
