@@ -238,3 +238,16 @@ def test_unknown_category_is_named():
     with pytest.raises(ValueError, match="category 7 in column 0"):
         model.predict([[7]])
     assert CategoricalNB(min_categories=8).fit([[0], [1]], [0, 1]).predict([[7]]).tolist() == [0]
+
+
+def test_without_smoothing_a_class_may_begin_with_one_row():
+    rows, labels = [[0.0, 1.0], [1.0, 3.0], [5.0, 5.0]], [0, 0, 1]
+    model = GaussianNB(var_smoothing=0.0).partial_fit(rows, labels, classes=[0, 1])
+    with pytest.raises(ValueError, match="does not vary within class"):
+        model.predict([[0.0, 0.0]])
+    model.partial_fit([[6.0, 7.0]], [1])
+    whole = GaussianNB(var_smoothing=0.0).fit([*rows, [6.0, 7.0]], [*labels, 1])
+    np.testing.assert_allclose(model.var_, whole.var_)
+    assert model.predict([[0.0, 0.0], [6.0, 6.0]]).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="does not vary within class"):
+        GaussianNB(var_smoothing=0.0).fit(rows, labels)

@@ -60,3 +60,14 @@ def test_words_for_the_end():
     assert linear_svc(X, y, cost, 1e-9, max_steps=1).stats["steps"] == 1
     assert linear_svc(X, y, cost, 1e-9, time_budget=0.0).status == "time_budget"
     assert linear_svc(X, y, cost, 0.0).status == "precision"
+
+
+def test_a_fit_is_close_to_its_optimum_also_where_the_null_model_is_far_away():
+    X, y, cost = _task(3)
+    cost = 1e4 * cost
+    loose = linear_svc(X, y, cost, 1e-2 * cost.sum()).value
+    close = linear_svc(X, y, cost, 1e-2 * cost.sum(), excess=1e-6).value
+    primal = [
+        0.5 * m.coef @ m.coef + cost @ np.maximum(0.0, 1.0 - y * (X @ m.coef + m.intercept)) for m in (loose, close)
+    ]
+    assert close.gap <= 1e-6 * primal[1] <= 1e-6 * primal[0] * (1 + 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn import svm as foreign
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -115,6 +115,7 @@ def test_larger_than_a_block_precomputed_and_early_stops():
     loss=st.sampled_from(["hinge", "squared_hinge"]),
     offset=st.booleans(),
 )
+@example(seed=352, C=1e3, loss="hinge", offset=False)  # a line search that stopped at its first guess
 def test_linear_objective_within_the_proved_gap(seed, C, loss, offset):
     from qpsolvers import solve_qp
 

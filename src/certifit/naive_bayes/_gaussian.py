@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit.loops import moments
 from certifit.naive_bayes._base import Boundary, IncrementalNB, NaiveBayes, check_prior, log_quietly
 from certifit.naive_bayes._statistics import ClassMoments
@@ -108,14 +108,8 @@ class GaussianNB(IncrementalNB):
         _refuse_overflow(~np.isfinite(spread))
         epsilon = float(self.var_smoothing * spread.max())
         var = statistics.variance + epsilon
-        idle = np.all((var == 0) & (statistics.mean == statistics.mean[:1]), axis=0)
-        hollow = (var == 0) & ~idle & (statistics.total[:, None] > 0)
-        if hollow.any():
-            c, j = np.argwhere(hollow)[0]
-            raise ValueError(
-                f"Column {j} does not vary within class {classes[c]!r}, so it has no density there: "
-                "set var_smoothing above zero or leave the column out."
-            )
+        if not self._in_pieces:
+            self._refuse_hollow(statistics, var, classes)
         if self.priors is not None:
             prior = check_prior(self.priors, len(classes))
             if not np.isclose(prior.sum(), 1.0):
@@ -126,8 +120,47 @@ class GaussianNB(IncrementalNB):
         self.theta_, self.var_ = statistics.mean, var
         self.class_count_, self.class_prior_, self._prior = statistics.total, prior, prior
 
+    _in_pieces: bool = False  # whether more rows may come: then densities are judged when they are needed
+
+    def _refuse_hollow(self, statistics: ClassMoments, var: Array, classes: Array) -> None:
+        """A column that does not vary within one class, but varies between them, has no density there."""
+        idle = np.all((var == 0) & (statistics.mean == statistics.mean[:1]), axis=0)
+        hollow = (var == 0) & ~idle & (statistics.total[:, None] > 0)
+        if hollow.any():
+            c, j = np.argwhere(hollow)[0]
+            raise ValueError(
+                f"Column {j} does not vary within class {classes[c]!r}, so it has no density there: "
+                "set var_smoothing above zero or leave the column out."
+            )
+
+    def partial_fit(
+        self, X: MatrixLike, y: VectorLike, classes: VectorLike | None = None, sample_weight: Weights = None
+    ) -> GaussianNB:
+        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of n labels
+        classes : array of labels, default=None
+            All that will come; needed in the first call.
+        sample_weight : array of n weights ≥ 0, default=None
+
+        Returns
+        -------
+        self
+            Without smoothing a class may have one row so far: `predict` refuses it, more rows may mend it.
+        """
+        self._in_pieces = True
+        try:
+            super().partial_fit(X, y, classes, sample_weight)
+        finally:
+            self.__dict__.pop("_in_pieces", None)
+        return self
+
     def _terms(self) -> tuple[Array, Array]:
         """Half precisions (K, d) and constants (K,) of the log densities; columns that never vary are left out."""
+        self._refuse_hollow(self.statistics_, self.var_, self.classes_)
         idle = self.var_ == 0
         half = np.where(idle, 0.0, 0.5 / np.where(idle, 1.0, self.var_))
         logs = np.where(idle, 0.0, np.log(2.0 * np.pi * np.where(idle, 1.0, self.var_)))

@@ -133,18 +133,26 @@ def _root(slope: Callable[[float], tuple[float, float]]) -> float:
     start, _ = slope(0.0)
     if not start < 0.0:
         return 0.0
-    for _ in range(60):
+    width, fallen = np.inf, 0.0  # by at least so much, by convexity, the objective is lower at `low`
+    for _ in range(100):
         first, second = slope(t)
-        if abs(first) <= 1e-3 * abs(start):
+        # Past the minimum a slope that is small beside the first one may still have undone all that was gained.
+        if abs(first) <= 1e-3 * abs(start) and first * (t - low) <= 0.5 * fallen:
             return t
         if first < 0:
+            fallen -= first * (t - low)
             low = t
         else:
             high = t
         guess = t - first / second if second > 0 else np.inf
-        t = guess if low < guess < high else (2.0 * low + 1.0 if high == np.inf else 0.5 * (low + high))
-        if high - low <= 1e-14 * high:
+        # Where the curvature jumps Newton can creep along the bracket: unless it halves, it is halved.
+        creeping, width = high - low > 0.5 * width, high - low
+        inside = low < guess < high and not (creeping and high < np.inf)
+        t = guess if inside else (2.0 * low + 1.0 if high == np.inf else 0.5 * (low + high))
+        if high < np.inf and high - low <= 1e-14 * high:
             break
+    else:
+        t = low  # the slope there is still negative: the objective falls all the way
     return t
 
 
@@ -156,6 +164,7 @@ def linear_svc(
     *,
     loss: str = "hinge",
     offset: bool = True,
+    excess: float = np.inf,
     max_steps: int = 1000,
     time_budget: float | None = None,
     trace: bool = False,
@@ -172,6 +181,8 @@ def linear_svc(
     loss : {"hinge", "squared_hinge"}
     offset : bool
         Whether there is an (unpenalised) offset.
+    excess : float, default=inf
+        Besides, the gap is to be at most this share of the objective, as far as rounding allows.
     max_steps : int
         Newton steps.
 
@@ -187,7 +198,7 @@ def linear_svc(
     >>> found.value.coef.round(6), found.status
     (array([1.]), 'converged')
     """
-    descent = _Descent(_Corner(X, y, cost, LOSSES[loss], offset), target, max_steps)
+    descent = _Descent(_Corner(X, y, cost, LOSSES[loss], offset), target, excess, max_steps)
     run = drive(descent.look(_Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
                 events=lambda at: [{"width": at.width}], check_start=True)  # fmt: skip
     at: _Look = run.state
@@ -212,8 +223,13 @@ class _Look:
 class _Descent:
     """Newton steps at one width of the corner, then the next."""
 
-    def __init__(self, corner: _Corner, target: float, max_steps: int) -> None:
-        self.corner, self.target, self.max_steps = corner, target, max_steps
+    def __init__(self, corner: _Corner, target: float, excess: float, max_steps: int) -> None:
+        self.corner, self.most, self.excess, self.max_steps = corner, target, excess, max_steps
+
+    @property
+    def target(self) -> float:
+        """The gap to reach: at most a number, and at most a share of the objective as it stands."""
+        return min(self.most, self.excess * self.corner.primal) if self.excess < np.inf else self.most
 
     def look(self, at: _Look) -> _Look:
         self.corner.look(at.width)
@@ -243,9 +259,10 @@ class _Descent:
         assert after.best is not None
         if after.best.gap <= self.target:
             return "converged"
+        enough = "converged" if after.best.gap <= self.most else ""
         if after.step >= self.max_steps:
-            return "max_iter"
-        return "precision" if after.stalled >= 3 else ""
+            return enough or "max_iter"
+        return enough or "precision" if after.stalled >= 3 else ""
 
 
 def _machine(corner: _Corner) -> LinearMachine:

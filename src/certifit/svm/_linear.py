@@ -154,7 +154,8 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     multi_class : {"ovr"}, default="ovr"
         One against the rest; scikit-learn's "crammer_singer" is refused.
     tol : float > 0, default=1e-4
-        Stop when the duality gap is at most this share of the null model's loss.
+        Stop when the duality gap is at most this share of the null model's loss and, as far as rounding allows, of the
+        objective itself.
     C : float > 0, default=1.0
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None
@@ -284,6 +285,7 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
             target,
             loss=self.loss,
             offset=self.fit_intercept,
+            excess=self.tol,
             max_steps=self.max_iter,
             time_budget=self.time_budget,
             trace=self.trace,
