@@ -159,6 +159,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             raise ValueError(f"The prior has {len(prior)} numbers, X has {X.shape[1]} columns: give one for each.")
         total = float(len(y) if weights is None else weights.sum())
         objective = Objective(loss, regularizer, float(self.lam) * total, self.fit_intercept)
+        if not objective.possible(np.asarray(y, dtype=float)):
+            wrong = float(np.asarray(y)[~np.asarray(loss.possible(np.asarray(y, dtype=float)))][0])
+            raise ValueError(
+                f"Some value(s) of y are out of the valid range of the {loss.name} loss: {wrong:g} is one."
+            )
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
         with np.errstate(over="ignore"):
             found = method.run(Task(objective, as_design(X), y, weights), options)
