@@ -5,57 +5,54 @@ points and parameters, runs the real estimator with its trace, and returns frame
 draws those and knows no algorithm.
 """
 
-from certifit.lab._catalogue import catalogue
-from certifit.lab._frame import (
-    Answer,
-    Areas,
-    Arrows,
-    Curve,
-    Dots,
-    Formula,
-    Frame,
-    Labels,
-    Lines,
-    Marks,
-    Proof,
-    Raster,
-    Series,
-    Table,
-)
-from certifit.lab._messages import Desk, Limits
-from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, Switch
-from certifit.lab._script import script
+from __future__ import annotations
 
-__all__ = [
-    "Answer",
-    "Areas",
-    "Arrows",
-    "Board",
-    "Choice",
-    "Curve",
-    "Desk",
-    "Dots",
-    "Formula",
-    "Frame",
-    "LabError",
-    "Labels",
-    "Limits",
-    "Lines",
-    "Marks",
-    "Preset",
-    "Probe",
-    "Proof",
-    "Raster",
-    "Scene",
-    "Series",
-    "Shown",
-    "Slider",
-    "Switch",
-    "Table",
-    "catalogue",
-    "script",
-    "serve",
-]
+import importlib
+from typing import Any
+
+_HOMES = {
+    "_frame": (
+        "Answer",
+        "Areas",
+        "Arrows",
+        "Curve",
+        "Dots",
+        "Formula",
+        "Frame",
+        "Labels",
+        "Lines",
+        "Marks",
+        "Proof",
+        "Raster",
+        "Series",
+        "Table",
+    ),
+    "_scene": (
+        "Board",
+        "Choice",
+        "LabError",
+        "Preset",
+        "Probe",
+        "Scene",
+        "Shown",
+        "Slider",
+        "Switch",
+    ),
+    "_catalogue": ("catalogue",),
+    "_messages": ("Desk",),
+    "_limits": ("Limits",),
+    "_script": ("script",),
+}
+_NAMES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["serve", *_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    """Everything loads on first use: the server itself needs next to nothing, and starts while its worker imports."""
+    if name in _NAMES:
+        return getattr(importlib.import_module(f"certifit.lab.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'certifit.lab' has no attribute {name!r}")
 
 
 def serve(*args: object, **kwargs: object) -> None:

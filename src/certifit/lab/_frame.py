@@ -10,13 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from certifit._types import Array
-from certifit.certificates import Certificate
+
+if TYPE_CHECKING:
+    from certifit.certificates import Certificate
 
 Tone = str
 """``"class0"`` to ``"class7"``, or ``"ink"``, ``"muted"``, ``"accent"``, ``"good"``, ``"bad"``."""

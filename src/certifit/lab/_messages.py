@@ -12,7 +12,6 @@ import math
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,37 +19,12 @@ import numpy as np
 from certifit._errors import CertifitError
 from certifit.lab._catalogue import catalogue, described, scene
 from certifit.lab._frame import encode
+from certifit.lab._limits import Limits
 from certifit.lab._scene import Board, LabError, Scene, Shown, View
 from certifit.lab._script import script
 from certifit.lab._table import choose, look
 
 _KEPT = 8  # solved scenes: stepping through one, or back by undo, solves nothing again
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much one request may bring and take.
-
-    Parameters
-    ----------
-    points : int, default=2000
-    rows : int, default=200_000
-        Of a table.
-    bytes : int, default=16 MiB
-        Of a message.
-    seconds : float, default=30
-        For one request. The first use of an algorithm compiles its loops, which takes most of it.
-
-    Examples
-    --------
-    >>> Limits().points
-    2000
-    """
-
-    points: int = 2000
-    rows: int = 200_000
-    bytes: int = 16 << 20
-    seconds: float = 30.0
 
 
 class Desk:

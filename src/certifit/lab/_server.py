@@ -29,8 +29,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from certifit._errors import CertifitError
-from certifit.lab._messages import Limits
-from certifit.lab._worker import pack
+from certifit.lab._limits import Limits, pack
 
 PAGE = Path(__file__).parent / "page"
 MISSING = (

@@ -12,14 +12,16 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._errors import CertifitError
 from certifit._types import Array
-from certifit.files import Table, _cells, read_table
 from certifit.lab._scene import LabError, Scene
+
+if TYPE_CHECKING:
+    from certifit.files import Table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods")
 CLASSES = 8  # colours that can be told apart
@@ -40,6 +42,7 @@ class LabTable:
 
     Examples
     --------
+    >>> from certifit.files import Table
     >>> LabTable.of(Table.of({"age": [3, 4], "sex": ["f", "m"]})).kinds
     {'age': 'number', 'sex': 'category'}
     """
@@ -75,6 +78,8 @@ class LabTable:
 
     def labels(self, name: str) -> list[str | None]:
         """A column as words, None for gaps."""
+        from certifit.files import _cells
+
         self._has(name)
         return list(_cells.stripped(self.table.column(name)).to_pylist())
 
@@ -86,6 +91,8 @@ class LabTable:
 
 def _look(column: Any) -> tuple[str, Array | None]:
     """What a column holds, with its values where they are numbers or days."""
+    from certifit.files import _cells
+
     if column.null_count == len(column) or _cells.stripped(column).null_count == len(column):
         return "nothing", None
     coded, present = _cells.matches(column, "code")
@@ -108,6 +115,8 @@ def look(name: Any, data: Any, rows: int) -> LabTable:
     >>> look("patients.csv", text, 100).described()["columns"]
     [{'name': 'age', 'kind': 'number'}, {'name': 'ill', 'kind': 'category'}]
     """
+    from certifit.files import read_table
+
     ending = PurePosixPath(name).suffix.lower() if isinstance(name, str) else ""
     if ending not in ENDINGS:
         raise LabError(f"A table is one of {', '.join(ENDINGS)}.")
@@ -132,6 +141,7 @@ def choose(table: LabTable, choice: Any, scene: Scene, limit: int) -> dict[str, 
 
     Examples
     --------
+    >>> from certifit.files import Table
     >>> from certifit.lab import catalogue
     >>> table = LabTable.of(Table.of({"a": [1.0, 2.0, None], "b": [0.5, 0.25, 1.0], "c": ["u", "v", "v"]}))
     >>> found = choose(table, {"x": "a", "y": "b", "target": "c"}, catalogue()[0], 100)

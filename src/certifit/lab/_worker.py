@@ -13,20 +13,10 @@ import sys
 import traceback
 from typing import IO
 
-from certifit.lab._messages import Desk, Limits
+from certifit.lab._limits import Limits, pack
+from certifit.lab._messages import Desk
 
 _LENGTH = 4
-
-
-def pack(data: bytes) -> bytes:
-    """Length and bytes.
-
-    Examples
-    --------
-    >>> pack(b"ab").hex()
-    '020000006162'
-    """
-    return len(data).to_bytes(_LENGTH, "little") + data
 
 
 def _take(source: IO[bytes]) -> bytes | None:
