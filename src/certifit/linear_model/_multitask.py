@@ -40,8 +40,8 @@ _CONSTRAINTS: dict[str, Any] = {
     "selection": [StrOptions({"cyclic", "random"})],
 }
 
-_LARGE = 200  # columns below which a fit is nearly exact, whatever the tolerance: it costs next to nothing
-_SMALL = 1e-9
+LARGE = 200  # columns below which a fit is nearly exact, whatever the tolerance: it costs next to nothing
+SMALL = 1e-9
 
 
 class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -149,7 +149,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
             plain = solve_least_squares(design, Y, weights, alpha=strength, fit_intercept=self.fit_intercept)
             stats = {"gap": 0.0, "relative_gap": 0.0, "n_iter": 1, "method": plain.stats["method"]}
             return Solution(plain.value, plain.status, stats)
-        tol = self.tol if design.shape[1] >= _LARGE else min(self.tol, _SMALL)
+        tol = self.tol if design.shape[1] >= LARGE else min(self.tol, SMALL)
         many = solve_multitask(
             design, Y, np.array([float(self.alpha)]), float(self.l1_ratio), weights,
             fit_intercept=self.fit_intercept, tol=tol, start=start, max_iter=self.max_iter,

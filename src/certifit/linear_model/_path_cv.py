@@ -19,7 +19,7 @@ from certifit.design import Columns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
 from certifit.linear_model._lasso_path import enet_path, lasso_path, strength_grid
-from certifit.linear_model._multitask import MultiTaskElasticNet, MultiTaskLasso
+from certifit.linear_model._multitask import LARGE, SMALL, MultiTaskElasticNet, MultiTaskLasso
 from certifit.resampling import FoldTable
 from certifit.solvers.lasso_folds import LassoFolds
 from certifit.solvers.least_squares import solve_least_squares
@@ -111,12 +111,12 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
 
     def _errors(self, table: FoldTable, ratios: Array, grids: Array) -> Array:
         """Mean squared error (ratios, folds, strengths) of each fold's test rows."""
-        one = table.y.ndim == 1
+        one, tol = table.y.ndim == 1, self.tol if table.X.shape[1] >= LARGE else min(self.tol, SMALL)
         shared = LassoFolds(table, self.fit_intercept) if one else None
         found = np.empty((len(ratios), len(table.folds), grids.shape[1]))
         for i, (ratio, grid) in enumerate(zip(ratios, grids)):
             bent = grid * ratio > 0.0
-            known = shared.paths(grid[bent], ratio, self.positive, self.tol) if shared and np.any(bent) else None
+            known = shared.paths(grid[bent], ratio, self.positive, tol) if shared and np.any(bent) else None
             for k, (_, test) in enumerate(table.folds):
                 coef, offset = self._fold(table, k, grid, ratio, None if known is None else known[k])
                 left = table.scores(k, coef, offset) - table.y[test].reshape(len(test), -1)

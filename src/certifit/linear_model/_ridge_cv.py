@@ -331,7 +331,8 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
         parts = routed(self, "fit", params, **given)
         X, y, targets, weights, factors = self._read_labels(X, y, sample_weight)
         if self.cv is None:
-            code = y if self._several else np.searchsorted(self.classes_, y)
+            # With several labels a row scikit-learn's scorers see the one of largest score; so do ours.
+            code = targets.argmax(axis=1) if self._several else np.searchsorted(self.classes_, y)
             scored = parts.scorer.score if routing_enabled() else given
             self._leave_one_out(X, targets, weights, code, _Scores(np.arange(len(self.classes_))), scored)
         else:
