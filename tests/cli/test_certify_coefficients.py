@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certifit.cli._app import run
+from certifit.cli._run import run
 
 X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 5.0], [5.0, 1.0]])
 Y = np.array([1.0, 3.0, 4.0, 9.0, 8.0])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from certifit import exercises
-from certifit.cli._app import run
+from certifit.cli._run import run
 
 
 def test_list_and_show(capsys):

@@ -22,6 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingExtraError as error:
         print(error, file=sys.stderr)
         return 2
-    from certifit.cli._app import run
+    from certifit.cli._run import run
 
     return run(list(sys.argv[1:] if arguments is None else arguments))

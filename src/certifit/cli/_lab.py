@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import webbrowser
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def lab(data: str | None, target: str | None, port: int, browser: bool) -> int:
         if browser:
             webbrowser.open(address)
 
-    serve(path, target, port=port, ready=ready)
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+        serve(path, target, port=port, ready=ready)
     return 0
 
 

@@ -1,0 +1,55 @@
+"""From a command line to an exit code: what goes wrong becomes one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cyclopts import CycloptsError
+from rich.console import Console
+
+from certifit._errors import CertifitError
+from certifit.cli._app import app
+from certifit.cli._errors import UsageError
+
+
+def run(arguments: list[str]) -> int:
+    """Parse, run, and turn what went wrong into one sentence and an exit code."""
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    try:
+        if not arguments:
+            app.help_print([])
+            return 0
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        return int(code or 0)
+    except CycloptsError as error:
+        errors.print(f"certifit: {_plain(error)}", markup=False)
+        return 2
+    except UsageError as error:
+        errors.print(f"certifit: {error}", markup=False)
+        return 2
+    except CertifitError as error:
+        errors.print(f"certifit: {error}", markup=False)
+        return 1
+    except BrokenPipeError:  # somebody closed the pipe (head): not our error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        errors.print(f"certifit: {error.filename or 'a file'}: {error.strerror or error}.", markup=False)
+        return 1
+    except Exception as error:
+        if os.environ.get("CERTIFIT_TRACE"):
+            raise
+        text = " ".join(str(error).split())[:300]
+        errors.print(f"certifit: {type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        errors.print("certifit: stopped; files are as they were or complete.", markup=False)
+        return 130
+
+
+def _plain(error: CycloptsError) -> str:
+    text = " ".join(str(error).split())
+    return f"{text} (certifit --help tells how)"
