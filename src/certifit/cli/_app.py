@@ -495,21 +495,24 @@ def exercises(
 
 
 @app.command
-def export(model: Path, /, *, out: Path = Path("model.onnx")) -> int:
-    """Write the model as an ONNX graph, for other languages and servers.
+def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx", out: Path | None = None) -> int:
+    """Write the model for other languages and servers: an ONNX graph, or code that needs nothing else.
 
-    The graph has one input per column (numbers; words for categories) and gives the labels of certifit predict.
+    The graph has one input per column (numbers; words for categories) and gives the labels of certifit predict. Code
+    takes the table's own columns: a query, a Python function or a C function.
 
     Parameters
     ----------
     model
         A file of certifit study or fit.
+    to
+        What to write: onnx, sql, python or c.
     out
-        The file to write.
+        The file to write; model.onnx, model.sql, model.py or model.c when not given.
     """
     from certifit.cli import _commands
 
-    return _commands.export(model, out)
+    return _commands.export(model, to, out)
 
 
 def _list(text: str | None) -> list[str] | None:

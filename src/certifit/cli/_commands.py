@@ -490,15 +490,20 @@ def show(path: Path) -> int:
     return 0
 
 
-def export(path: Path, out: Path) -> int:
+def export(path: Path, to: str, out: Path | None) -> int:
     """certifit export."""
-    from certifit.files import load, to_onnx
+    from certifit.files import load, to_code, to_onnx
 
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
-    graph = to_onnx(load(path), out)
+    written = out or Path("model").with_suffix({"onnx": ".onnx", "sql": ".sql", "python": ".py", "c": ".c"}[to])
+    if to != "onnx":
+        code = to_code(load(path), to, written)
+        _say(f"wrote {written} ({len(code.splitlines())} lines of {'SQL' if to == 'sql' else to.capitalize()})")
+        return 0
+    graph = to_onnx(load(path), written)
     _say(
-        f"{out}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
+        f"{written}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
         f"{', '.join(o.name for o in graph.graph.output)}"
     )
     return 0

@@ -2,6 +2,7 @@
 
 from certifit._atomic import write_atomic
 from certifit.exceptions import ExportError, ModelFileError, TableError
+from certifit.files._code._export import to_code
 from certifit.files._onnx._export import to_onnx
 from certifit.files._read import Table, read_table
 from certifit.files._save import (
@@ -36,6 +37,7 @@ __all__ = [
     "read_table",
     "save",
     "to_bytes",
+    "to_code",
     "to_onnx",
     "verify",
     "verify_model",

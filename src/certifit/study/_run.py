@@ -95,7 +95,7 @@ class Study:
         return str(self.record["verdict"]["text"])
 
     def write(self, out: str | os.PathLike[str]) -> list[Path]:
-        """Write report.html, model.certifit and, last, record.json with the digests of the others.
+        """Write report.html, model.certifit, card.md and, last, record.json with the digests of the others.
 
         Where the chosen model's certificate has a proof file, model.proof and model.proof.csv (the rows as the model
         saw them) are written as well; ``certifit check`` takes both.
@@ -107,12 +107,13 @@ class Study:
         """
         import hashlib
 
-        from certifit.report import render
+        from certifit.report import card, render
 
         folder = Path(out)
         proof = self._write_proof(folder)
         record = self.record | {"proofs": self.record.get("proofs", {}) | {"files": proof}}
         parts = {"report.html": render(record).encode(), "model.certifit": to_bytes(self.model)}
+        parts["card.md"] = card(record).encode()
         self._check_reload(parts["model.certifit"])
         parts |= {name: (folder / name).read_bytes() for name in proof}
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}

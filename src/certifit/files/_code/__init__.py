@@ -1,0 +1,1 @@
+"""A fitted model as code without dependencies: SQL, Python, C."""

@@ -1,0 +1,121 @@
+"""A few formulas that every language knows, and programs made of them.
+
+A formula is a number, a `Var`, a raw column (`Col`, perhaps missing), a question (`Missing`, `Is`, `AtMost`), or an
+operation (`Op`). A program names formulas in order; a later one may use the names of earlier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Col:
+    """A number of the table; only used where it is not missing."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Whether a cell is missing."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Is:
+    """Whether a category has this level (a missing cell has none)."""
+
+    name: str
+    level: str
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Whether a ≤ b."""
+
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True)
+class Var:
+    """A formula that was named before."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Op:
+    """``sum``, ``*``, ``-``, ``/`` or ``exp`` of parts."""
+
+    kind: str
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class If:
+    """One of two, by a question."""
+
+    question: Any
+    yes: Any
+    no: Any
+
+
+@dataclass
+class Program:
+    """Named formulas, and what comes out.
+
+    Attributes
+    ----------
+    numbers, words : lists of str
+        Columns that hold numbers (booleans as 0 and 1) and words.
+    steps : list of (name, formula)
+    outputs : list of (name, formula)
+        ``prediction`` and probabilities; a formula may be a text (a label).
+    """
+
+    numbers: list[str]
+    words: list[str]
+    steps: list[tuple[str, Any]] = field(default_factory=list)
+    outputs: list[tuple[str, Any]] = field(default_factory=list)
+
+    def name(self, formula: Any, prefix: str = "v") -> Any:
+        """A name for a formula; plain numbers and names stay as they are."""
+        if isinstance(formula, (float, int, Var)):
+            return formula
+        made = f"{prefix}{len(self.steps)}"
+        self.steps.append((made, formula))
+        return Var(made)
+
+
+def total(parts: Sequence[Any]) -> Any:
+    """The sum of formulas."""
+    return Op("sum", tuple(parts)) if len(parts) != 1 else parts[0]
+
+
+def times(a: float, b: Any) -> Any:
+    """A number times a formula; whole sums stay short."""
+    return b if a == 1.0 else Op("*", (float(a), b))
+
+
+def clipped(x: Any, low: float, high: float) -> Any:
+    """x, at least low and at most high."""
+    return If(AtMost(x, low), low, If(AtMost(high, x), high, x))
+
+
+def used(formula: Any) -> set[str]:
+    """Names that a formula uses."""
+    if isinstance(formula, Var):
+        return {formula.name}
+    parts: tuple[Any, ...] = ()
+    if isinstance(formula, Op):
+        parts = formula.parts
+    elif isinstance(formula, If):
+        parts = (formula.question, formula.yes, formula.no)
+    elif isinstance(formula, AtMost):
+        parts = (formula.a, formula.b)
+    return set().union(*(used(p) for p in parts)) if parts else set()
