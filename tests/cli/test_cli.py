@@ -101,7 +101,11 @@ def test_predict_states_what_did_not_fit(folder, capsys):
 def test_verify_accepts_and_refuses_after_one_changed_number(folder, capsys):
     model = str(folder / "out" / "model.certifit")
     assert main(["verify", model, str(folder / "t.csv")]) == 0
-    assert capsys.readouterr().out.startswith("every claim holds")
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert main(["verify", model, str(folder / "t.csv"), "--details"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("every claim holds")
+    assert len(told.splitlines()) > 3
     text = (folder / "t.csv").read_text()
     cell = text.splitlines()[5].split(",")[1]
     (folder / "changed.csv").write_text(text.replace(cell, cell[:-1] + str((int(cell[-1]) + 1) % 10), 1))
@@ -145,6 +149,7 @@ def test_evaluate_show_certify_and_explain(folder, capsys):
     terms = [line.split() for line in told.splitlines()[2:]]
     total = sum(float(t[-1]) for t in terms)
     assert abs(total - float(told.split()[1])) < 0.1
+    assert {t[0] for t in terms} <= {"age", "sex", "seen", "zip", "(offset)"}  # the table's columns, no levels
     assert main(["explain", model, "age=50,sex=f"]) == 0
 
 
@@ -193,9 +198,19 @@ def test_export_gives_the_values_of_predict(folder, capsys):
 
     runtime = pytest.importorskip("onnxruntime")
     saved, out, table = folder / "to_export.certifit", folder / "model.onnx", str(folder / "t.csv")
-    assert main(["fit", table, "--target", "dose", "--model", "ridge", "--set", "alpha=1", "--out", str(saved)]) == 0
+    asked = ["fit", table, "--target", "dose", "--model", "ridge", "--set", "alpha=1", "--out", str(saved)]
+    assert main(asked) == 0
+    assert main(["export", str(saved), "--out", str(out)]) == 1  # it knows months and weekdays
+    assert "cannot be exported: fit without them (--drop)" in capsys.readouterr().err
+    assert main([*asked, "--drop", "seen"]) == 0
+    assert "'seen' is not used: dropped as asked" in capsys.readouterr().out
     assert main(["export", str(saved), "--out", str(out)]) == 0
     assert "outputs value" in capsys.readouterr().out
+    for language in ("sql", "python", "c"):
+        written = folder / f"code.{language}"
+        assert main(["export", str(saved), "--to", language, "--out", str(written)]) == 0
+        assert "ridge that predicts dose" in written.read_text()
+    assert main(["export", str(saved), "--to", "cobol"]) == 2
     model = certifit.load(saved)
     cells = {"age": "31", "sex": "f", "day": "2024-02-01", "zip": "0101"}
     row = {c.name: [cells.get(c.name, "")] for c in model.schema.columns}
@@ -315,4 +330,5 @@ def test_killed_while_writing_every_file_is_whole(tmp_path):
     record = json.loads((tmp_path / "record.json").read_text())
     assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")
     assert cf.load(tmp_path / "model.certifit").schema.target.name == "y"
-    assert set(record["digests"]) == {"report.html", "model.certifit", "model.proof", "model.proof.csv"}
+    written = {"report.html", "model.certifit", "card.md", "model.proof", "model.proof.csv"}
+    assert set(record["digests"]) == written

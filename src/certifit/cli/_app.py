@@ -330,7 +330,7 @@ def separable(data: str, /, *, target: str | None = None, drop: _Names = None, e
 
 
 @app.command
-def verify(model: Path, data: str, /) -> int:
+def verify(model: Path, data: str, /, *, details: bool = False) -> int:
     """Re-check every claim of a model file against the table it was fitted to.
 
     Exit code 0 when every claim holds, 1 when not. The check recomputes everything from the data and the
@@ -342,10 +342,12 @@ def verify(model: Path, data: str, /) -> int:
         A file of certifit study or fit.
     data
         The table, with the target column.
+    details
+        List every check, not only those that fail.
     """
     from certifit.cli import _commands
 
-    return _commands.verify(model, data)
+    return _commands.verify(model, data, details)
 
 
 @app.command

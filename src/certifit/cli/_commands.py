@@ -127,7 +127,11 @@ def fit(data: str, target: str | None, model: str, settings: Sequence[str], *, o
     fitted = fit_one(table, chosen, model, parameters=dict(_setting(s) for s in settings), **options)
     save(fitted, out)
     shown = ", ".join(f"{k} = {v}" for k, v in fitted.about["parameters"].items())
-    _say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows")
+    for name, why in fitted.schema.dropped:
+        _say(f"{name!r} is not used: {why}")
+    lost = fitted.about.get("unlabelled", 0)
+    without = f" ({lost} more have no target)" if lost else ""
+    _say(f"{model}{' with ' + shown if shown else ''}, fitted to {fitted.about['rows']} rows{without}")
     for certificate in certificates_of(fitted.pipeline)[:1]:
         _say(str(certificate))
     _say(f"wrote {out}")
@@ -354,7 +358,7 @@ def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = 
     return 0 if answer.holds else 1
 
 
-def verify(path: Path, data: str) -> int:
+def verify(path: Path, data: str, details: bool = False) -> int:
     """certifit verify."""
     from certifit.files import ModelFileError, TableModel, load, verify_model
 
@@ -371,9 +375,12 @@ def verify(path: Path, data: str) -> int:
         outcome = _scale.verify(model, path, data)
     else:
         outcome = verify_model(model, read(data)[0])
-    _say("every claim holds" if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
+    hint = "" if details else ", --details lists them"
+    said = f"every claim holds ({len(outcome.checks)} checks{hint})"
+    _say(said if outcome.holds else f"DOES NOT HOLD: {outcome.reason}")
     for check in outcome.checks:
-        _say(f"  {check}")
+        if details or not check.holds:
+            _say(f"  {check}")
     return 0 if outcome.holds else 1
 
 

@@ -43,8 +43,8 @@ class Explanation:
 def explain(model: TableModel, X: Array) -> Explanation:
     """Explain the prediction for one row of a schema's matrix (1, columns).
 
-    Linear models: score = offset + Σ coefficient × feature, term by term. Others: how the prediction (of a number)
-    or the probability of the predicted class would change if a column's cell were missing.
+    Linear and additive models: score = offset + Σ coefficient × feature, added up by column. Others: how the prediction
+    (of a number) or the probability of the predicted class would change if a column's cell were missing.
 
     Parameters
     ----------
@@ -71,21 +71,44 @@ def explain(model: TableModel, X: Array) -> Explanation:
         p = np.asarray(model.pipeline.predict_proba(X))[0]
         probabilities = [(str(c), float(v)) for c, v in zip(model.classes_, p)]
     prediction = f"{said:.6g}" if isinstance(said, (float, np.floating)) else str(said)
-    coef = getattr(model.estimator, "coef_", None)
-    if coef is not None and np.size(coef) == np.shape(coef)[-1]:
-        about, terms = _linear(model, X, np.ravel(np.asarray(coef, dtype=float)))
+    coef, owners = getattr(model.estimator, "coef_", None), owners_of(model.pipeline)
+    if coef is not None and np.size(coef) == np.shape(coef)[-1] == len(owners):
+        about, terms = _linear(model, X, np.ravel(np.asarray(coef, dtype=float)), owners)
     else:
         about, terms = _one_at_a_time(model, X, said)
     terms.sort(key=lambda t: -abs(t[1]))
     return Explanation(prediction, probabilities, about, terms, _path(model, X))
 
 
-def _linear(model: TableModel, X: Array, coef: Array) -> tuple[str, list[tuple[str, float]]]:
+def owners_of(pipeline: Any) -> list[str]:
+    """The table's column behind each feature of the last step ("a × b" for products); empty where steps mix columns."""
+    steps = [step for _, step in getattr(pipeline, "steps", [])]
+    if not steps or type(steps[0]).__name__ != "TableEncoder" or steps[0].gaps:
+        return []
+    encoder = steps[0]
+    wide = [*encoder.names, *(encoder.names[j] for j, _ in encoder.parts_)]  # parts of a date are the date's
+    owners = [wide[j] for j in (*encoder.kept_, *encoder.marked_, *encoder.level_column_)]
+    for step in steps[1:-1]:
+        if type(step).__name__ != "AdditiveBasis":
+            return []
+        single = [owner for owner, t in zip(owners, step.knots_) for _ in range(len(t) - 1)]
+        both = [(owners[i], owners[j], (len(s) - 1) * (len(t) - 1)) for i, j, s, t in step.pairs_]
+        owners = single + [f"{a} × {b}" if a != b else a for a, b, count in both for _ in range(count)]
+    return owners
+
+
+def _linear(model: TableModel, X: Array, coef: Array, owners: list[str]) -> tuple[str, list[tuple[str, float]]]:
+    """Terms of the score, those of one column added up."""
     Z = model.features(X)[0]
-    names = feature_names(model.pipeline)
-    classes = getattr(model.estimator, "classes_", None)
+    estimator = model.estimator
+    classes = getattr(estimator, "classes_", None)
     towards = "" if classes is None else f" (positive speaks for {classes[-1]})"
-    terms = [(n, float(c * z)) for n, c, z in zip(names, coef, Z) if c * z != 0.0]
+    if hasattr(estimator, "smearing_") or getattr(estimator, "link_", "") == "log":
+        towards = ", which is the logarithm of the prediction"
+    added: dict[str, float] = {}
+    for owner, c, z in zip(owners, coef, Z):
+        added[owner] = added.get(owner, 0.0) + float(c * z)
+    terms = [(name, value) for name, value in added.items() if value != 0.0]
     intercept = float(np.ravel(np.asarray(getattr(model.estimator, "intercept_", 0.0), dtype=float))[0])
     return f"terms of the score{towards}", [*terms, ("(offset)", intercept)]
 

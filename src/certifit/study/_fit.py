@@ -73,6 +73,7 @@ def fit(
         "name": model,
         "target": target,
         "rows": len(facts.y),
+        "unlabelled": facts.unlabelled,
         "data_digest": facts.table.digest,
         "parameters": used,
         "training": remember(facts.X, facts.y, facts.schema, seed),

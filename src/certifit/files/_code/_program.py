@@ -18,7 +18,7 @@ def program_of(model: TableModel) -> Program:
     columns = model.schema.columns
     dates = [c.name for c in columns if c.kind == "date"]
     if dates:
-        raise ExportError(f"Dates ({dates[0]!r}) are read in too many ways: drop them, or export to ONNX.")
+        raise ExportError(f"Dates ({dates[0]!r}) cannot be exported: fit without them (--drop {dates[0]!r}).")
     program = Program(
         [c.name for c in columns if c.kind != "category"], [c.name for c in columns if c.kind == "category"]
     )

@@ -89,7 +89,7 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
     if step.gaps:
         return _columns_with_gaps(g, step, x)
     if step.parts_:
-        raise TypeError("parts of dates (year, month, weekday, hour) cannot be exported to ONNX.")
+        raise ExportError("Parts of dates (year, month, weekday, hour) cannot be exported: fit without them (--drop).")
     parts = []
     if len(step.kept_):
         numbers = g("Gather", x, step.kept_, axis=1)
