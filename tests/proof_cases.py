@@ -31,6 +31,7 @@ from certifit.linear_model import (
 )
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from certifit.neighbors import KNeighborsClassifier
+from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.svm import SVC, HardMarginSVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -197,6 +198,16 @@ def _bayes(rng: np.random.Generator) -> Case:
     return Case(space.certify([row[0] for row in seen]), np.array(seen, dtype=object))
 
 
+def _plan(plan: Callable[[MDP], Any]) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        moves = rng.integers(0, 5, size=(3, 5, 5)) + np.eye(5)
+        process = MDP(list(moves / moves.sum(axis=2, keepdims=True)), rewards=rng.normal(size=(5, 3)).round(2))
+        rows, rewards = process.table()
+        return Case(plan(process).certificate, rows, rewards)
+
+    return make
+
+
 CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "least squares": _real(LinearRegression()),
     "non-negative": _real(LinearRegression(positive=True)),
@@ -238,4 +249,6 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "clusters, weighted": _clusters(True),
     "constant": _constant,
     "hypotheses": _bayes,
+    "plan": _plan(value_iteration),
+    "plan of four steps": _plan(lambda process: finite_horizon(process, 4)),
 }

@@ -246,6 +246,21 @@ FORGED = [
     ("constant", ("evidence", "value", 0), (99.0).hex()),
     ("hypotheses", ("evidence", "posterior", 0), (0.5).hex()),
     ("hypotheses", ("evidence", "outcomes"), ["lime", "lime"]),
+    ("plan", ("evidence", "values", 0), (50.0).hex()),
+    ("plan", ("evidence", "values"), []),
+    ("plan", ("evidence", "policy_values", 2), (-50.0).hex()),
+    ("plan", ("evidence", "policy", 0), -1),
+    ("plan", ("evidence", "policy", 0), 14),
+    ("plan", ("evidence", "discount"), (1.0).hex()),
+    ("plan", ("evidence", "discount"), (0.1).hex()),
+    ("plan", ("figures", "loss"), (0.0).hex()),
+    ("plan", ("figures", "width"), (0.0).hex()),
+    ("plan", ("figures", "states"), 4),
+    ("plan of four steps", ("evidence", "policy", 1, 1), 0),
+    ("plan of four steps", ("evidence", "policy", 3), []),
+    ("plan of four steps", ("evidence", "horizon"), 3),
+    ("plan of four steps", ("evidence", "terminal", 0), "inf"),
+    ("plan of four steps", ("figures", "loss"), (-1.0).hex()),
 ]
 
 

@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
-Each step is printed with its figure, then PROVED or NOT PROVED and why; the exit code is 0 or 1. Nothing of certifit is imported and
-nothing in the file is believed: every figure is recomputed from the data and the evidence, and the file's own sentence is not read.
-The pages "The proof file" and "What you have to trust" of the documentation give the format and the theorems.
+Each step is printed with its figure, then PROVED or NOT PROVED and why; the exit code is 0 or 1. Nothing in the file is believed: every
+figure is recomputed from the data and the evidence. The pages "The proof file" and "What you have to trust" give format and theorems.
 Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
-proved where it stands), and an interval longer than BITS is widened to that many bits. A comparison of intervals is true only if it
-holds for all numbers in them. The file is kept short, with lines of up to 140 characters, so that a person can read all of it."""
-import ast, csv, hashlib, itertools, json, math, operator, re, struct, sys
-from functools import lru_cache
+proved where it stands), and an interval longer than BITS is widened to that many bits."""
+import ast, csv, functools, hashlib, itertools, json, math, operator, re, struct, sys
 BITS = 192
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
     if not condition: raise Refused(why)
 # -- numbers ------------------------------------------------------------------------------------------------------------
-class N:
-    """The interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards."""
+class N:  # the interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards
     __slots__ = ("e", "hi", "lo")
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
@@ -26,14 +22,12 @@ class N:
         b = n(other)
         if self.lo == self.hi and b.lo == b.hi: return N(self.lo * b.lo, None, self.e + b.e)
         p = (self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi); return N(min(p), max(p), self.e + b.e)
-    def __truediv__(self, other):
-        """Quotients of the ends, rounded down and up."""
+    def __truediv__(self, other):  # quotients of the ends, rounded down and up
         b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
         k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
         q = [(x << k, y) for x in (self.lo, self.hi) for y in (b.lo, b.hi)]
         return N(min(x // y for x, y in q), max(-(-x // y) for x, y in q), self.e - b.e - k)
-    def sqrt(self):
-        """Integer square roots, rounded down and up; what is below zero counts as zero."""
+    def sqrt(self):  # integer square roots, rounded down and up; what is below zero counts as zero
         k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
         return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
     def abs(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
@@ -47,28 +41,25 @@ class N:
     def __str__(self):
         m, e = max(self.lo, self.hi, key=abs), self.e; cut = max(0, m.bit_length() - 60)
         return "%.6g" % math.ldexp(m >> cut, e + cut) if m.bit_length() + e < 1000 else "about 2^%d" % (m.bit_length() + e)
-def n(x):
-    """A float or whole number as an exact interval."""
+def n(x):  # a float or whole number as an exact interval
     if type(x) in (N, int): return x if type(x) is N else N(x)
     need(type(x) is float and math.isfinite(x), "something that is no finite number: %r" % (x,))
     p, q = x.as_integer_ratio(); return N(p, None, 1 - q.bit_length())  # q is a power of two
-def aligned(terms):
-    """Many numbers at the smallest exponent: lower ends, upper ends, exponent."""
+def aligned(terms):  # many numbers at the smallest exponent: lower ends, upper ends, exponent
     terms = list(terms); e = min((t.e for t in terms), default=0)
     return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
 def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
 largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
 def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
 vec, mat = lambda values: [n(v) for v in values], lambda rows: [vec(r) for r in rows]
-def dot(a, b):
-    """Σ ab; where one side is of single numbers, in whole numbers: Σ a·low, and then the widths by the sign of a."""
+def dot(a, b):  # Σ ab; where one side is of single numbers, in whole numbers: Σ a·low, and then the widths by the sign of a
     need(len(a) == len(b), "rows or columns that do not fit each other"); a, b = (b, a) if any(x.lo != x.hi for x in a) else (a, b)
     if any(x.lo != x.hi for x in a): return total(x * y for x, y in zip(a, b))
     (x, _, e), (down, high, f) = aligned(a), aligned(b); base = sum(map(operator.mul, x, down))
     if down == high: return N(base, None, e + f)
     wide = [v * (h - d) for v, d, h in zip(x, down, high)]
     return N(base + sum(v for v in wide if v < 0), base + sum(v for v in wide if v > 0), e + f)
-@lru_cache(None)
+@functools.lru_cache(None)
 def ln2(unit):
     """2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
     less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost."""
@@ -100,8 +91,7 @@ def log(x):
     middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
 up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
 # -- data and proof file ------------------------------------------------------------------------------------------------
-class Table:
-    """X as rows of floats or words, y as columns, weights and offsets (None where not given)."""
+class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
     def __init__(self, X, y=None, weight=None, offset=None):
         self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
         self.width, self.weight, self.exact = len(X[0]) if X else 0, [1.0] * len(X) if weight is None else weight, None
@@ -114,14 +104,12 @@ class Table:
         return h.hexdigest()
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
     def products(self, w): return [dot(row, w) for row in self.numbers()]
-    def codes(self, classes):
-        """The place of every label among the classes."""
+    def codes(self, classes):  # the place of every label among the classes
         place = {key(c): k for k, c in enumerate(classes)}
         need(len(place) == len(classes) > 1 and self.y and len(self.y) == 1, "no labels, or a class named twice")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
 def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
-def canonical(part, sparse):
-    """Floats as little-endian bytes behind their shape (−0 as 0), or as compressed sparse rows; with words a JSON list."""
+def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
     deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
     flat = [v for row in part for v in row] if deep else part
     if not all(type(v) is float for v in flat):
@@ -130,8 +118,7 @@ def canonical(part, sparse):
     cells = [[(j, v) for j, v in enumerate(row) if v] for row in part]; ends = [0, *itertools.accumulate(map(len, cells))]
     at, flat = [c[0] for row in cells for c in row], [c[1] for row in cells for c in row]
     return b"csr" + shape + struct.pack("<%dq%dq%dd" % (len(ends), len(at), len(at)), *ends, *at, *flat)
-def read_table(paths):
-    """A CSV file with a header (x0, x1, …, then y or y0, y1, …, weight, offset; words quoted), or .npy files X, y, weight, offset."""
+def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, y1, …, weight, offset; or .npy files X, y, weight, offset
     if paths[0].endswith(".npy"):
         X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
         return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
@@ -148,8 +135,7 @@ def read_npy(path):
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
     return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
-def decoded(v):
-    """Numbers are whole or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one stands behind an apostrophe."""
+def decoded(v):  # numbers are whole, or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one has an apostrophe
     if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else {k: decoded(x) for k, x in v.items()}
     need(type(v) is not float, "a float that is not written in hexadecimal")
     if type(v) is not str or not re.fullmatch(r"'.*|-?(0x[01]\.?[0-9a-f]*p[+-][0-9]+|inf)|nan", v, re.S): return v
@@ -159,8 +145,7 @@ def whole(x, low=None, high=None):
     need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,)); return x
 def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
 # -- exact linear algebra -----------------------------------------------------------------------------------------------
-def reduced(rows):
-    """Fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form."""
+def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form
     A, d, pivots = [list(r) for r in rows], 1, []
     for j in range(len(A[0]) if A else 0):
         r = len(pivots); i = min((i for i in range(r, len(A)) if A[i][j]), key=lambda i: abs(A[i][j]), default=None)
@@ -169,8 +154,7 @@ def reduced(rows):
             A = [row if k == r else [(p * a - row[j] * b) // d for a, b in zip(row, top)] for k, row in enumerate(A)]
             d, pivots = p, pivots + [j]
     return A[: len(pivots)], d, pivots
-class Cholesky:
-    """A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite."""
+class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite
     def __init__(self, A, limit=300):
         need(len(A) <= limit, "a matrix of %d rows is beyond this checker's limit of %d" % (len(A), limit)); self.L, self.D = [], []
         for i, row in enumerate(A):
@@ -203,19 +187,16 @@ def loss_of(spec):
     name, c = spec["name"], n(spec["params"].get("factor", 1.0))
     need(c > 0 and (name == "squared" or (name in LOSSES and not spec["params"])), "a loss that this checker does not know: %s" % name)
     return LOSSES.get(name) or (lambda z, y: c * (z - y).square(), lambda y, s, b: b * y + b.square() / (4 * c * s), lambda y: True)
-def softmax(z, code, s, b):
-    """s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities."""
+def softmax(z, code, s, b):  # s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities
     lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
     need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
-def elastic(rho, lam, sizes, reach, inner):
-    """Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from |w|, |Λv| and Λv·w; ρ = 1 asks for |v| ≤ 1."""
+def elastic(rho, lam, sizes, reach, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from |w|, |Λv| and Λv·w; ρ = 1 asks for |v| ≤ 1
     need(rho > 0 and rho <= 1, "a mixing parameter outside (0, 1]")
     value = lam * (rho * total(sizes) + (1 - rho) * total(v.square() for v in sizes) / 2)
     if not (1 - rho).zero(): return value, value + total((v - rho * lam).max0().square() for v in reach) / (2 * (1 - rho) * lam) - inner
     need(all(v <= lam for v in reach), "the dual variables are not in the dual ball"); return value, value - inner
 def norm(v, p): v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
-def penalty(spec, lam, W, Q):
-    """(ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV."""
+def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV
     name, p = spec["name"], spec["params"]; need(lam > 0, "without a penalty dual variables prove nothing")
     w, q = [v for row in W for v in row], [v for row in Q for v in row]; inner = dot(w, q)
     if name == "column_norms":  # the length of each column of W over the outputs
@@ -235,8 +216,7 @@ def penalty(spec, lam, W, Q):
     need(name == "p_norm" and n(p["p"]) > 1, "a penalty that this checker does not know: %s" % name)
     need(norm(q, n(p["p"]) / (n(p["p"]) - 1)) <= lam, "the dual variables are not in the dual ball")
     return lam * norm(w, n(p["p"])), lam * norm(w, n(p["p"])) - inner
-def machines(table, e):
-    """(objective, y columns, weights, outputs) of each machine: real targets, ±1 for one class against others, or codes."""
+def machines(table, e):  # (objective, y columns, weights, outputs) of each machine: real targets, ±1 for one class against others, or codes
     many = e["objective"] if isinstance(e["objective"], list) else None; o, s = many[0] if many else e["objective"], table.weight
     need(not many or (len(many) == len(table.y) and all(v["classes"] is None for v in many)), "one objective a target is needed")
     need(all(truth(v["offset"]) == (table.offset is not None) and v["stated"] == o["stated"] in ("mean", "sum") for v in many or [o]),
@@ -281,8 +261,7 @@ def duality(table, e):
         value, gap = value + own + more[0], gap + term + more[1]
     need(at == len(e["intercept"]) == len(e["coef"]), "coefficients that do not fit the objective")
     return bounds(value, gap, o, machines(table, e)[0][2])
-def rows_part(loss, y, s, Z, beta):
-    """Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable."""
+def rows_part(loss, y, s, Z, beta):  # Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable
     used, values, terms = [i for i, v in enumerate(s) if not v.zero()], [N(0)], [N(0)]
     need(all(c[i].zero() for c in beta for i, v in enumerate(s) if v.zero()), "a dual variable of a row without weight")
     if loss["name"] == "softmax":
@@ -291,15 +270,13 @@ def rows_part(loss, y, s, Z, beta):
     for i, v, z, b in ((i, n(column[i]), z[i], c[i]) for column, z, c in zip(y, Z, beta) for i in used):
         values.append(s[i] * value(z, v)); terms.append(values[-1] + conjugate(v, s[i], b) - b * z)
     return total(values), total(terms)
-def kernel_part(table, rows, e, o, c, beta):
-    """w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ; given kernel values are assumed to be Mercer's."""
+def kernel_part(table, rows, e, o, c, beta):  # w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ
     p, lam = o["regularizer"], n(o["strength"])
     need(p["name"] == "l2" and p["params"]["prior"] is None and o["padding"] is None and len(c) == len(rows), "no squared norm around zero")
     K, f = gram(table, e, rows, True), n(p["params"]["factor"]); need(f > 0 and lam > 0, "a penalty without strength")
     def length(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
     return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
-def hard_margin(table, e):
-    """w = Σ βⱼφ(xⱼ): its margin is reached, and half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten."""
+def hard_margin(table, e):  # w = Σ βⱼφ(xⱼ) reaches its margin; half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten
     y, beta = [1 if c else -1 for c in table.codes(e["classes"])], vec(e["dual_coef"][0])
     rows = [whole(i, 0, table.rows) for i in e["support"]]
     need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
@@ -324,8 +301,7 @@ def scatter(weights, columns):
             v = sums & (1 << room) - 1; v -= v >> room - 1 << room; sums = sums - v >> room; row.append(N(v, None, e + f + g))
         H.append(row)
     return H
-def newton(table, o, y, s, coef, b):
-    """Value, gradient, Hessian (from below) and columns x̃ of one target; a penalised offset is the weight b/B of a column of B."""
+def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), columns; a penalised offset is the weight b/B of a column B
     p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
     if p["name"] == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p["params"]["base"]
     need(pad > 0 and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
@@ -340,8 +316,7 @@ def newton(table, o, y, s, coef, b):
     H = scatter([(a * k[1]).floor() for a, k in zip(s, both)], columns)
     for i in range(len(H) - (free and o["fit_intercept"])): H[i][i] = H[i][i] + 2 * c
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
-def local(table, e):
-    """With q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃ and u = qr < 1 at some point, the objective there is at most q²/(2(1 − u)) above its minimum."""
+def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1: the objective is at most q²/(2(1 − u)) above its minimum
     (o, (y,), s, _), = machines(table, e); need(o["loss"]["name"] in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
     model = best = newton(table, o, y, vec(s), e["coef"][0], n(e["intercept"][0])); more = N(0)
     if "witness_coef" in e:  # a better point, from which the bound is taken
@@ -351,8 +326,7 @@ def local(table, e):
     if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
     else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
     u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
-def least_squares(table, e):
-    """F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0."""
+def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0
     value, gap = N(0), N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
         need(o["loss"]["name"] == "squared" and o["padding"] is None, "a loss or an offset that this formula is not for")
@@ -366,11 +340,10 @@ def least_squares(table, e):
             ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
             R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
             need(p not in pivots, "the normal equations have no solution")
-            gap = gap + total([N(0)] + [g[j] * N(r[-1]) for j, r in zip(pivots, R)]) / N(2 * d)
+            gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
     need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
 # -- separability and perceptrons ---------------------------------------------------------------------------------------
-def numerators(values):
-    """Hexadecimal whole numbers, or floats, as integers up to one positive factor."""
+def numerators(values):  # hexadecimal whole numbers, or floats, as integers up to one positive factor
     return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):
     """Σ μ (e_own − e_other) ⊗ x̃ = 0 for some μ > 0 that equals the stated one at the dependent rows: x̃, the rows, their rank."""
@@ -383,8 +356,7 @@ def vanishing(table, codes, e, classes):
     (R, d, pivots), mu = reduced(zip(*Z)), numerators(e["multipliers"]); free = [j for j in range(len(Z)) if j not in set(pivots)]
     need(all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R),
          "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
-def sides(table, codes, e, classes):
-    """{(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero."""
+def sides(table, codes, e, classes):  # {(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero
     flat, width = e["weights"], table.width + truth(e["fit_intercept"])  # the length of the weights does not matter
     flat = [N(v) for v in numerators(sum(flat, []) if type(flat[0]) is list else flat)]
     need(len(flat) == (classes - 1) * width, "a separator that does not fit the data")
@@ -412,8 +384,7 @@ def separability(table, e):
         return -largest(largest(-v for (i, o), v in z.items() if {codes[i], o} == {c, k}) / dot(w, w).sqrt() for c, k, w in pairs)
     found["margin"] = low(margin(int(e["fit_intercept"])))
     return {**found, "mistake_bound": up(farthest(table, e) / margin(0).square())} if classes == 2 else found
-def perceptron(table, e):
-    """Mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops."""
+def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
     labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
         tail = "_%d" % (0 if k == 2 else c)
@@ -435,14 +406,12 @@ def perceptron(table, e):
     return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
 # -- kernels and spectra ------------------------------------------------------------------------------------------------
 SIZES = {"sum": 2, "product": 2, "normalized": 1, "scaled": 2, "linear": 0, "rbf": 1, "polynomial": 3}  # how many parameters
-def is_mercer(record):
-    """Mercer by construction: sums, products, positive multiples and normalised forms of Mercer kernels are Mercer."""
+def is_mercer(record):  # Mercer by construction: sums, products, positive multiples and normalised forms of Mercer kernels are Mercer
     name, rest = record[0], record[1:]; need(len(rest) == SIZES.get(name), "a kernel that this checker does not know: %s" % name)
     if name in ("sum", "product", "normalized"): return all([is_mercer(r) for r in rest])
     if name == "scaled": return is_mercer(rest[1]) and n(rest[0]) >= 0
     return name == "linear" or (all(n(v) >= 0 for v in rest) and (name == "rbf" or whole(rest[0], 1, 99) > 0))
-def kernel(record, x, z, e):
-    """k(x, z) for rows of integers times 2^e."""
+def kernel(record, x, z, e):  # k(x, z) for rows of integers times 2^e
     name, rest = record[0], record[1:]
     if name in ("sum", "product"): return (N.__add__ if name == "sum" else N.__mul__)(kernel(rest[0], x, z, e), kernel(rest[1], x, z, e))
     if name == "scaled": return n(rest[0]) * kernel(rest[1], x, z, e)
@@ -451,8 +420,7 @@ def kernel(record, x, z, e):
     inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
     return inner if name == "linear" else math.prod([inner * n(rest[2]) + n(rest[1])] * whole(rest[0], 1, 99), start=N(1))
 GIVEN = ["given"], ["precomputed"]
-def gram(table, e, rows, proved):
-    """Kernel values of all rows with some: by a formula (known to be Mercer where asked), from the evidence, or the table itself."""
+def gram(table, e, rows, proved):  # kernel values of all rows with some: by a formula (Mercer where asked), from the evidence, or the table
     if e.get("kernel", ["given"]) in GIVEN:
         K = mat(e["gram"]) if "gram" in e else table.numbers()
         need(len(K) == table.rows and all(len(row) == table.rows for row in K), "a Gram matrix that is not square")
@@ -474,8 +442,7 @@ def mercer(table, e):
     need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
     Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
     return {**found, "verdict": "mercer", "least_eigenvalue": low(-n(e["shift"]))}
-def principal_components(table, e):
-    """PCA. With μ the last variance, Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0: no subspace of that size keeps more than its trace."""
+def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
     need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
     S, columns = total(w), [list(c) for c in zip(*table.numbers())]
@@ -489,9 +456,8 @@ def principal_components(table, e):
     bound = bound if len(U) < len(d) and Cholesky(rest) else trace  # all directions keep all of it
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
-# -- neighbours, counts, Bayes, trees, clusters -------------------------------------------------------------------------
-def distance(metric, power, w, x, q):
-    """A quotient, as two exact numbers, that grows with the distance; of the cosine it is −s|s|/‖x‖², or 0 for a row of zeros."""
+# -- neighbours, counts, Bayes, trees, clusters, plans ------------------------------------------------------------------
+def distance(metric, power, w, x, q):  # a quotient that grows with the distance; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
     if metric == "cosine":
         s, size = total(c * a * b for c, a, b in zip(w, x, q)), total(c * a * a for c, a in zip(w, x))
         return (N(0), N(1)) if size.zero() else (-s * s.abs(), size)
@@ -513,8 +479,7 @@ def neighbors(table, e):
             ahead = far[a][0] * far[b][1] - far[b][0] * far[a][1]
             need(ahead < 0 or (ahead.zero() and a < b), "query %d: the list is not that of the nearest" % at)
     return {"queries": len(e["queries"]), "neighbors": k}
-def constant(table, e):
-    """The mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|."""
+def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     w, S = vec(table.weight), total(vec(table.weight))
     need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     if e["loss"] == "squared":
@@ -523,7 +488,7 @@ def constant(table, e):
     else:
         codes, q = table.codes(e["classes"]), vec(e["shares"])
         need(len(q) == len(e["classes"]) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
-        p = [total([N(0)] + [a for a, k in zip(w, codes) if k == c]) / S for c in range(len(q))]
+        p = [total(a for a, k in zip(w, codes) if k == c) / S for c in range(len(q))]
         value, gap = -dot(p, [log(v) for v in q]), total((a - b).square() / b for a, b in zip(p, q)) + (total(q) - 1).abs()
     return {"value": near(value), "gap": up(gap), "rows": table.rows}
 def finite_bayes(table, e):
@@ -536,13 +501,11 @@ def finite_bayes(table, e):
     error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated))
     need(error <= tiny, "the posterior is not prior times likelihood over evidence"); wrong = (total(stated) - 1).abs()
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
-def priors(e, S):
-    """How far the stated class shares are from what their rule says: those of the data, equal ones, or given ones."""
+def priors(e, S):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
     stated = vec(e["class_prior"]); rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}
     need(len(stated) == len(S) and all(v >= 0 for v in stated), "class shares that are no probabilities")
     return largest((a - b).abs() for a, b in zip(stated, rule[e["prior_rule"]]))
-def gaussian_counts(table, e):
-    """Class shares, means and variances are those of the data: errors in standard deviations, and as shares."""
+def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
     codes, w, theta, var, d = table.codes(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), range(table.width)
     columns, smooth, S, mean, spread = [list(c) for c in zip(*table.numbers())], n(e["var_smoothing"]), [], [], []
     need(smooth >= 0 and all(len(r) == len(q) == table.width and all(v > 0 for v in r) for r, q in zip(var, theta)) and
@@ -556,15 +519,14 @@ def gaussian_counts(table, e):
     cells = [(a, b, t, v) for m, sp, th, va in zip(mean, spread, theta, var) for a, b, t, v in zip(m, sp, th, va)]
     return {"mean_error": up(largest((a - t).abs() / v.sqrt() for a, _, t, v in cells)), "rows": table.rows,
             "variance_error": up(largest((b + widest * smooth - v).abs() / v for _, b, _, v in cells)), "prior_error": up(priors(e, S))}
-def smoothed_counts(table, e):
-    """Every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share."""
+def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
     codes, w, model, d, columns = table.codes(e["classes"]), vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
     alpha, worst, sums, S, cut = e["alpha"], [], [], [], e.get("binarize"); alpha = vec(alpha if type(alpha) is list else [alpha] * len(d))
     need(model in ("multinomial", "bernoulli", "categorical") and len(alpha) == table.width and all(a >= 0 for a in alpha) and
          len(e["feature_log_prob"]) == len(e["classes"]), "an unknown model, or a smoothing parameter or probabilities that do not fit")
     for c, row in enumerate(e["feature_log_prob"]):
         here, p = [i for i, k in enumerate(codes) if k == c], [N(0) if v == -math.inf else exp(n(v)) for v in row]
-        S.append(total([N(0)] + [w[i] for i in here]))
+        S.append(total(w[i] for i in here))
         def count(j, test): return total([alpha[j]] + [w[i] * test(columns[j][i]) for i in here])
         if model == "multinomial": groups = [([count(j, lambda v: v) for j in d], p)]
         elif model == "bernoulli":
@@ -579,13 +541,11 @@ def smoothed_counts(table, e):
             worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
     need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": up(priors(e, S)), "rows": table.rows}
-logarithm = lru_cache(None)(lambda k: log(N(k)))
-def worth(criterion, W, sums):
-    """What a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, for integers with one unit."""
+logarithm = functools.lru_cache(None)(lambda k: log(N(k)))
+def worth(criterion, W, sums):  # what a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, in integers
     if criterion != "entropy": return N(sum(s * s for s in sums)) / W
-    return (total([N(0)] + [logarithm(s) * s for s in sums if s]) - logarithm(W) * W) / logarithm(2)
-def tree(table, e):
-    """At every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha."""
+    return (total(logarithm(s) * s for s in sums if s) - logarithm(W) * W) / logarithm(2)
+def tree(table, e):  # at every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha
     criterion = {"log_loss": "entropy"}.get(e["criterion"], e["criterion"])
     need(not any(e.get(k) is not None for k in ("drawn", "validation")) and all(c is None for c in e["categories"]) and
          criterion in ("gini", "entropy", "squared_error"), "categories, draws, validation rows or a criterion beyond this checker")
@@ -625,8 +585,7 @@ def tree(table, e):
     found = {"questions": sum(e["asks"]), "leaves": sum(e["asks"]) + 1, "shortfall": up(largest(short)), "impurity": near(held[0])}
     return {**found, "pruning_shortfall": up((kept[0] - best[0]).max0())} if alpha > 0 else found
 def away(x, c): return total((a - b).square() for a, b in zip(x, c))
-def clustering(table, e):
-    """Φ = Σ s‖x − c‖²; what nearest centres for all rows, means for all centres, or one row elsewhere could gain; a bound for k parts."""
+def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means as centres, or one row elsewhere could gain; a bound for k parts
     X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"]), range(len(e["centres"]))
     need(C and len(e["labels"]) == table.rows and all(len(c) == table.width for c in C), "labels or centres that do not fit")
     label, D = [whole(c, 0, len(C)) for c in e["labels"]], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
@@ -649,25 +608,45 @@ def relaxed(X, s, label, W, far, t, shift):
     k, q = range(len(W)), [v.sqrt() for v in s]; need(all(v > 0 for v in s + W), "the closed form is for rows and clusters with weight")
     y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
     R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
-    mass = [[total([N(0)] + [q[i] * R[i][b] for i, c in enumerate(label) if c == a]) for b in k] for a in k]
+    mass = [[total(q[i] * R[i][b] for i, c in enumerate(label) if c == a) for b in k] for a in k]
     most = [[largest([mass[a][b], mass[b][a]]) for b in k] for a in k]
     def P(i, j, a, b): return (R[i][b] * R[j][a] / most[a][b]).ends()[0] if a != b and most[a][b] > 0 else N(0)
     def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
     Cholesky([[S(i, j) - (t - shift if i == j else 0) for j in range(i + 1)] for i in range(len(X))])
     return dot(y, q) + (t - shift) * len(W)
+def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
+    m, gamma, P = table.width - 1, n(e["discount"]), [(row[1:], total(row[1:])) for row in table.numbers()]
+    state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
+    need(gamma >= 0 and gamma <= 1 and len(table.y) == 1 and all((S - 1).abs() <= N(2 * m + 4, None, -52) for _, S in P) and
+         all(v >= 0 for p, _ in P for v in p), "a discount, rewards or probabilities that are none")
+    def step(V, rows=None):
+        Q = [n(r) + gamma * dot(p, V) / S for r, (p, S) in zip(table.y[0], P)]
+        if rows is None: return [largest(q for q, at in zip(Q, state) if at == k) for k in range(m)]
+        need(len(rows) == m and all(state[whole(r, 0, table.rows)] == k for k, r in enumerate(rows)), "an action of another state")
+        return [Q[whole(r)] for r in rows]
+    return {"states": m, "discount": e["discount"]}, gamma, step
+def policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy by its own operator in the same way
+    (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e["policy_values"]); TV, TU = step(V), step(U, e["policy"])
+    need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma)
+    change, own = [a - b for a, b in zip(TV, V)], [a - b for a, b in zip(TU, U)]
+    loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(own)) * factor
+    return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
+def finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
+    (found, _, step), V, U = bellman(table, e), vec(e["terminal"]), vec(e["terminal"])
+    need(len(e["policy"]) == whole(e["horizon"], 1), "a policy has a line for each step")
+    for rows in reversed(e["policy"]): V, U = step(V), step(U, rows)
+    return {**found, "horizon": len(e["policy"]), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
 # -- the proof file -----------------------------------------------------------------------------------------------------
 KINDS = {f.__name__.replace("_", "-"): f for f in (
     duality, local, least_squares, separability, perceptron, hard_margin, mercer, principal_components, neighbors, tree, gaussian_counts,
-    smoothed_counts, constant, finite_bayes, clustering)}
-def supports(stated, proved):
-    """Whether what was just proved backs a stated figure: an upper or lower bound, a value to 1e-9, or an equal word or count."""
+    smoothed_counts, constant, finite_bayes, clustering, policy, finite_horizon)}
+def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
     sense, v = proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
     if sense == "about": return (v - n(stated)).abs() <= v.abs() * n(1e-9) + n(1e-300)
     return v <= n(stated) if sense == "upper" else v >= n(stated)
-def check(proof, table, say=print):
-    """Every step in words; raises Refused where the claim is not proved."""
+def check(proof, table, say=print):  # every step in words; raises Refused where the claim is not proved
     need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
     need(proof["kind"] in KINDS, "a kind that this checker does not know: %r" % (proof["kind"],))
     facts = {"rows": table.rows, "columns": table.width, "weights": table.given is not None, "offset": table.offset is not None}

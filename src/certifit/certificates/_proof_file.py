@@ -34,6 +34,7 @@ PROVED = {
     "constant": ("value", "gap", "rows"),
     "duality": _OPTIMALITY,
     "finite-bayes": ("log_evidence", "error", "sum_error", "observations"),
+    "finite-horizon": ("states", "horizon", "discount", "loss"),
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
     "least-squares": _OPTIMALITY,
@@ -41,6 +42,7 @@ PROVED = {
     "mercer": ("method", "verdict", "least_eigenvalue"),
     "neighbors": ("queries", "neighbors"),
     "perceptron": ("verdict", "value", "bound"),
+    "policy": ("states", "discount", "loss", "width"),
     "principal-components": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
     "separability": ("verdict", "classes", "witnesses", "on_the_boundary", "margin", "mistake_bound"),
     "smoothed-counts": ("gradient", "sum_error", "prior_error", "rows"),
@@ -270,6 +272,8 @@ def _beyond(certificate: Certificate) -> str:
     if not certificate.about:
         return "This certificate was issued by an older version, which did not note the shape of the data: fit again."
     why = _LIMITS[kind](certificate.evidence) if kind in _LIMITS else ""
+    if kind == "policy" and certificate.rigor == "exact":
+        why = "the checker bounds the loss by the stated values, and does not solve for them in rationals"
     return f"No proof file is written: {why}. The library's own verify checks it." if why else ""
 
 
