@@ -50,7 +50,7 @@ test-oldest: .venv-oldest/.installed
 	$(PYTHON) -m venv .venv-oldest
 	$(PYTHON) tests/oldest.py > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-oldest/constraints.txt \
-	  --editable ".[report,exact]" pytest hypothesis pandas
+	  --editable ".[cli,files,exact,onnx,lab,scale]" pytest hypothesis pandas
 	@touch $@
 
 lint: $(STAMP)
