@@ -139,13 +139,14 @@ def page(results: dict[str, Any]) -> str:
             f"{max(v for k, v in r['scores'].items() if k != 'baseline'):.3f} | {_shown(boosted)} | {_shown(forest)} | "
             f"{twice} | {'yes' if r['proved'] else 'no'} |"
         )
+    again = sum("equal" in r for r in results.values())
     lines.append(
         f"\nOf {counted} tables with gradient boosting beside it, the chosen model is at most {_CLOSE} behind on "
-        f"{close} and level or ahead on {ahead}. The verdicts of "
-        f"{sum(r.get('equal') is True for r in results.values())} of "
-        f"{sum('equal' in r for r in results.values())} tables that were studied a second time, beside a busy process, "
-        "are equal to the first.\n"
+        f"{close} and level or ahead on {ahead}.\n"
     )
+    if again:
+        same = sum(r.get("equal") is True for r in results.values())
+        lines.append(f"Studied a second time, beside a busy process: {again}; with an equal verdict: {same}.\n")
     return "\n".join(lines)
 
 

@@ -1,0 +1,125 @@
+"""Nested cross-validation as one would write it with scikit-learn: the peer of ``certifit study`` in the workloads.
+
+The same folds (ten, five inside), the same columns (standardised, one-hot) and the same grids, model by model, with
+GridSearchCV inside cross_val_score. Models that scikit-learn has no counterpart of (additive models, averaged
+perceptrons, mixed naive Bayes) are left out, so that the peer has less to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Entry, installed
+
+_POWERS = np.logspace(-3, 3, 7)
+_SHRINK = np.logspace(-3, 4, 15)
+_NEIGHBOURS = [1, 3, 5, 7, 11, 15, 21, 31, 51]
+
+
+def table(name: str) -> tuple[Any, str]:
+    """One of the four tables: a data frame and the name of its target."""
+    import pandas as pd
+    from sklearn import datasets
+
+    if name in ("breast_cancer", "diabetes"):
+        frame = getattr(datasets, f"load_{name}")(as_frame=True).frame
+        return frame.replace({"target": {0: "malignant", 1: "benign"}}) if name == "breast_cancer" else frame, "target"
+    rng = np.random.default_rng(0)
+    if name == "wide":
+        factors = rng.normal(size=(165, 10))
+        X = factors @ rng.normal(size=(10, 1100)) + rng.normal(size=(165, 1100))
+        y = factors[:, 0] + 0.5 * factors[:, 1] + 0.5 * rng.normal(size=165)
+        return pd.DataFrame(X).add_prefix("x").assign(target=y), "target"
+    X = rng.normal(size=(5_000, 14))
+    frame = pd.DataFrame(X).add_prefix("x")
+    for j, levels in enumerate((3, 5, 8, 12, 2, 4)):
+        frame[f"c{j}"] = np.array(list("abcdefghijkl"))[rng.integers(0, levels, 5_000)]
+    score = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * X[:, 2] * X[:, 3] + (frame.c0 == "a") + rng.normal(size=5_000)
+    return frame.assign(target=np.where(score > 0.3, "yes", "no")), "target"
+
+
+def entries(name: str) -> list[Entry]:
+    """certifit's study (without yardsticks) against nested searches of scikit-learn, plain and accelerated."""
+    from certifit.study import run
+
+    frame, target = table(name)
+    folds = 10 if len(frame) <= 2_000 else 5
+    found = [Entry("certifit study", lambda: run(frame, target, folds=folds, yardstick=False), kind="ours", repeats=1)]
+    found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), note="fewer models", repeats=1))
+    if installed("sklearnex"):
+        from sklearnex import patch_sklearn, unpatch_sklearn
+
+        def accelerated() -> Any:
+            patch_sklearn(verbose=False)
+            try:
+                return nested(frame, target)
+            finally:
+                unpatch_sklearn()
+
+        found.append(Entry("scikit-learn-intelex, nested", accelerated, note="fewer models", repeats=1))
+    return found
+
+
+def nested(frame: Any, target: str) -> dict[str, float]:
+    """Mean score of every model."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    X, y = frame.drop(columns=target), frame[target].to_numpy()
+    classes = y.dtype.kind not in "fiu"
+    folds = StratifiedKFold if classes else KFold
+    outer = folds(10 if len(y) <= 2_000 else 5, shuffle=True, random_state=0)
+    inner = folds(5, shuffle=True, random_state=1)
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_exclude=float)),
+        (StandardScaler(), make_column_selector(dtype_include=float)),
+    )
+    scoring, found = "roc_auc" if classes else "r2", {}
+    for name, (steps, grid) in models(classes, len(y), X.shape[1]).items():
+        model = make_pipeline(encode, *steps)
+        search = GridSearchCV(model, {f"{steps[-1].__class__.__name__.lower()}__{k}": v for k, v in grid.items()},
+                              cv=inner, scoring=scoring)  # fmt: skip
+        found[name] = float(cross_val_score(search, X, y, cv=outer, scoring=scoring).mean())
+    return found
+
+
+def models(classes: bool, rows: int, columns: int) -> dict[str, tuple[list[Any], dict[str, Any]]]:
+    """scikit-learn's counterparts of the study's candidates, with the study's grids."""
+    from sklearn import kernel_ridge, linear_model, naive_bayes, neighbors, svm, tree
+    from sklearn.preprocessing import PolynomialFeatures
+
+    few = [k for k in _NEIGHBOURS if k <= rows // 3]
+    if classes:
+        logistic = linear_model.LogisticRegression(max_iter=5_000)
+        found = {
+            "logistic": ([logistic], {"C": _POWERS}),
+            "linear SVM": ([svm.LinearSVC()], {"C": _POWERS}),
+            "naive Bayes": ([naive_bayes.GaussianNB()], {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-1]}),
+            "tree": ([tree.DecisionTreeClassifier()], {"ccp_alpha": [0.0, 0.0003, 0.001, 0.003, 0.01, 0.03]}),
+            "neighbours": ([neighbors.KNeighborsClassifier()], {"n_neighbors": few}),
+        }
+        if columns <= 40 and rows * columns <= 50_000:
+            squares = PolynomialFeatures(2, include_bias=False)
+            found["squares"] = ([squares, logistic], {"C": [0.001, 0.03, 1.0]})
+        if rows <= 3_000:
+            machines = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": ["scale", 0.001, 0.01, 0.1]}
+            found["SVM"] = ([svm.SVC()], machines)
+        return found
+    found = {
+        "least squares": ([linear_model.LinearRegression()], {"fit_intercept": [True]}),
+        "ridge": ([linear_model.Ridge()], {"alpha": _SHRINK}),
+        "tree": ([tree.DecisionTreeRegressor()], {"max_leaf_nodes": [2, 4, 8, 16, 32, 64]}),
+        "neighbours": ([neighbors.KNeighborsRegressor()], {"n_neighbors": few}),
+        "kernel ridge": (
+            [kernel_ridge.KernelRidge(kernel="rbf")],
+            {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0], "gamma": [0.001, 0.01, 0.1]},
+        ),
+        "lasso": ([linear_model.Lasso(max_iter=50_000)], {"alpha": np.logspace(-2 if columns > rows else -4, 0, 5)}),
+    }
+    if columns <= 40:
+        found["squares"] = ([PolynomialFeatures(2, include_bias=False), linear_model.Ridge()], {"alpha": _SHRINK})
+    return found
