@@ -1,5 +1,5 @@
 # One command per chore; each builds .venv when it is missing and installs again only when pyproject.toml changed.
-.PHONY: study lab page test test-lab test-oldest lint types layers bench docs warm clean slow
+.PHONY: study lab page test test-lab test-oldest lint types layers bench bench-scale docs warm clean slow
 
 VENV   := .venv
 PYTHON := python3
@@ -69,6 +69,11 @@ warm: $(STAMP)
 
 bench: $(VENV)/.installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
+
+# Tables larger than memory: needs 10 GB of disk in SCALE, which stay there until deleted. Not part of `make bench`.
+SCALE ?= .benchmarks/scale
+bench-scale: $(VENV)/.installed-bench_scale
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.scale $(SCALE) $(W)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -228,6 +228,8 @@ def _partitions() -> Iterator[Case]:
         yield Case(f"{type(model).__name__} in partitions", fitted(model, REAL), X, REAL)
     for model, y in ((LogisticRegression(), TWO), (LogisticRegression(), THREE), (GLM("poisson", alpha=0.1), COUNTS)):
         yield Case(f"{type(model).__name__} in passes", fitted(model, y), X, y)
+    for model, y in ((LinearSVC(), TWO), (LinearSVC(loss="hinge"), TWO)):
+        yield Case(f"{model.loss} in passes", fitted(model, y), X, y)
     yield Case("GaussianNB in partitions", fitted(GaussianNB(), TWO), X, TWO)
     for model in (MultinomialNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
         table = pa.table({**dict(zip(names, CELLS.T)), "y": THREE})

@@ -513,3 +513,30 @@ def passes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
             shift = rng.normal(size=b.shape) * size * bool(o["fit_intercept"])
             best = min(best, total(W + move, b + shift), total(W - move, b - shift), total(W * (1 - size), b))
     return "a better fit is further below than the gap" if mine - best > c.gap * n * (1 + 1e-9) + 1e-9 * n else None
+
+
+@judge("margin-sums")
+def margin_sums(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """Two classes: no witness near the model may be further below than the gap."""
+    o = c.evidence["objective"]
+    W, b = (np.asarray(c.evidence[k], dtype=float) for k in ("coef", "intercept"))
+    if len(W) != 1:
+        return None
+    factors = np.ones(2) if o["class_weight"] is None else np.array(o["class_weight"])
+    codes = np.array([o["classes"].index(float(v)) for v in y])
+    times = o["strength"] * o["regularizer"]["params"].get("factor", 1.0)
+    power = 2 if o["loss"]["name"] == "squared_hinge" else 1
+
+    def total(W: Any, b: Any) -> float:
+        short = np.maximum(0.0, 1.0 - np.where(codes == 1, 1.0, -1.0) * (np.asarray(X, dtype=float) @ W[0] + b[0]))
+        return float((factors[codes] * short**power).sum() + times * np.square(W).sum())
+
+    mine = best = total(W, b)
+    if not math.isclose(mine, c.value, rel_tol=1e-6, abs_tol=1e-9):
+        return "the objective is another"
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1, 0.5):
+        for _ in range(8):
+            move, shift = rng.normal(size=W.shape) * size, rng.normal(size=1) * size * bool(o["fit_intercept"])
+            best = min(best, total(W + move, b + shift), total(W - move, b - shift), total(W * (1 - size), b))
+    return "a better fit is further below than the gap" if mine - best > c.gap * (1 + 1e-9) + 1e-9 else None

@@ -17,7 +17,8 @@ def tables(draw):
     seed, rows = draw(st.integers(0, 2**32 - 1)), draw(st.integers(1, 60))
     rng = np.random.default_rng(seed)
     scale = np.array([draw(SIZES) for _ in range(3)])
-    return rng.standard_t(2, size=(3, rows)) * scale[:, None], rng
+    zeros = rng.random((3, rows)) < draw(st.sampled_from([0.0, 0.9]))  # whole pieces without a number
+    return np.where(zeros, 0.0, rng.standard_t(2, size=(3, rows)) * scale[:, None]), rng
 
 
 def in_pieces(make, A, B, rng, pieces):

@@ -303,15 +303,15 @@ class MomentBound(SumKind):
 
 
 def gap_figures(
-    value: Ball, gap: Ball, null: Ball, rows: int, columns: int, least: float = -math.inf
+    value: Ball, gap: Ball, null: Ball, rows: int, columns: int, least: float = -math.inf, stated: str = "mean"
 ) -> tuple[dict[str, Figure], Check]:
-    """What every proof of a gap from sums states, as means over the rows; and whether there is a gap at all.
+    """What every proof of a gap from sums states, as means over the rows or as sums; and whether there is a gap at all.
 
     No objective is below ``least``.
     """
     finite = bool(np.isfinite(gap.upper) and np.isfinite(value.upper))
     check = Check("the gap is bounded", finite, f"{float(gap.upper):.3g}")
-    n = float(rows)
+    n = float(rows) if stated == "mean" else 1.0
     if not finite:
         none = {"bound": about(-math.inf), "gap": about(math.inf), "relative_gap": about(math.inf)}
         return {"value": about(value / n), **none, "rows": equal(rows), "columns": equal(columns)}, check

@@ -129,7 +129,7 @@ class Side:
         size = np.maximum(M.max(axis=1, initial=0.0), -M.min(axis=1, initial=0.0))
         if not np.all(np.isfinite(size)):
             raise NotFiniteError(int(np.flatnonzero(~np.isfinite(size))[0]))
-        short = np.frexp(size)[1] - self.exponent
+        short = np.where(size > 0.0, np.frexp(size)[1] - self.exponent, 0)  # zeros fit on every grid
         return size, self.exponent + WIDTH * np.maximum(0, -(-short // WIDTH))
 
     def slices(self, M: Array) -> Array:

@@ -108,7 +108,7 @@ def fit(
     ----------
     estimator : estimator
         LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and its kin (convex
-        families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, PCA, KMeans, Standardizer,
+        families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, PCA, Standardizer,
         OneHot, Thermometer or Factored. Others are refused: fit them to a `sample`.
     source : path, pattern, list of paths, pyarrow.Table, data frame, dask.dataframe, dask.array or Source
         Parquet, Arrow and CSV files are read in partitions.

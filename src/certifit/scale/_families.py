@@ -20,9 +20,11 @@ from certifit.linear_model import (
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
 from certifit.scale._job import Job
+from certifit.scale._margins import fit_linear_svc
 from certifit.scale._moments import fit_moments
 from certifit.scale._simple import fit_counting, fit_encoder, fit_gaussian, fit_pca, fit_standardizer
 from certifit.scale._smooth import fit_glm, fit_logistic
+from certifit.svm import LinearSVC
 
 Fitter = Callable[[Job, Any], None]
 FITTERS: dict[type, Fitter] = {
@@ -35,6 +37,7 @@ FITTERS: dict[type, Fitter] = {
     PoissonRegressor: fit_glm,
     GammaRegressor: fit_glm,
     TweedieRegressor: fit_glm,
+    LinearSVC: fit_linear_svc,
     GaussianNB: fit_gaussian,
     MultinomialNB: fit_counting,
     BernoulliNB: fit_counting,

@@ -168,7 +168,7 @@ def fit_logistic(job: Job, model: Any) -> None:
             "No finite optimum was reached: without a penalty the likelihood grows without bound where a plane "
             "separates the classes. Use a penalty (C=1.0)."
         )
-    _warn(model, at)
+    warn_if_short(model, at)
     name_features(model, job.plan.numbers)
     model.classes_ = classes
     model.coef_, model.intercept_ = at.coef, at.intercept
@@ -211,7 +211,7 @@ def refusal(model: Any, reason: str) -> str:
     )
 
 
-def _warn(model: Any, at: Fit) -> None:
+def warn_if_short(model: Any, at: Fit) -> None:
     if not at.converged:
         warnings.warn(
             f"{type(model).__name__} stopped after {at.steps} passes with about {at.left:.1e} left to gain; "
@@ -243,7 +243,7 @@ def fit_glm(job: Job, model: GLM) -> None:
         return
     features = replace(seen, low=seen.low[:-1], high=seen.high[:-1])
     at, level = _glm_newton(job, model, objective, seen, features, reader)
-    _warn(model, at)
+    warn_if_short(model, at)
     name_features(model, job.plan.numbers)
     model.coef_, model.intercept_ = at.coef[0], float(at.intercept[0]) if model.fit_intercept else 0.0
     model.n_iter_ = at.steps

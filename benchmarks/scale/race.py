@@ -1,0 +1,145 @@
+"""Peers on one gigabyte: dask-ml, Spark MLlib and scikit-learn's partial_fit, each judged by the gap of its answer.
+
+The judge is certifit's own proof (kinds "passes" and "moments"): how far above the smallest possible objective the
+peer's coefficients are, on the same files. Each peer also runs on another partitioning; equal bits are counted as such.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scale.measure import FEATURES, measured, ours
+
+_HEAD = """
+import json, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from pathlib import Path
+files = sorted(str(p) for p in Path({folder!r}).glob("*.parquet"))[::{step}]
+features, target = [f"x{{j}}" for j in range(20)], {target!r}
+"""
+_TAIL = """
+record = {"seconds": seconds, "coef": [float(v) for v in np.ravel(coef)]}
+print(json.dumps(record | {"intercept": float(np.ravel(intercept)[0])}))
+"""
+_DASK_ML = """
+import dask.dataframe as dd
+from distributed import Client, LocalCluster
+from dask_ml.linear_model import {cls}
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        start = time.perf_counter()
+        frame = dd.read_parquet(files, columns=features + [target])
+        X = frame[features].to_dask_array(lengths=True)
+        y = frame[target].to_dask_array(lengths=True)
+        model = {cls}({options}).fit(X, y)
+        seconds = time.perf_counter() - start
+    coef, intercept = model.coef_, model.intercept_
+"""
+_SPARK = """
+from pyspark.sql import SparkSession
+from pyspark.ml.feature import VectorAssembler
+from pyspark.ml.{module} import {cls}
+spark = (SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
+         .config("spark.log.level", "ERROR").getOrCreate())
+start = time.perf_counter()
+frame = spark.read.parquet(*files)
+rows = VectorAssembler(inputCols=features, outputCol="features").transform(frame)
+rows = rows.select("features", rows[target].alias("label"))
+model = {cls}({options}).fit(rows)
+seconds = time.perf_counter() - start
+coef, intercept = model.coefficients.toArray(), model.intercept
+spark.stop()
+"""
+_PARTIAL = """
+import pyarrow.parquet as pq
+from sklearn.linear_model import {cls}
+model = {cls}({options})
+start = time.perf_counter()
+for file in files:
+    for batch in pq.ParquetFile(file).iter_batches(65536, columns=features + [target]):
+        X = np.column_stack([batch.column(f).to_numpy() for f in features])
+        model.partial_fit(X, batch.column(target).to_numpy(){classes})
+seconds = time.perf_counter() - start
+coef, intercept = model.coef_, model.intercept_
+"""
+
+
+def peers(rows: int) -> dict[str, tuple[str, str, str]]:
+    """Name → (family, target, code); penalties are those of Ridge(alpha=1) and LogisticRegression(C=1)."""
+    lam = 1.0 / rows
+    logistic = f"regParam={lam!r}, elasticNetParam=0.0, standardization=False, tol=1e-8, maxIter=200"
+    ridge = f"regParam={lam!r}, elasticNetParam=0.0, standardization=False"
+    sgd = f"alpha={lam!r}, random_state=0"
+    return {
+        "dask-ml logistic": ("logistic", "label", _DASK_ML.format(cls="LogisticRegression", options="C=1.0")),
+        "dask-ml ridge": ("ridge", "y", _DASK_ML.format(cls="LinearRegression", options="penalty='l2', C=2.0")),
+        "Spark logistic": (
+            "logistic", "label", _SPARK.format(module="classification", cls="LogisticRegression", options=logistic)
+        ),
+        "Spark ridge": ("ridge", "y", _SPARK.format(module="regression", cls="LinearRegression", options=ridge)),
+        "partial_fit logistic": (
+            "logistic", "label",
+            _PARTIAL.format(cls="SGDClassifier", options=f"loss='log_loss', {sgd}", classes=", classes=[0, 1]"),
+        ),
+        "partial_fit ridge": ("ridge", "y", _PARTIAL.format(cls="SGDRegressor", options=sgd, classes="")),
+    }  # fmt: skip
+
+
+def race(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ours, then the peers, each with its proved gap and whether another partitioning gave the same bits."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("*.parquet"))
+    rows = sum(pq.read_metadata(f).num_rows for f in files)
+    python = os.environ.get("CERTIFIT_PEERS", sys.executable)
+    for family in ("ridge", "logistic"):
+        first, other = ours(str(folder), family, prove=True), ours(str(folder), family, workers=1, step=-1)
+        yield f"certifit {family}", _judged(first, other, family, files)
+    for name, (family, target, code) in peers(rows).items():
+        runs = []
+        for step in (1, -1):
+            head = _HEAD.format(folder=str(folder), step=step, target=target)
+            tail = _TAIL.replace("\n", "\n    ") if "__main__" in code else _TAIL
+            runs.append(measured(head + code + tail, python))
+        yield name, _judged(runs[0], runs[1], family, files)
+
+
+def _judged(first: dict[str, Any], other: dict[str, Any], family: str, files: list[Path]) -> dict[str, Any]:
+    if "coef" not in first:
+        return first
+    same = first["coef"] == other.get("coef") and first["intercept"] == other.get("intercept")
+    return {**first, "same_bits": same, "excess": excess(first, family, files)}
+
+
+def excess(answer: dict[str, Any], family: str, files: list[Path]) -> float:
+    """The proved share by which an answer is above the smallest objective."""
+    from certifit import scale
+    from certifit.certificates._ball import Ball
+    from certifit.certificates.moments import Moments
+    from certifit.certificates.passes import Passes
+    from certifit.linear_model import LogisticRegression, Ridge
+    from certifit.objective import Objective
+    from certifit.scale._api import Way, job_of
+    from certifit.scale._moments import bound
+
+    target = "y" if family == "ridge" else "label"
+    best = scale.fit(Ridge() if family == "ridge" else LogisticRegression(), [str(f) for f in files], target=target,
+                     features=FEATURES)  # fmt: skip
+    proof = best.certificate_
+    W, b = np.array(answer["coef"])[None], answer["intercept"]
+    objective = Objective.from_dict(proof.evidence["objective"])
+    with job_of([str(f) for f in files], target, FEATURES, Way()) as job:
+        seen = job.look(labels=family != "ridge")
+        if family == "ridge":
+            value = bound(objective, job.run(Moments(seen.grid, seen.digits)), W[0], b)[0]
+        else:
+            found = job.run(Passes(objective, W, np.array([b]), seen.grid, seen.digits))
+            value = float((found.value + Ball(float(objective.penalty(W)))).upper)
+    return value / (proof.bound * proof.about["rows"]) - 1.0
