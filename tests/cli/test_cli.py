@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -332,3 +333,25 @@ def test_killed_while_writing_every_file_is_whole(tmp_path):
     assert cf.load(tmp_path / "model.certifit").schema.target.name == "y"
     written = {"report.html", "model.certifit", "card.md", "model.proof", "model.proof.csv"}
     assert set(record["digests"]) == written
+
+
+def test_the_time_left_only_falls(monkeypatch):
+    import io
+    from types import SimpleNamespace
+
+    from rich.console import Console
+
+    from certifit.cli import _screen
+
+    clock = iter([0.0, *(float(k**2) for k in range(1, 40))])  # later pieces take longer and longer
+    monkeypatch.setattr(_screen, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with _screen.Screen(Console(file=io.StringIO())) as screen:
+        screen.left = float("inf")
+        screen.say("comparing", "9 models")
+        told = []
+        for done in range(1, 30):
+            screen.progress(done, 30, "ridge")
+            told.append(screen.left)
+    assert told[0] == float("inf")  # nothing is promised before there is something to go by
+    assert all(a >= b for a, b in itertools.pairwise(told))
+    assert told[-1] < 40

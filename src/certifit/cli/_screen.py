@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 
 
@@ -17,6 +18,7 @@ class Screen:
         self.console = console or Console(highlight=False, emoji=False)
         self.bar: Progress | None = None
         self.task: Any = None
+        self.start, self.left = 0.0, float("inf")
 
     def __enter__(self) -> Screen:
         return self
@@ -50,24 +52,31 @@ class Screen:
             TextColumn("  {task.fields[name]:<24.24}"),
             BarColumn(bar_width=24),
             TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             console=self.console,
             transient=True,
         )
         self.bar.start()
-        self.task = self.bar.add_task("", total=None, name="")
+        self.start, self.left = time.monotonic(), float("inf")
+        self.task = self.bar.add_task("", total=None, name="", left="")
 
     def progress(self, done: int, total: int, name: str) -> None:
         """Move the bar."""
         if self.bar is not None:
-            self.bar.update(self.task, completed=done, total=total, name=name)
+            spent = time.monotonic() - self.start
+            # One time that only falls: what an expensive model adds is not promised away before.
+            self.left = min(self.left, spent / max(done, 1) * (total - done)) if 4 * done > total else self.left
+            shown = "" if self.left == float("inf") else f"about {_clock(self.left)} left"
+            self.bar.update(self.task, completed=done, total=total, name=name, left=shown)
 
     def _end(self) -> None:
         if self.bar is not None:
             self.bar.stop()
             self.bar = None
+
+
+def _clock(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _escaped(text: str) -> str:
