@@ -135,11 +135,10 @@ class BiasVariance(Scene):
             parts = take_apart()
             panels.insert(0, _sum(parts))
             adds = abs(parts.bias2 + parts.variance + parts.noise - parts.total) <= 1e-9 * max(1, parts.total)
-            panels += [
-                _by_degree(shown),
-                Proof("Total and parts are computed apart from each other, and they agree.", adds),
-            ]
-            stop = "All training sets are drawn, and the parts add up." if adds else ""
+            panels += [_by_degree(shown), Proof.of(models[-1].certificate_)]
+            stop = (
+                "All training sets are drawn; the parts, computed apart from the total, add up to it." if adds else ""
+            )
         return Frame(layers, panels, caption, stop)
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table
+from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
 
@@ -88,7 +88,8 @@ class Evaluation(Scene):
             panels.append(Proof.of(model.certificate_))
         stop = ""
         if last and not board.quick and model.certificate_.holds:
-            stop = "Proved: no weights make the training objective of the model behind these figures smaller."
+            gap = within(model.certificate_.gap)
+            stop = f"Proved: the model behind these figures is within {gap} of the smallest training objective."
         return Frame(layers, panels, caption, stop, labelled(board, predicted))
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe:

@@ -97,7 +97,11 @@ class Neighbors(Scene):
             certificate = model.certificate_ if chosen is None else chosen.certificate_
             panels.append(Proof.of(certificate))
             if k == self.steps(shown) and chosen is not None and certificate.holds:
-                stop = f"Proved: the {len(rows)} points kept do what was promised."
+                stop = "Proved: kept are exactly the points that their neighbours confirm."
+                if shown["keep"] == "condensed":
+                    stop = (
+                        f"Proved: by one nearest neighbour, the {len(rows)} points kept answer every point as all do."
+                    )
         else:
             panels.append(Proof.later())
         return Frame(layers, panels, caption, stop, labelled(board, predicted))

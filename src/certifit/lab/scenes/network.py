@@ -95,6 +95,7 @@ class Network(Scene):
             caption += " Training goes on when you let go."
         panels: list[Panel] = [_falls(final, step), _formula(model)]
         answers: Any = ()
+        stop = ""
         if last and not board.quick:
             radius = model.certified_radius(board.X)
             layers.append(Areas([_square(x, r) for x, r in zip(board.X, radius)], "good", 0.04, edge=True))
@@ -103,14 +104,12 @@ class Network(Scene):
                 Answer(board.label(int(g)), bool(r > 0), f"no other label within {r:.3g} in each coordinate")
                 for g, r in zip(guess, radius)
             ]
-            panels += [Proof.of(model.certify_radius(board.X, radius)), Proof.of(model.certificate_)]
+            boxes = model.certify_radius(board.X, radius)
+            panels += [Proof.of(boxes), Proof.of(model.certificate_)]
+            if boxes.holds:
+                stop = "Proved: inside the squares no label changes. How far the best network is, nobody knows."
         elif board.quick:
             panels.append(Proof.later())
-        stop = (
-            "Proved: inside the squares no label changes. Nothing is proved about the distance from the best network."
-            if last and not board.quick
-            else ""
-        )
         return Frame(layers, panels, caption, stop, answers)
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe:

@@ -101,11 +101,16 @@ class Perceptron(Scene):
     def _stop(self, shown: Shown) -> str:
         if shown.board.quick:
             return ""
-        certificate = shown.answer[0].certificate_
+        model, board = shown.answer[0], shown.board
+        certificate = model.certificate_
+        scores = np.where(board.y == board.y.max(), 1, -1) * (board.X @ model.coef_[0] + model.intercept_[0])
         if certificate.holds and "never stop" in certificate.claim:
             return "Proved: it will never stop, because no line separates these points."
-        if certificate.holds and shown.answer[0].status_ == "converged":
-            return "Proved: every point is on its side, so no further mistake can happen."
+        if certificate.holds and np.all(scores > 0):
+            bound = int(certificate.bound)
+            return (
+                f"Every point is on its side, so nothing further changes. Proved: at most {bound} mistakes can happen."
+            )
         return ""
 
     def _answers(self, shown: Shown) -> Any:
