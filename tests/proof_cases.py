@@ -18,6 +18,7 @@ from certifit.bayes import HypothesisSpace
 from certifit.certificates import Certificate, Data, issue, write_table
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
+from certifit.density import Histogram
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import (
@@ -30,7 +31,7 @@ from certifit.linear_model import (
     Ridge,
 )
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
-from certifit.neighbors import KNeighborsClassifier
+from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.svm import SVC, HardMarginSVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -198,6 +199,28 @@ def _bayes(rng: np.random.Generator) -> Case:
     return Case(space.certify([row[0] for row in seen]), np.array(seen, dtype=object))
 
 
+def _histogram(rng: np.random.Generator) -> Case:
+    X, weight = rng.integers(0, 9, size=(30, 2)) / 2.0, rng.integers(1, 4, 30).astype(float)
+    return Case(Histogram(bins=3).fit(X, sample_weight=weight).certificate_, X, None, weight)
+
+
+def _errors(classes: int) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, y = rng.integers(-2, 3, size=(20, 2)).astype(float), np.arange(20) % classes
+        lines = 1 if classes == 2 else classes
+        evidence = {"coef": rng.integers(-1, 2, size=(lines, 2)).astype(float), "intercept": np.zeros(lines)}
+        return Case(issue("training-errors", Data.of(X, y), evidence), X, y)
+
+    return make
+
+
+def _stored(model: Any) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        return _fitted(model, rng.integers(0, 3, size=(25, 2)).astype(float), rng.integers(0, 3, 25))
+
+    return make
+
+
 def _plan(plan: Callable[[MDP], Any]) -> Callable[[np.random.Generator], Case]:
     def make(rng: np.random.Generator) -> Case:
         moves = rng.integers(0, 5, size=(3, 5, 5)) + np.eye(5)
@@ -249,6 +272,11 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "clusters, weighted": _clusters(True),
     "constant": _constant,
     "hypotheses": _bayes,
+    "histogram": _histogram,
+    "training errors": _errors(2),
+    "training errors of three classes": _errors(3),
+    "stored rows": _stored(KNeighborsClassifier(3)),
+    "stored values": _stored(KNeighborsRegressor(3)),
     "plan": _plan(value_iteration),
     "plan of four steps": _plan(lambda process: finite_horizon(process, 4)),
 }

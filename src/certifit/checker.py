@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
 Each step is printed with its figure, then PROVED or NOT PROVED and why; the exit code is 0 or 1. Nothing in the file is believed: every
 figure is recomputed from the data and the evidence. The pages "The proof file" and "What you have to trust" give format and theorems.
 Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
 proved where it stands), and an interval longer than BITS is widened to that many bits."""
-import ast, csv, functools, hashlib, itertools, json, math, operator, re, struct, sys
+import ast, bisect, csv, functools, hashlib, itertools, json, math, operator, re, struct, sys
 BITS = 192
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
@@ -603,8 +602,7 @@ def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, mea
              "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
     return {**found, "excess": up(gap / bound)} if bound > 0 else found
 def relaxed(X, s, label, W, far, t, shift):
-    """Σ y√s + k(t − shift), if S = ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0, with k clusters of
-    rows that have weight. y and P are those for which S without the shift maps the √s of each cluster to zero; any others would do."""
+    """Σ y√s + k(t − shift), if ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0; any such y, P do."""
     k, q = range(len(W)), [v.sqrt() for v in s]; need(all(v > 0 for v in s + W), "the closed form is for rows and clusters with weight")
     y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
     R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
@@ -614,6 +612,31 @@ def relaxed(X, s, label, W, far, t, shift):
     def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
     Cholesky([[S(i, j) - (t - shift if i == j else 0) for j in range(i + 1)] for i in range(len(X))])
     return dot(y, q) + (t - shift) * len(W)
+def histogram(table, e):  # every height is the share of its rows per volume; a row on an edge belongs above, on the last edge below
+    bins, heights, weight, edges, at, wrong = [whole(b, 1) for b in e["bins"]], vec(e["heights"]), vec(table.weight), [], 0, [N(0)]
+    for b in bins: edges.append(e["edges"][at : at + b + 1]); at += b + 1
+    need(len(bins) == table.width and at == len(e["edges"]) and math.prod(bins) == len(heights) and table.numbers() and
+         all(n(a) < n(b) for c in edges for a, b in zip(c, c[1:])), "edges or heights that do not fit, or edges that do not rise")
+    rows = {c: [] for c in itertools.product(*map(range, bins))}
+    for x, w in zip(table.X, weight): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
+    for (c, here), height in zip(rows.items(), heights):
+        share = total(here) / total(weight) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1))
+        need((height - share).abs() <= share * n(1e-9), "a height that is not the share of its rows per volume")
+        if share > 0: wrong.append((height - share).abs() / share)
+    return {"cells": len(heights), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
+def training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
+    names, W, b, s = sorted({key(v) for v in table.y[0]}), mat(e["coef"]), vec(e["intercept"]), vec(table.weight)
+    need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
+    Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
+    wrong = [int(any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))) for i, c in enumerate(table.codes(names))]
+    return {"value": sum(wrong), "rows": table.rows, "error_rate": near(dot(s, vec(wrong)) / total(s))}
+def stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from the mean are errors
+    need(table.numbers() and any(Table(table.X).digest(s) == e["rows"] for s in (False, True)), "other rows than those of the model")
+    need(e["task"] in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {"rows": table.rows}
+    for x, label in zip(table.X, zip(*table.y or [table.X])): groups.setdefault(tuple(x), []).append(label)
+    if e["task"] == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
+    sums = (dot(c, c) - total(c).square() / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
+    return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e["task"] == "values" else {})}
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
     m, gamma, P = table.width - 1, n(e["discount"]), [(row[1:], total(row[1:])) for row in table.numbers()]
     state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
@@ -639,7 +662,7 @@ def finite_horizon(table, e):  # backward induction, for the best actions and fo
 # -- the proof file -----------------------------------------------------------------------------------------------------
 KINDS = {f.__name__.replace("_", "-"): f for f in (
     duality, local, least_squares, separability, perceptron, hard_margin, mercer, principal_components, neighbors, tree, gaussian_counts,
-    smoothed_counts, constant, finite_bayes, clustering, policy, finite_horizon)}
+    smoothed_counts, constant, finite_bayes, clustering, histogram, training_errors, stored_rows, policy, finite_horizon)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
     sense, v = proved
@@ -672,7 +695,6 @@ def main(args: list) -> int:
         print("NOT PROVED: the proof or the data are not well-formed (%s: %s)" % (type(error).__name__, " ".join(str(error).split())))
     else: return print("PROVED") or 0
     return 1
-
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace")  # a terminal without Greek letters is no reason to fail
     sys.exit(main(sys.argv[1:]))

@@ -37,6 +37,7 @@ PROVED = {
     "finite-horizon": ("states", "horizon", "discount", "loss"),
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
+    "histogram": ("cells", "outside", "error"),
     "least-squares": _OPTIMALITY,
     "local": _OPTIMALITY,
     "mercer": ("method", "verdict", "least_eigenvalue"),
@@ -46,6 +47,8 @@ PROVED = {
     "principal-components": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
     "separability": ("verdict", "classes", "witnesses", "on_the_boundary", "margin", "mistake_bound"),
     "smoothed-counts": ("gradient", "sum_error", "prior_error", "rows"),
+    "stored-rows": ("rows", "distinct", "unavoidable"),
+    "training-errors": ("value", "rows", "error_rate"),
     "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall"),
 }
 """The figures of each kind that the checker proves."""

@@ -164,8 +164,8 @@ class TrainingErrors(Kind):
             raise ValueError("one line of weights for two classes, and one a class for more")
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
         case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
-        if W.shape != (len(classes), case.X.shape[1]) or not np.all(np.isfinite(case.X)):
-            raise ValueError("the weights do not fit the data, or those are not finite")
+        if W.shape != (len(classes), case.X.shape[1]) or not (np.all(np.isfinite(W)) and np.all(np.isfinite(case.X))):
+            raise ValueError("the weights do not fit the data, or either are not finite")
         with np.errstate(all="ignore"):
             low, high = _products(case, u)
         signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))
