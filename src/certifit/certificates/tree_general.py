@@ -121,7 +121,7 @@ class Rows:
             many = float(len(self.sizes))
             return sum(s[0][-1] for s in sides) / many, sum(s[1][-1] for s in sides) / many
         sides = [self.columns[side] for side in (left, ~left)]
-        g = gamma(len(left) + 8)
+        g = gamma(2 * len(left) + 16)
         balls = [Ball(part.sum(axis=0)[None], g * np.abs(part).sum(axis=0)[None]) for part in sides]
         first, second = (costs_of(b, self.criterion, self.sizes) for b in balls)
         both = first + second
@@ -138,24 +138,35 @@ class Rows:
         if gone:
             yield np.roll(order, gone), places + gone, True
 
-    def all_costs(self, order: Array, places: Array) -> tuple[Array, Array]:
-        """The cost of every cut (from below, as computed)."""
+    def costs(self, order: Array, places: Array) -> Array:
+        """The cost of every cut, as computed."""
         if self.criterion == "absolute_error":
-            assert self.y is not None
-            total = np.zeros(len(places))
-            for o in range(len(self.sizes)):
-                y, w = self.y[order, o], self.weight[order]
-                low = tq.absolute_costs(y, w)[0][places] + tq.absolute_costs(y[::-1], w[::-1])[0][::-1][places]
-                total += low / len(self.sizes)
-            return total * (1 - 8 * UNIT), total
+            return self._absolute(order, places)
         part = self.columns[order]
-        running, size = np.cumsum(part, axis=0), np.cumsum(np.abs(part), axis=0)
-        left, right = running[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
-        mid = costs_of(left, self.criterion, self.sizes) + costs_of(right, self.criterion, self.sizes)
-        g = gamma(len(order) + 8)
-        a, b = Ball(left, g * size[places - 1]), Ball(right, g * (size[-1] - size[places - 1]) * (1 + 4 * UNIT))
+        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        both = costs_of(left, self.criterion, self.sizes) + costs_of(right, self.criterion, self.sizes)
+        return np.asarray(both)
+
+    def least_costs(self, order: Array, places: Array) -> Array:
+        """The cost of every cut, from below."""
+        if self.criterion == "absolute_error":
+            return self._absolute(order, places) * (1 - 8 * UNIT)
+        part, g = self.columns[order], gamma(2 * len(order) + 16)  # of the sums, and of the sums that bound them
+        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        size = np.abs(part)
+        a = Ball(left, g * np.cumsum(size, axis=0)[places - 1])
+        b = Ball(right, g * np.cumsum(size[::-1], axis=0)[::-1][places])
         bound = costs_of(a, self.criterion, self.sizes) + costs_of(b, self.criterion, self.sizes)
-        return np.where(np.isnan(bound.lower), -np.inf, bound.lower), mid
+        return np.where(np.isnan(bound.lower), -np.inf, bound.lower)
+
+    def _absolute(self, order: Array, places: Array) -> Array:
+        assert self.y is not None
+        total = np.zeros(len(places))
+        for o in range(len(self.sizes)):
+            y, w = self.y[order, o], self.weight[order]
+            low = tq.absolute_costs(y, w)[0][places] + tq.absolute_costs(y[::-1], w[::-1])[0][::-1][places]
+            total += low / len(self.sizes)
+        return total
 
     def allowed(self, order: Array, places: Array, min_rows: int, min_weight: float, doubt: float = 0.0) -> Array:
         """Cuts that leave enough rows and weight (and, for counts, something counted) on either side.
@@ -349,7 +360,7 @@ class _Walk:
                 ]
                 if len(ok):
                     self.compared += len(ok)
-                    least = min(least, float(r.all_costs(order, ok)[0].min()))
+                    least = min(least, float(r.least_costs(order, ok).min()))
         self.room[node] = np.isfinite(least) or least == -np.inf
         before = whole - r.fixed()
         slack = gamma(4 * len(rows) + 64) * (abs(before) + abs(r.fixed()) + whole)

@@ -157,7 +157,7 @@ class _Work:
             ok = places[r.allowed(order, places, s.min_samples_leaf, s.min_weight_leaf)]
             if not len(ok):
                 continue
-            costs = r.all_costs(order, ok)[1]
+            costs = r.costs(order, ok)
             k = int(np.argmin(costs))
             gain = (before - float(costs[k])) / self.total
             if best is None or gain > best.gain:
