@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from certifit.linear_model import (
 )
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.svm import SVC, HardMarginSVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -221,6 +223,17 @@ def _stored(model: Any) -> Callable[[np.random.Generator], Case]:
     return make
 
 
+def _network(rng: np.random.Generator) -> Case:
+    X = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
+    answers = {tuple(x): bool(v) for x, v in zip(X.astype(bool), rng.permutation([0, 0, 0, 1, 1, 1, 1, 0]))}
+
+    def function(*x: bool) -> bool:
+        return answers[tuple(map(bool, x))]
+
+    y = np.array([float(function(*x)) for x in X])
+    return Case(PerceptronNetwork.from_function(function, 3).certify(function), X, y)
+
+
 def _plan(plan: Callable[[MDP], Any]) -> Callable[[np.random.Generator], Case]:
     def make(rng: np.random.Generator) -> Case:
         moves = rng.integers(0, 5, size=(3, 5, 5)) + np.eye(5)
@@ -277,6 +290,7 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "training errors of three classes": _errors(3),
     "stored rows": _stored(KNeighborsClassifier(3)),
     "stored values": _stored(KNeighborsRegressor(3)),
+    "network of thresholds": _network,
     "plan": _plan(value_iteration),
     "plan of four steps": _plan(lambda process: finite_horizon(process, 4)),
 }

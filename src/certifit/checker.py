@@ -129,8 +129,7 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
     return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
 def read_npy(path):
     with open(path, "rb") as file: raw = file.read()
-    body = raw.index(b"\n") + 1  # the header is one line, a Python dictionary
-    head = ast.literal_eval(raw[raw.index(b"{") : body].decode("latin1"))
+    body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode("latin1"))  # one line, a dictionary
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
     return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
@@ -159,9 +158,8 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
         for i, row in enumerate(A):
             v = self.forward(row); self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
             need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
-    def forward(self, q):
-        v = []
-        for k, row in enumerate(self.L): v.append(n(q[k]) - dot(row, v))
+    def forward(self, q, v=()):  # L⁻¹q, from the first entry on
+        for k, row in enumerate(self.L): v = [*v, n(q[k]) - dot(row, v)]
         return v
     def form(self, q): return total(a.square() / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
@@ -276,8 +274,7 @@ def kernel_part(table, rows, e, o, c, beta):  # w = Σ cⱼφ(xⱼ): the scores,
     def length(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
     return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
 def hard_margin(table, e):  # w = Σ βⱼφ(xⱼ) reaches its margin; half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten
-    y, beta = [1 if c else -1 for c in table.codes(e["classes"])], vec(e["dual_coef"][0])
-    rows = [whole(i, 0, table.rows) for i in e["support"]]
+    y, rows, beta = [2 * c - 1 for c in table.codes(e["classes"])], [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
     need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
     need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier")
     f = [dot(row, beta) for row in gram(table, e, rows, True)]
@@ -289,8 +286,7 @@ SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the squ
     "binomial": lambda z, y: (lambda p: (p - y, p * (1 - p)))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
-def scatter(weights, columns):
-    """Σ w x xᵀ, its lower half: a row is packed into one whole number with room for the sums, so that one product serves all columns."""
+def scatter(weights, columns):  # Σ w x xᵀ, its lower half: a row packed into one whole number, so that one product serves all columns
     (w, _, e), ints = aligned(weights), [aligned(c) for c in columns]
     room, H = len(w).bit_length() + max(map(int.bit_length, w)) + 2 * max(v.bit_length() for c, _, _ in ints for v in c) + 2, []
     packed = [sum(v << room * j for j, v in enumerate(row)) for row in zip(*(c for c, _, _ in ints))]
@@ -344,8 +340,7 @@ def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, wha
 # -- separability and perceptrons ---------------------------------------------------------------------------------------
 def numerators(values):  # hexadecimal whole numbers, or floats, as integers up to one positive factor
     return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
-def vanishing(table, codes, e, classes):
-    """Σ μ (e_own − e_other) ⊗ x̃ = 0 for some μ > 0 that equals the stated one at the dependent rows: x̃, the rows, their rank."""
+def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
     pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e["rows"], e["against"])]
     need(len(e["multipliers"]) == len(e["rows"]) == len(set(pairs)) > 0, "one multiplier for each named row is needed")
     need(all(codes[i] != k for i, k in pairs) and len(pairs) <= 4 * classes * (table.width + 2), "a row against its own class, or too many")
@@ -430,17 +425,16 @@ def gram(table, e, rows, proved):  # kernel values of all rows with some: by a f
     (flat, _, ex), d = aligned(v for row in table.numbers() for v in row), table.width
     X = [flat[i * d : i * d + d] for i in range(table.rows)]; return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
 def mercer(table, e):
-    found = {"method": e["method"]}; need(e["method"] in ("construction", "vector", "cholesky"), "a method that this checker does not know")
-    if e["method"] == "construction":
-        need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
-        return {**found, "verdict": "mercer", "least_eigenvalue": low(N(0))}
-    K = gram(table, e, range(table.rows), False)
-    if e["method"] == "vector":
+    method, verdict = e["method"], "mercer"; need(method in ("construction", "vector", "cholesky"), "an unknown method")
+    if method == "construction": need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels"); bound = low(N(0))
+    else: K = gram(table, e, range(table.rows), False)
+    if method == "vector":
         v = vec(e["vector"]); ratio = dot(v, [dot(row, v) for row in K]) / dot(v, v); need(ratio < 0, "vᵀKv is not surely negative")
-        return {**found, "verdict": "not mercer", "least_eigenvalue": up(ratio)}
-    need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
-    Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
-    return {**found, "verdict": "mercer", "least_eigenvalue": low(-n(e["shift"]))}
+        verdict, bound = "not mercer", up(ratio)
+    if method == "cholesky":
+        need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
+        Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)]); bound = low(-n(e["shift"]))
+    return {"method": method, "verdict": verdict, "least_eigenvalue": bound}
 def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
     need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
@@ -596,11 +590,10 @@ def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, mea
     need(e["method"] in ("none", "closed form"), "a bound that this checker does not know: %s" % e["method"])
     try: bound = N(0) if e["method"] == "none" else relaxed(X, s, label, W, far, n(e["t"]), n(e["shift"])).max0()
     except Refused: bound = N(0)  # then nothing is known
-    gap = (value - bound).max0()
-    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up(gap), "bound_method": e["method"],
+    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e["method"],
              "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
              "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
-    return {**found, "excess": up(gap / bound)} if bound > 0 else found
+    return {**found, "excess": up((value - bound).max0() / bound)} if bound > 0 else found
 def relaxed(X, s, label, W, far, t, shift):
     """Σ y√s + k(t − shift), if ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0; any such y, P do."""
     k, q = range(len(W)), [v.sqrt() for v in s]; need(all(v > 0 for v in s + W), "the closed form is for rows and clusters with weight")
@@ -637,6 +630,14 @@ def stored_rows(table, e):  # equal rows are answered alike: all labels but the 
     if e["task"] == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
     sums = (dot(c, c) - total(c).square() / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
     return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e["task"] == "values" else {})}
+def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
+    net, d = [(mat(e["weights_%d" % i]), vec(e["intercept_%d" % i])) for i in range(whole(e["layers"], 1, 1001))], table.width
+    need(d < 17 and len({tuple(x) for x in table.X}) == table.rows == 2**d and {v for x in table.X for v in x} <= {0.0, 1.0} and
+         all(len(row) == len(b) > 0 for W, b in net for row in W), "these are not all inputs, or the layers do not fit")
+    for x, want in zip(table.numbers(), zip(*table.y)):
+        for W, b in net: x = [N(int(dot(column, x) + v > 0)) for column, v in zip(zip(*W), b)]
+        need([v.lo for v in x] == list(want), "a row of the table that the network gets wrong")
+    return {"inputs": d, "rows": table.rows, "units": sum(len(b) for _, b in net), "right": table.rows}
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
     m, gamma, P = table.width - 1, n(e["discount"]), [(row[1:], total(row[1:])) for row in table.numbers()]
     state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
@@ -662,7 +663,7 @@ def finite_horizon(table, e):  # backward induction, for the best actions and fo
 # -- the proof file -----------------------------------------------------------------------------------------------------
 KINDS = {f.__name__.replace("_", "-"): f for f in (
     duality, local, least_squares, separability, perceptron, hard_margin, mercer, principal_components, neighbors, tree, gaussian_counts,
-    smoothed_counts, constant, finite_bayes, clustering, histogram, training_errors, stored_rows, policy, finite_horizon)}
+    smoothed_counts, constant, finite_bayes, clustering, histogram, training_errors, stored_rows, truth_table, policy, finite_horizon)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
     sense, v = proved
@@ -688,8 +689,7 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
     try:
-        with open(args[0], encoding="utf-8") as file: proof = json.load(file)
-        check(proof, read_table(args[1:]))
+        with open(args[0], encoding="utf-8") as file: check(json.load(file), read_table(args[1:]))
     except Refused as why: print("NOT PROVED: %s" % " ".join(str(why).split()))
     except Exception as error:  # whatever goes wrong, nothing is proved
         print("NOT PROVED: the proof or the data are not well-formed (%s: %s)" % (type(error).__name__, " ".join(str(error).split())))

@@ -50,6 +50,7 @@ PROVED = {
     "stored-rows": ("rows", "distinct", "unavoidable"),
     "training-errors": ("value", "rows", "error_rate"),
     "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall"),
+    "truth-table": ("inputs", "rows", "units", "right"),
 }
 """The figures of each kind that the checker proves."""
 
