@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import socket
 import sys
 import threading
 import time
@@ -145,6 +146,7 @@ def test_the_server_listens_on_this_computer_only_and_takes_another_port_when_on
         host, port = first.getsockname()
         first.listen()
         assert host == "127.0.0.1"
+        assert first.proto == socket.IPPROTO_TCP  # else answers in parts wait for 40 ms
         with _listening(port) as second:
             assert second.getsockname()[1] != port
 

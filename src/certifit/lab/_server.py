@@ -344,7 +344,8 @@ def given(path: Path, target: str | None) -> dict[str, Any]:
 def _listening(port: int) -> socket.socket:
     """A socket on this computer only: at this port, or at any where it is taken."""
     for wanted in (port, 0):
-        found = socket.socket()
+        # asyncio sends at once (TCP_NODELAY) only where the protocol is named; else an answer in parts waits 40 ms.
+        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind(("127.0.0.1", wanted))

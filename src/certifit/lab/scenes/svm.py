@@ -84,7 +84,7 @@ class SupportVectors(Scene):
         board, model = shown.board, shown.answer
         last = step == self.steps(shown) - 1
         alpha, moved = _multipliers(shown, step, last)
-        G, shape = board.grid(72, 36)
+        G, shape = board.grid(72, 28)
         f = model.decision_function(G) if last else _decision(shown, alpha, G)
         layers: list[Layer] = [Raster(f.reshape(shape), "diverging", -1.5, 1.5, (-1.0, 0.0, 1.0), 0.35)]
         layers.append(Marks(np.flatnonzero(alpha > 0), "ring", "ink"))
