@@ -309,7 +309,7 @@ def no_margin(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def mercer(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if c.method == "construction":
         return None if _mercer(c.evidence["kernel"]) else "not built from Mercer kernels"
-    K = np.asarray(X, dtype=float)
+    K = np.asarray(c.evidence.get("gram", X), dtype=float)  # the values of a function stand in the evidence
     least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
     if c.verdict == "not mercer":
         return None if least <= c.least_eigenvalue + 1e-12 and least < 0 else f"least eigenvalue {least}"
