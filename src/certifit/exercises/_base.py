@@ -79,6 +79,10 @@ class Exercise:
         What is given, by the symbols of the statement.
     asks : dict
         The parts of the answer and what each of them is.
+    hint : str
+        What a wrong answer is told when no slip explains it.
+    mark : callable
+        From the parts of an answer to a `Verdict`; `check` calls it.
     seed : int
         The student's number: data differ from seed to seed.
 
@@ -99,7 +103,7 @@ class Exercise:
     asks: dict[str, str]
     hint: str
     seed: int = 0
-    mark: Marker = field(repr=False, default=lambda answer: Verdict(False, "Nothing marks this exercise."))
+    mark: Marker = field(repr=False, default_factory=lambda: numbers({}))
 
     def check(self, answer: Answer | None = None, **parts: Any) -> Verdict:
         """Mark an answer.
@@ -153,7 +157,7 @@ def numbers(expected: Answer, slips: Mapping[str, Answer] | None = None, rtol: f
         The right value of every part: numbers, arrays or words.
     slips : mapping, default=None
         What to say, and the parts as they come out after that slip.
-    rtol : float, default=2e-3
+    rtol : float > 0, default=2e-3
         Rounding that is allowed: three digits are enough.
 
     Examples
@@ -200,7 +204,7 @@ def judged(certify: Callable[..., Certificate], X: Array, y: Array | None = None
         From the parts of the answer, as arguments, to a certificate.
     X, y : array
         What the certificate speaks about.
-    tol : float, default=1e-4
+    tol : float > 0, default=1e-4
         The relative gap up to which an answer is right.
 
     Examples

@@ -86,7 +86,7 @@ def fewest_mistakes(X: MatrixLike, y: VectorLike, *, max_groups: int = _LIMIT) -
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
         Two classes; the second in sorted order counts as +1.
-    max_groups : int, default=20000
+    max_groups : int ≥ 1, default=20000
         When to give up.
 
     Returns

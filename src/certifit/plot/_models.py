@@ -317,7 +317,7 @@ def trace_animation(model: Any, ax: Any = None, interval: int = 300) -> Any:
     ----------
     model : fitted estimator with ``trace_``, or a `certifit.Trace`
     ax : matplotlib Axes, default=None
-    interval : int, default=300
+    interval : int ≥ 1, default=300
         Milliseconds from one iteration to the next.
 
     Returns
