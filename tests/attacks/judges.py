@@ -375,6 +375,48 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None
 
 
+@judge("tree-general")
+def general_tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """Squared error and Poisson deviance of several targets, summed row by row: no other threshold costs clearly less."""
+    e = c.evidence
+    if e["splitter"] != "best" or e["criterion"] not in ("squared_error", "poisson") or not np.all(np.isfinite(X)):
+        return None
+    Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    s = np.asarray([float(v) for v in weights_of(w, len(X))])
+
+    def cost(part: Any) -> float:
+        mean = np.average(Y[part], axis=0, weights=s[part])
+        if e["criterion"] == "squared_error":
+            return float((s[part][:, None] * (Y[part] - mean) ** 2).sum())
+        ratio = np.where(Y[part] > 0, Y[part], 1.0) / np.where(mean > 0, mean, 1.0)
+        return float((s[part][:, None] * Y[part] * np.log(ratio)).sum())
+
+    todo = [(0, np.flatnonzero(s > 0))]
+    while todo:
+        node, part = todo.pop()
+        if int(e["left"][node]) < 0:
+            continue
+        goes = X[part, int(e["feature"][node])] <= e["threshold"][node]
+        if goes.all() or not goes.any():
+            return f"node {node} divides nothing"
+        asked = cost(part[goes]) + cost(part[~goes])
+        for k in range(X.shape[1]):
+            if e.get("drawn") is not None and not e["drawn"][node][k]:
+                continue
+            for cut in np.unique(X[part, k])[:-1]:
+                left = X[part, k] <= cut
+                if min(left.sum(), (~left).sum()) < int(e["min_samples_leaf"]):
+                    continue
+                if min(s[part[left]].sum(), s[part[~left]].sum()) < float(e["min_weight_leaf"]):
+                    continue
+                if e["criterion"] == "poisson" and any(not Y[part[side]].sum(axis=0).all() for side in (left, ~left)):
+                    continue  # a rate of zero is not allowed
+                if asked - cost(part[left]) - cost(part[~left]) > 1e-7 * (cost(part) + 1e-300):
+                    return f"node {node}: column {k} at {cut} gains more"
+        todo += [(int(e["left"][node]), part[goes]), (int(e["right"][node]), part[~goes])]
+    return None
+
+
 @judge("kernel-perceptron")
 def kernel_perceptron(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     e = c.evidence
