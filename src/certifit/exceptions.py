@@ -13,7 +13,9 @@ __all__ = [
     "ChangedDataError",
     "ConvergenceWarning",
     "DivergenceError",
+    "EngineError",
     "ExportError",
+    "LabError",
     "MissingExtraError",
     "ModelFileError",
     "NoOptimumError",
@@ -180,6 +182,26 @@ class ExportError(CertifitError, ValueError):
     ...     to_onnx(model)
     ... except ExportError as error:
     ...     print("cosine" in str(error))
+    True
+    """
+
+
+class LabError(CertifitError, ValueError):
+    """What a person asked of the lab cannot be shown; one sentence says why, and what would work.
+
+    Examples
+    --------
+    >>> issubclass(LabError, ValueError)
+    True
+    """
+
+
+class EngineError(CertifitError, RuntimeError):
+    """A partition of a large table could not be worked on, or the cluster was lost; the message names it.
+
+    Examples
+    --------
+    >>> issubclass(EngineError, RuntimeError)
     True
     """
 

@@ -359,6 +359,8 @@ def _check_formula(value: Any) -> None:
     for inner in value["params"].values():
         if isinstance(inner, Mapping):
             _check_formula(inner)
+        elif type(inner) is bool:
+            raise ValueError("the parameters of a loss or regularizer are numbers, not true or false")
 
 
 def _check_plain(value: Any) -> None:

@@ -16,7 +16,7 @@ from certifit.certificates import Certificate, load, write_table
 from certifit.certificates._proof_file import decoded, encoded
 from certifit.exceptions import CertifitError
 from certifit.linear_model import LogisticRegression, Perceptron, Ridge
-from certifit.neighbors import KNeighborsClassifier
+from certifit.naive_bayes import MixedNB
 from certifit.tree import DecisionTreeRegressor
 from tests.proof_cases import CASES
 
@@ -69,8 +69,8 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     ("certificate", "why"),
     [
         (
-            lambda: KNeighborsClassifier().fit(X, Y).certificate_,
-            "kind 'stored-rows': the checker knows clustering, constant",
+            lambda: MixedNB().fit(X, Y).certificate_,
+            "kind 'mixed-counts': the checker knows clustering, constant",
         ),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(about={}), "older version"),

@@ -33,7 +33,7 @@ def test_svm_duality():
     n = svm_duality.run(say=lambda text: None)
     assert 0 <= n["gap"] < 1e-7
     assert n["primal"] == pytest.approx(n["dual"], abs=1e-7)
-    assert n["balance"] == 0.0
+    assert n["balance"] == pytest.approx(0.0, abs=1e-12)
     count, low, high = n["table"]["0 < α < C"]
     assert count >= 2
     assert low == pytest.approx(1.0, abs=1e-3)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.decomposition
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
@@ -24,6 +24,7 @@ from sklearn.preprocessing import (
 )
 
 import certifit
+from certifit import linear_model
 from certifit.bayes import BayesianLinearRegression, Powers
 from certifit.decomposition import PCA
 from certifit.files import Column, ExportError, Schema, TableModel, Target
@@ -234,6 +235,25 @@ POSITIVE = [PoissonRegressor(), GammaRegressor(), TweedieRegressor(power=1.5)]
 def test_glm_under_scikit_learns_names(model):
     X = MinMaxScaler().fit_transform(TABLES["wine"][0][:, :3])
     agree(model.fit(X, np.exp(X @ [0.5, 0.4, 0.1]).round(1)), X)
+
+
+CHOSEN = [
+    linear_model.RidgeCV(), linear_model.LassoCV(cv=3), linear_model.ElasticNetCV(cv=3), linear_model.BayesianRidge(),
+    linear_model.SGDRegressor(random_state=0), linear_model.MultiTaskLasso(0.01), linear_model.MultiTaskElasticNet(0.01),
+    linear_model.MultiTaskLassoCV(cv=3), linear_model.MultiTaskElasticNetCV(cv=3),
+    linear_model.LogisticRegressionCV(Cs=3, cv=3, l1_ratios=(0,), use_legacy_attributes=False, scoring="neg_log_loss"),
+    linear_model.RidgeClassifier(), linear_model.RidgeClassifierCV(), linear_model.SGDClassifier(random_state=0),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::certifit._errors.ConvergenceWarning")
+@pytest.mark.parametrize("model", CHOSEN, ids=lambda m: type(m).__name__)
+def test_linear_models_under_scikit_learns_names(model):
+    X = StandardScaler().fit_transform(TABLES["wine"][0][:, :4])
+    y = TABLES["wine"][1] if is_classifier(model) else X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * X[:, 1] ** 2
+    if type(model).__name__.startswith("MultiTask"):
+        y = np.column_stack([y, X[:, 0] - y])
+    agree(model.fit(X, y), X)
 
 
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
@@ -484,7 +504,7 @@ def test_every_estimator_is_exported_or_refused_by_name():
     """Nothing that predicts is left out of both lists, and everything claimed stands in the tests above."""
     from certifit.files._onnx._convert import exported
 
-    here = [*CLASSIFIERS.values(), *HALVES.values(), *REGRESSORS.values(), GLM(), *POSITIVE, CategoricalNB()]
+    here = [*CLASSIFIERS.values(), *HALVES.values(), *REGRESSORS.values(), GLM(), *POSITIVE, *CHOSEN, CategoricalNB()]
     tried = {type(m[-1] if hasattr(m, "steps") else m).__name__ for m in here}
     assert set(exported("predictor")) == tried
     refused = {"EditedNeighbors", "CondensedNeighbors", "KMeans"}

@@ -19,22 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from certifit._errors import CertifitError
 from certifit._types import Array
+from certifit.exceptions import LabError as LabError
 from certifit.lab._frame import Answer, Frame, Layer, in_words
 
 View = tuple[float, float, float, float]
 """Left, right, bottom and top of the plane that is seen."""
-
-
-class LabError(CertifitError, ValueError):
-    """What a person asked for cannot be shown; one sentence says why, and what would work.
-
-    Examples
-    --------
-    >>> issubclass(LabError, ValueError)
-    True
-    """
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Slider:
     >>> Slider("C", "cost C", 0.01, 100, 1, log=True).read(1000)
     Traceback (most recent call last):
     ...
-    certifit.lab._scene.LabError: cost C must be between 0.01 and 100.
+    certifit.exceptions.LabError: cost C must be between 0.01 and 100.
     """
 
     name: str

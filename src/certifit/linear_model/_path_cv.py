@@ -216,7 +216,7 @@ class LassoCV(_PathCV):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = LassoCV(cv=5).fit(X, y)
     >>> round(float(model.alpha_), 4), model.certificate_.relative_gap < 1e-4
-    (0.0028, True)
+    (0.0038, True)
     """
 
     _model = Lasso

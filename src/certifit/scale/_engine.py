@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from certifit.certificates.sums import Block, NotFiniteError, Statistic
-from certifit.exceptions import CertifitError, TableError
+from certifit.exceptions import EngineError as EngineError
+from certifit.exceptions import TableError
 from certifit.parallel import cores, one_thread, processes
 from certifit.scale._source import Partition, Plan
 
@@ -25,10 +26,6 @@ Watch = Callable[[int], None]
 """Called with the number of rows of every partition that is done."""
 
 _TRIES = 3  # how often a partition is tried before its failure counts
-
-
-class EngineError(CertifitError, RuntimeError):
-    """A partition could not be worked on, or the cluster was lost; the message names it."""
 
 
 class Counted(Statistic):

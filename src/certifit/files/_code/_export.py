@@ -44,7 +44,7 @@ def to_code(model: Any, language: str, path: str | os.PathLike[str] | None = Non
     --------
     >>> from certifit.study import fit
     >>> table = {"a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5, "y": 2 * (np.arange(40.0) % 7) + 1}
-    >>> code = to_code(fit(table, "y", "least squares"), "python")
+    >>> code = to_code(fit(table, "y", "least squares", task="regression", keep=["a"]), "python")
     >>> scope = {}
     >>> exec(code, scope)
     >>> round(scope["predict"]({"a": 3.0, "b": 1.0})["prediction"], 6)
