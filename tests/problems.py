@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Absolute, Exponential, Hinge, Logistic, Loss, Poisson, Squared, SquaredHinge
-from certifit.objective import Objective
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, Regularizer, SquaredL2, Zero
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import METHODS, Method

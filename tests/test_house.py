@@ -86,9 +86,9 @@ def test_the_pages_list_the_floors_as_the_contract_does(package):
         table = re.findall(r"^\| \*\*(\w+)\*\* \| (.*?) \|", page.read_text(), re.M)
         assert [name for name, _ in table] == names, page
         for name, rooms in table:
-            there = {r for r in package.contract()[name] if r in package.rooms() and not r.startswith("_")}
+            there = {r for r in package.contract()[name] if r in package.rooms()}
             listed = set(re.findall(r"`(\w+)`", rooms))
-            assert there == listed, (page.name, name, there ^ listed)
+            assert {r for r in there if not r.startswith("_")} <= listed <= there, (page.name, name, there ^ listed)
 
 
 def test_contributing_names_files_that_exist():

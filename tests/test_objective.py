@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit._objective import Objective
 from certifit.certificates import Ball
 from certifit.losses import Binomial, Hinge, Logistic, Poisson, Softmax, Squared, get_loss, loss_names
-from certifit.objective import Objective
 from certifit.regularizers import L1, ColumnNorms, ElasticMix, NonNegative, SquaredL2, Zero
 
 NAMED = Objective(Logistic(), L1(), 0.5, classes=("no", "yes"), class_weight=(1.0, 2.0))

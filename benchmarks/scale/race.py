@@ -121,11 +121,11 @@ def _judged(first: dict[str, Any], other: dict[str, Any], family: str, files: li
 def excess(answer: dict[str, Any], family: str, files: list[Path]) -> float:
     """The proved share by which an answer is above the smallest objective."""
     from certifit import scale
+    from certifit._objective import Objective
     from certifit.certificates._ball import Ball
     from certifit.certificates.moments import Moments
     from certifit.certificates.passes import Passes
     from certifit.linear_model import LogisticRegression, Ridge
-    from certifit.objective import Objective
     from certifit.scale._api import Way, job_of
     from certifit.scale._moments import bound
 

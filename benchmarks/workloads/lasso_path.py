@@ -47,9 +47,9 @@ class Judge:
         self.tight = lasso_path(X, y, alphas=alphas, tol=1e-12)[1]
 
     def __call__(self, coefs: Any) -> float:
+        from certifit._objective import Objective
         from certifit.certificates import issue
         from certifit.losses import Squared
-        from certifit.objective import Objective
         from certifit.regularizers import L1
         from certifit.solvers.dual import dual_point, evidence_of
 

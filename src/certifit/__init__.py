@@ -27,6 +27,7 @@ _NAMES = {
     "certify_components": "certifit.judge",
     "certify_dual": "certifit.judge",
     "certify_tree": "certifit.judge",
+    "objective": "certifit.judge",
     "show_work": "certifit.exercises",
     "origin": "certifit._passing",
     "separability": "certifit.geometry",

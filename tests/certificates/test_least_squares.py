@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit._objective import Objective
 from certifit.certificates import Data, issue
 from certifit.certificates._dependence import excess, spanning_columns
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Zero
 from certifit.solvers.dual import evidence_of
 from tests.soundness.exact import least_squares_gap, least_squares_solution

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit._objective import Objective
 from certifit.certificates import Data
 from certifit.certificates.maps import Columns, KernelMap, row_distances
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, SquaredL2
 
 RNG = np.random.default_rng(13)

@@ -5,11 +5,11 @@ import copy
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.certificates import Data, issue
 from certifit.certificates._data import digest_evidence
 from certifit.linear_model import Lasso, LinearModel, LinearRegression, LogisticRegression, Ridge
 from certifit.losses import SquaredHinge
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, SquaredL2
 from certifit.solvers.dual import evidence_of
 from certifit.svm import SVC, LinearSVC

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certifit import certify
+from certifit._objective import Objective
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import ElasticNet, Lasso, LinearModel, LogisticRegression, Ridge
 from certifit.losses import Absolute, Hinge, Logistic, Softmax, Squared, SquaredHinge
-from certifit.objective import Objective
 from certifit.regularizers import L1, ColumnNorms, ElasticMix, PNorm, SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.svm import SVC, LinearSVC

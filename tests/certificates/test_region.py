@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from certifit._objective import Target
 from certifit.certificates import ball
 from certifit.certificates.region import Region, hinge_offsets, offsets
 from certifit.losses import Hinge, Logistic
-from certifit.objective import Target
 
 RNG = np.random.default_rng(14)
 X = RNG.normal(size=(60, 2))

@@ -9,11 +9,11 @@ import sklearn.linear_model as sk
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit._objective import Objective
 from certifit.certificates import issue
 from certifit.certificates._data import Data
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
 from tests.certificates.tampering import refuses_everything

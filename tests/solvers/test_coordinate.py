@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, mix_of_norms
 from certifit.solvers import Options, Task, coordinate, solve_coordinate
 from certifit.solvers.coordinate import coordinate_path

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certifit._objective import Objective
 from certifit.certificates import Data, issue
 from certifit.losses import Absolute, Hinge, Logistic, Softmax, Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, ElasticMix, SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Binomial, Poisson
-from certifit.objective import Objective
 from certifit.regularizers import Zero
 from certifit.solvers import Options, Task
 from certifit.solvers.existence import rising_direction

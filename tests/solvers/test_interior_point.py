@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Absolute, Hinge
-from certifit.objective import Objective
 from certifit.regularizers import L1, NonNegative, SquaredL2, Zero
 from certifit.solvers import Options, Task
 from certifit.solvers.interior_point import solve_kinked

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
+from certifit._objective import Objective
 from certifit.design import FoldTable, as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.coordinate import coordinate_path

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, SquaredL2
 from certifit.solvers import Task, solve_least_squares
 from certifit.solvers.least_squares import solve_quadratic

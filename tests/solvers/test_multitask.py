@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1
 from certifit.solvers import Options, Task, solve_coordinate
 from certifit.solvers.multitask import solve_multitask

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Absolute, Squared
-from certifit.objective import Objective
 from certifit.regularizers import PNorm, SquaredL2
 from certifit.solvers import Options, Task
 from certifit.solvers.gradient_descent import descend

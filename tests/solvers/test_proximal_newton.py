@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Logistic, Poisson
-from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights

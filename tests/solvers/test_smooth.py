@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Logistic, Softmax
-from certifit.objective import Objective
 from certifit.regularizers import L1, SquaredL2, Zero, mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.newton import ON_A_SHARE

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certifit._objective import Objective
 from certifit.design import as_design
 from certifit.losses import Logistic, Poisson, Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, SquaredL2, Zero
 from certifit.solvers import Task
 from tests.problems import PROBLEMS

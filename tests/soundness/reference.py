@@ -7,7 +7,7 @@ formulas is not repeated. Any point whose F is below the stated lower bound refu
 import mpmath as mp
 import numpy as np
 
-from certifit.objective import Objective
+from certifit._objective import Objective
 
 mp.mp.dps = 100
 _MANY = mp.mpf(10) ** -40  # of what a step changes, below which it is not worth taking

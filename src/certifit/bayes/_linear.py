@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
@@ -21,7 +22,6 @@ from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
 from certifit.solvers.dual import evidence_of

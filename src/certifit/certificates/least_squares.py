@@ -28,6 +28,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma, rationals, shifted, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
@@ -48,7 +49,6 @@ from certifit.certificates._record import (
 from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import excess_of, line, numbers, read_objectives, share_of, sound, words
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 
 _COLUMNS = 48  # columns, and bits of the numbers times columns, up to which elimination

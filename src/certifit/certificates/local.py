@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
+from certifit._objective import Objective, Target
 from certifit._types import Array, Bools, Matrix, Named
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
@@ -41,7 +42,6 @@ from certifit.certificates.optimality import (
     words,
 )
 from certifit.losses import Loss
-from certifit.objective import Objective, Target
 from certifit.regularizers import SquaredL2, Zero
 
 _BLUNT = 2.0**-900  # curvatures below this have lost digits to underflow; without them H is only smaller

@@ -14,11 +14,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 import scipy.sparse
 
+from certifit._objective import Objective
 from certifit._types import Array, Matrix
 from certifit.certificates._ball import Ball, ball, dot, dot_t, rationals, to_float
 from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates.gram import BALLS, GramSource, centre_of
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
 
 _NONE = Ball(np.inf)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball
 from certifit.certificates._data import Evidence
@@ -30,7 +31,6 @@ from certifit.certificates.moments import gap_figures, grid_of
 from certifit.certificates.optimality import numbers, words
 from certifit.certificates.passes import score_errors, scores
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
 
 _ROWS = 6  # value, slope, slope below, slope above, Fenchel–Young term, whether the row may count

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Evidence, Figures
@@ -32,7 +33,6 @@ from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.optimality import excess_of, line, numbers, share_of, words
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, ElasticMix, NonNegative, SquaredL2, Zero
 
 _DIGITS = (2, 3, 4)

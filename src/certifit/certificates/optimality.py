@@ -29,6 +29,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from certifit._objective import Objective, Target, column_of
 from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
@@ -37,7 +38,6 @@ from certifit.certificates._schema import FINITE, MODEL, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import Columns, FeatureMap, KernelMap
 from certifit.certificates.region import region_of
-from certifit.objective import Objective, Target, column_of
 
 _AT_BOUND = 1e-9  # a multiplier this close to its cost, relatively, is counted as being at it
 

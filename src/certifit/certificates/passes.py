@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
+from certifit._objective import Objective
 from certifit._types import Array, Named
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Evidence
@@ -34,7 +35,6 @@ from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.moments import gap_figures, grid_of
 from certifit.certificates.optimality import line, numbers, words
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2, Zero
 
 _FIRST = 4  # digits of values and slopes

@@ -21,11 +21,11 @@ from typing import Literal
 import numpy as np
 import scipy.special
 
+from certifit._objective import Objective, Target
 from certifit._types import Array, Bools, Matrix
 from certifit.certificates._ball import UNIT, Ball, dot, gamma
 from certifit.certificates.maps import row_distances
 from certifit.losses import Loss
-from certifit.objective import Objective, Target
 
 Rule = Literal["sign", "rest", "pairs", "softmax"]
 

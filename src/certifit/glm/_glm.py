@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
@@ -33,7 +34,6 @@ from certifit.losses import (
     Squared,
     TweedieLog,
 )
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task

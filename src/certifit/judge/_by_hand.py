@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._objective import Objective, names_of
 from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.decomposition._proof import measured_slack
@@ -23,7 +24,6 @@ from certifit.exceptions import PairingError
 from certifit.kernels import Kernel, choose
 from certifit.linear_model import LinearModel
 from certifit.losses import FamilyLoss, Loss, Softmax, Squared, get_loss
-from certifit.objective import Objective, names_of
 from certifit.regularizers import Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Task
 from certifit.solvers.balance import balance

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from certifit import _notebook
+from certifit._objective import Objective
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.kernels import rebuild
 from certifit.losses import Loss, Softmax, Squared
-from certifit.objective import Objective
 from certifit.regularizers import L1, Regularizer, SquaredL2, Zero
 
 _CLEAR = 0.01  # a slip explains an answer if its gap there is at most this share of the gap that is to be explained

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from certifit._objective import Objective
 from certifit._types import Array, Record
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
 from certifit.solvers.dual import dual_point, evidence_of

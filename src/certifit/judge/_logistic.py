@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._errors import UnknownModelError
+from certifit._objective import Objective, names_of
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
@@ -16,7 +17,6 @@ from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
 from certifit.judge._svm import judge_hinge
 from certifit.losses import Logistic, Softmax
-from certifit.objective import Objective, names_of
 from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.dual import dual_point, evidence_of

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from certifit._errors import UnknownModelError
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
@@ -14,7 +15,6 @@ from certifit.design import as_design
 from certifit.judge._least_squares import beside, fitted, has_offset
 from certifit.judge._registry import model_name, reads
 from certifit.losses import Absolute, Loss, Squared
-from certifit.objective import Objective
 from certifit.regularizers import ColumnNorms, NonNegative, Zero, mix_of_norms
 from certifit.solvers import Options, Task, solve_coordinate
 from certifit.solvers.dual import dual_point, evidence_of

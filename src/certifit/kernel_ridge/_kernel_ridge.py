@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
@@ -19,7 +20,6 @@ from certifit.certificates import Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import SquaredL2
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers.dual import evidence_of

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import compute_class_weight
 
+from certifit._objective import Objective
 from certifit._types import Answers, Array, Grid
 from certifit.design import as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms
 from certifit.resampling import (
     CannotShare,

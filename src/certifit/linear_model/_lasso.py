@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
@@ -24,7 +25,6 @@ from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._folds import lasso_answers
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Loss, Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task, solve_coordinate

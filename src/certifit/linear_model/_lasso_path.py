@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
+from certifit._objective import Objective
 from certifit._types import Array, Matrix
 from certifit.design import Columns, Design, as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
 from certifit.solvers.coordinate import coordinate_path

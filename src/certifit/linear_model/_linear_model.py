@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
@@ -30,7 +31,6 @@ from certifit.linear_model._base import (
     surely,
 )
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.choose import choose, solver_names

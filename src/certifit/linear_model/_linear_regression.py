@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
@@ -24,7 +25,6 @@ from certifit.linear_model._base import (
 )
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.parallel import one_thread
 from certifit.regularizers import NonNegative, Zero
 from certifit.resampling import FoldAnswers, FoldTable

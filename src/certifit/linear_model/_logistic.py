@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._certified import Certified
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
@@ -35,7 +36,6 @@ from certifit.linear_model._base import (
 from certifit.linear_model._folds import logistic_answers
 from certifit.linear_model._logistic_words import SHORT, speak_of_penalty
 from certifit.losses import Asymmetric, Logistic, Softmax
-from certifit.objective import Objective, names_of
 from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
@@ -22,7 +23,6 @@ from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._lasso import UNFIT, scalar_is_none, warn_if_short
 from certifit.linear_model._lasso_path import enet_path, lasso_path
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import ColumnNorms, Zero, mix_of_norms
 from certifit.solvers import Solution
 from certifit.solvers.dual import dual_point, evidence_of

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
@@ -21,7 +22,6 @@ from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
 from certifit.linear_model._folds import ridge_answers
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.solvers import Options, Solution, Task, solve_least_squares

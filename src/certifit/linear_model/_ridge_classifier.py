@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
+from certifit._objective import Objective, names_of
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
 from certifit.linear_model._base import read_rows, read_weights, surely
 from certifit.linear_model._ridge import Ridge
 from certifit.losses import Squared
-from certifit.objective import Objective, names_of
 from certifit.regularizers import NonNegative, SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
 

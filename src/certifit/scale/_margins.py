@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from certifit._objective import names_of
 from certifit._trace import Trace
 from certifit._types import Array
 from certifit.certificates.passes import Passes
 from certifit.losses import Hinge
-from certifit.objective import names_of
 from certifit.scale._job import Job, name_features
 from certifit.scale._smooth import Fit, class_factors, newton, warn_if_short
 from certifit.svm._evidence import hinge_objective

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
 from certifit._types import Array
@@ -16,7 +17,6 @@ from certifit.certificates.moments import Moments, SecondMoments
 from certifit.design import as_design
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.parallel import one_thread
 from certifit.regularizers import NonNegative, SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
 from certifit._types import Array
@@ -21,7 +22,6 @@ from certifit.exceptions import NoOptimumError, TableError
 from certifit.glm import GLM
 from certifit.glm._glm import _check_values, _convex, _family_params, _link_name
 from certifit.losses import FamilyLoss, Logistic, Softmax, Squared
-from certifit.objective import Objective, names_of
 from certifit.parallel import one_thread
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.design import Design
 from certifit.losses import best_offset
-from certifit.objective import Objective
 from certifit.solvers.balance import balance_within
 
 

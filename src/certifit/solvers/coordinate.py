@@ -90,7 +90,7 @@ def solve_coordinate(
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.losses import Squared
     >>> from certifit.regularizers import L1
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])
@@ -135,7 +135,7 @@ def coordinate_path(
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.losses import Squared
     >>> from certifit.regularizers import L1
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])

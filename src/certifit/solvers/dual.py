@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from certifit._objective import Objective, Target
 from certifit._types import Array, Record
 from certifit.certificates import Data, ball, to_float
 from certifit.certificates.maps import Columns
-from certifit.objective import Objective, Target
 from certifit.solvers.balance import balance_within
 
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball

@@ -138,7 +138,7 @@ def descend(task: Task, options: Options) -> Solution:
     --------
     >>> from certifit.design import as_design
     >>> from certifit.losses import Squared
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import SquaredL2
     >>> task = Task(Objective(Squared(), SquaredL2(), 1.0), as_design(np.arange(3.0)[:, None]), np.array([1, 3, 5.5]))
     >>> descend(task, Options(tol=1e-12)).value[0].round(5)

@@ -254,7 +254,7 @@ def solve_kinked(task: Task, options: Options) -> Solution:
     --------
     >>> from certifit.design import as_design
     >>> from certifit.losses import Absolute
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import Zero
     >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
     >>> w, b = solve_kinked(Task(Objective(Absolute(), Zero(), 0.0), as_design(X), y), Options()).value

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.design import FoldMoments, FoldTable, as_design
 from certifit.losses import Squared
-from certifit.objective import Objective
 from certifit.parallel import side_by_side
 from certifit.regularizers import mix_of_norms
 from certifit.solvers._gram_descent import Penalty

@@ -160,7 +160,7 @@ def solve_quadratic(task: Task, options: Options | None = None) -> Solution:
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import SquaredL2
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
     >>> solve_quadratic(Task(Objective(Squared(), SquaredL2(), 1.0), as_design(X), y)).value[0]

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from certifit._objective import Objective
 from certifit._types import Array
 from certifit.design import Coordinates, FoldTable, as_design
 from certifit.losses import Logistic, Softmax
-from certifit.objective import Objective
 from certifit.regularizers import Zero, mix_of_norms
 from certifit.solvers._smooth_sum import SmoothSum, l1_weights
 from certifit.solvers._task import Options, Task

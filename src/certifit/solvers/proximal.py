@@ -37,7 +37,7 @@ def proximal_descent(task: Task, options: Options) -> Solution:
     --------
     >>> from certifit.design import as_design
     >>> from certifit.losses import Squared
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import PNorm
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
     >>> found = proximal_descent(Task(Objective(Squared(), PNorm(2.0), 1.5), as_design(X), y), Options(tol=1e-10))

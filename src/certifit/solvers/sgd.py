@@ -102,7 +102,7 @@ def sgd(task: Task, options: Options, step: float | None = None) -> Solution:
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import SquaredL2
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])
     >>> task = Task(Objective(Squared(), SquaredL2(), 0.3), as_design(X), y)

@@ -48,7 +48,7 @@ def solve_smooth(
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import SquaredL2
     >>> X, y = np.array([[-1.0], [0.5], [-0.2], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> found = solve_smooth(Task(Objective(Logistic(), SquaredL2(0.5), 0.4), as_design(X), y), Options(tol=1e-12))
@@ -100,7 +100,7 @@ def null_value(task: Task) -> float:
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import Zero
     >>> task = Task(Objective(Logistic(), Zero(), 0.0), as_design(np.zeros((4, 1))), np.array([-1.0, 1.0, 1.0, -1.0]))
     >>> round(null_value(task), 6)

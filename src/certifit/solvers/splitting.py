@@ -103,7 +103,7 @@ def split_descent(task: Task, options: Options) -> Solution:
     --------
     >>> from certifit.design import as_design
     >>> from certifit.losses import Absolute
-    >>> from certifit.objective import Objective
+    >>> from certifit._objective import Objective
     >>> from certifit.regularizers import PNorm
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0, 5.5])
     >>> found = split_descent(Task(Objective(Absolute(), PNorm(2.0), 0.3), as_design(X), y), Options(tol=1e-7))

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.class_weight import compute_class_weight
 
+from certifit._objective import Layout, Objective
 from certifit._types import Array, Matrix, Record
 from certifit.kernels import Kernel, choose, rows
 from certifit.losses import get_loss
-from certifit.objective import Layout, Objective
 from certifit.regularizers import SquaredL2
 from certifit.solvers import dual as dual_points
 from certifit.solvers.balance import balance
