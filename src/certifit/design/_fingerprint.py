@@ -11,7 +11,7 @@ c, all modulo 2⁶⁴; those of all blocks, in their order, are hashed with BLAK
   that, a second folding with another prime tells their places.
 
 This is no defence against somebody who looks for a collision: certificates carry a SHA-256 for that. It costs about one
-pass over memory, in few and long calls of NumPy, where SHA-256 would cost more than a fit.
+pass over memory, where SHA-256 would cost more than a fit: a compiled loop, or NumPy for what is small.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array
+from certifit.loops.words import fold_blocks
 from certifit.parallel import ranges, side_by_side
 
 _PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in the first-level cache
 _DEPTH = 64  # words of one lane: the more, the less is left to multiply
+_LARGE = 1 << 20  # words from which on the compiled loop is worth the time it may take to compile
+_SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
 _PART = 1 << 18  # words that one thread takes at a time: two megabytes, read twice, the second time from a cache
 
 
@@ -79,32 +82,49 @@ def _as_words(A: Array) -> tuple[Array, int, int]:
 
 
 def _array(A: Array, finite: bool) -> tuple[int, bool]:
-    """Fingerprint of a dense array, and (if asked) whether its sum is a finite float."""
+    """Fingerprint of a dense array, and (if asked) whether its numbers are all seen to be finite."""
     shape = repr((A.shape, A.dtype.str)).encode()
     if A.dtype == object:
         return _number(shape, "\0".join(map(repr, A.ravel())).encode()), False
     flat, per_word, line = _as_words(A)
     lanes, depth = _lanes(line), min(_DEPTH, line)
-    floats = finite and flat.dtype.kind == "f"
+    floats = finite and flat.dtype.kind == "f" and flat.itemsize in _SIGNS
     whole = len(flat) // per_word * per_word
     words = flat[:whole].view(np.uint64)
-    step = max(1, _PART // (lanes[0] * depth)) * lanes[0] * depth
+    block = lanes[0] * depth
+    step = max(1, _PART // block) * block
 
-    def part(edges: tuple[int, int]) -> tuple[bytes, float]:
+    def part(edges: tuple[int, int]) -> tuple[bytes, bool]:
         first, last = edges[0] * step, edges[1] * step
-        total = float(np.add.reduce(flat[first * per_word : last * per_word])) if floats else 0.0
-        return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), total
+        if len(words) >= _LARGE:
+            return _compiled(words[first:last], lanes, depth, flat.itemsize)
+        sums = np.add.reduce(flat[first * per_word : last * per_word]) if floats else 0.0
+        return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
 
     parts = -(-len(words) // step)
     with np.errstate(all="ignore"):
         found = side_by_side(part, ranges(parts, parts)) if parts > 1 else [part((0, 1))]
-        total = sum(t for _, t in found) + (float(flat[whole:].sum()) if floats else 0.0)
+        rest = bool(np.isfinite(flat[whole:].sum())) if floats else False
     answer = _number(shape, flat[whole:].tobytes(), *(prints for prints, _ in found))
-    return answer, bool(floats and np.isfinite(total))
+    return answer, floats and rest and all(fine for _, fine in found)
+
+
+def _compiled(words: Array, lanes: list[int], depth: int, itemsize: int) -> tuple[bytes, bool]:
+    """The same prints by the compiled loop, and whether the words, taken as floats, are all finite."""
+    sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
+    prints, fine = [], True
+    for k in lanes:
+        blocks = len(words) // (k * depth)
+        folded = np.empty(blocks, dtype=np.uint64)
+        carries = fold_blocks(words, k, depth, _odd(_PRIMES[-1]), exponent, lowest, folded)
+        rest = words[blocks * k * depth :]
+        fine = not int(carries) & int(sign) and bool(np.isfinite(rest.view(f"f{itemsize}").sum())) if sign else False
+        prints += [folded.tobytes(), _fold(rest, k, depth).tobytes()]
+    return b"".join(prints), fine
 
 
 def look(X: Array) -> tuple[int, bool]:
-    """The fingerprint of a dense array, and whether its numbers have a finite sum, in one pass.
+    """The fingerprint of a dense array, and whether all its numbers are seen to be finite, in one pass.
 
     Parameters
     ----------

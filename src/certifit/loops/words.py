@@ -1,0 +1,33 @@
+"""Words of 64 bits folded into lanes, with a look for infinities and NaN, in one read of memory.
+
+See `certifit.design._fingerprint` for what the numbers mean. A float is infinite or NaN when all bits of its exponent
+are ones: then, and only then, does adding the lowest of them carry into the bit of the sign, which was cleared. The OR
+of all those sums has that bit set as soon as one of them has. Two float32 share a word and do not disturb each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+
+@njit(cache=True, nogil=True)
+def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
+    """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
+    sums = np.zeros(lanes, dtype=np.uint64)
+    carries = uint64(0)
+    at = 0
+    for block in range(prints.shape[0]):
+        sums[:] = 0
+        for _ in range(depth):
+            line = words[at : at + lanes]
+            for lane in range(lanes):
+                word = line[lane]
+                sums[lane] += word
+                carries |= (word & exponent) + lowest
+            at += lanes
+        total = uint64(0)
+        for lane in range(lanes):
+            total += ((sums[lane] >> uint64(31)) ^ sums[lane]) * odd[lane]
+        prints[block] = total
+    return carries
