@@ -24,7 +24,6 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array
-from certifit.loops.words import fold_blocks
 from certifit.parallel import ranges, side_by_side
 
 _PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in the first-level cache
@@ -111,6 +110,8 @@ def _array(A: Array, finite: bool) -> tuple[int, bool]:
 
 def _compiled(words: Array, lanes: list[int], depth: int, itemsize: int) -> tuple[bytes, bool]:
     """The same prints by the compiled loop, and whether the words, taken as floats, are all finite."""
+    from certifit.loops.words import fold_blocks  # loads Numba: only for what is large
+
     sign, exponent, lowest = (np.uint64(bits) for bits in _SIGNS.get(itemsize, (0, 0, 0)))
     prints, fine = [], True
     for k in lanes:
