@@ -1,5 +1,5 @@
 # One command per chore; each builds .venv when it is missing and installs again only when pyproject.toml changed.
-.PHONY: study lab page test test-lab test-oldest lint types layers bench bench-scale docs warm clean slow
+.PHONY: study lab page test test-lab test-oldest lint types layers bench bench-compare bench-scaling bench-scale docs warm clean slow
 
 VENV   := .venv
 PYTHON := python3
@@ -69,6 +69,14 @@ warm: $(STAMP)
 
 bench: $(VENV)/.installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
+
+# Two runs side by side: make bench-compare OLD=benchmarks/results/history/a.json NEW=benchmarks/results/history/b.json
+bench-compare: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.history $(OLD) $(NEW)
+
+# How cost grows with rows, columns, classes and grid points: writes the curves and their exponents.
+bench-scaling: $(VENV)/.installed-bench
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.scaling $(W)
 
 # Tables larger than memory: needs 10 GB of disk in SCALE, which stay there until deleted. Not part of `make bench`.
 SCALE ?= .benchmarks/scale

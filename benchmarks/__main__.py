@@ -1,29 +1,34 @@
-"""``make bench`` (all workloads) or ``make bench W=ols``: measure, print, save JSON and a picture."""
+"""``make bench`` (all workloads) or ``make bench W="ols ridge"``: measure, print, save JSON and a picture."""
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
+import argparse
 import warnings
 
-from benchmarks import harness
+from benchmarks import harness, history, machine
 
 
 def main() -> None:
     """Run the workloads named on the command line, or all."""
-    warnings.simplefilter("ignore")  # peers speak of convergence; the proved gap says it better
-    wanted = [a for a in sys.argv[1:] if a] or harness.names()
-    unknown = sorted(set(wanted) - set(harness.names()))
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("workloads", nargs="*", help=f"default: all of {', '.join(harness.names())}")
+    parser.add_argument("--anyway", action="store_true", help="print ratios although the machine is not quiet")
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.workloads) - set(harness.names()))
     if unknown:
-        sys.exit(f"No workload called {', '.join(unknown)}; there are {', '.join(harness.names())}.")
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
-    for name in wanted:
+        parser.error(f"no workload called {', '.join(unknown)}; there are {', '.join(harness.names())}")
+    warnings.simplefilter("ignore")  # peers speak of convergence; the proved gap says it better
+    about, idle = machine.describe(), machine.idle_for()
+    for key, value in about.items():
+        print(f"{key:<10} {value}")
+    print(f"{'in use':<10} {idle:.0%} by others before the first workload\n")
+    run = history.Run(about, idle)
+    for name in asked.workloads or harness.names():
         rows = harness.measure(name)
-        print(harness.table(name, rows), "\n", flush=True)
-        path = harness.save(rows)
-    picture = harness.draw()
-    print(f"wrote {path.relative_to(path.parents[2])} and {picture.relative_to(picture.parents[2])}")
+        print(harness.table(name, rows, asked.anyway), "\n", flush=True)
+        run.add(rows, machine.idle_for(0.5))
+    print(f"in use by others after the last workload: {run.record['others_after']:.0%}")
+    print(f"wrote {run.path.relative_to(history.RESULTS.parent)}, results.json and {history.draw().name}")
 
 
 if __name__ == "__main__":

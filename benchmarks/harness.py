@@ -6,24 +6,33 @@ A workload is a module in `benchmarks.workloads` with
 - ``entries() -> list[Entry]``: certifit first, then peers, then floors (all on the same data).
 
 Libraries alternate after a warm-up, so that noise hits all alike; the median of the repeats is reported, and
-beside it the proved gap that each reached. It is a measurement, not a test: it never fails on a slow machine.
+beside it the proved gap that each reached. It is a measurement, not a test: it never fails on a slow machine. Ratios
+mean something on a quiet machine only; where others used more than a tenth of it, they are left out or marked.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import pkgutil
 import time
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from benchmarks import machine
+
 _PAUSE = 0.08  # seconds: idle threads of the library before spin for a while, at the expense of the next one
-RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What has to be done whatever the program: bytes read from memory, and operations of matrix products."""
+
+    bytes_read: float
+    operations: float = 0.0
+    dtype: str = "float64"
 
 
 @dataclass
@@ -36,6 +45,8 @@ class Entry:
     kind: str = "peer"  # "ours", "peer" or "floor"
     note: str = ""
     repeats: int = 5
+    case: str = ""  # entries are compared within a case
+    work: Work | None = None
 
 
 @dataclass
@@ -43,12 +54,15 @@ class Row:
     """What was measured of one contestant."""
 
     workload: str
+    case: str
     name: str
     kind: str
     seconds: float
     best: float
     gap: float | None
     memory_mb: float
+    roofline: float | None  # seconds
+    others: float  # share of the machine that other processes used meanwhile
     note: str
 
 
@@ -64,25 +78,37 @@ def names() -> list[str]:
     return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(workloads.__path__))
 
 
+def load(name: str) -> Any:
+    """The module of a workload."""
+    return importlib.import_module(f"benchmarks.workloads.{name.replace('-', '_')}")
+
+
 def measure(name: str) -> list[Row]:
     """Time every contestant of one workload."""
-    module = importlib.import_module(f"benchmarks.workloads.{name.replace('-', '_')}")
-    entries: list[Entry] = module.entries()
-    results = {e.name: e.run() for e in entries}  # warm-up, and what the judge sees
-    times: dict[str, list[float]] = {e.name: [] for e in entries}
+    entries: list[Entry] = load(name).entries()
+    results = [e.run() for e in entries]  # warm-up, and what the judge sees
+    watch, times = machine.Watch(), alternate(entries)
+    others = watch.others()
+    rows = []
+    for e, result, seen in zip(entries, results, times):
+        floor = machine.roofline(e.work.bytes_read, e.work.operations, e.work.dtype) if e.work else None
+        gap, memory = e.gap(result), _peak(e.run)
+        middle = seen[len(seen) // 2]
+        rows.append(Row(name, e.case, e.name, e.kind, middle, seen[0], gap, memory, floor, others, e.note))
+    return rows
+
+
+def alternate(entries: list[Entry]) -> list[list[float]]:
+    """The sorted times of each contestant; they take turns."""
+    times: list[list[float]] = [[] for _ in entries]
     for turn in range(max(e.repeats for e in entries)):
-        for e in entries:
+        for e, seen in zip(entries, times):
             if turn < e.repeats:
                 _wait()
                 start = time.perf_counter()
                 e.run()
-                times[e.name].append(time.perf_counter() - start)
-    rows = []
-    for e in entries:
-        seen = sorted(times[e.name])
-        memory = _peak(e.run)
-        rows.append(Row(name, e.name, e.kind, seen[len(seen) // 2], seen[0], e.gap(results[e.name]), memory, e.note))
-    return rows
+                seen.append(time.perf_counter() - start)
+    return [sorted(seen) for seen in times]
 
 
 def _wait() -> None:
@@ -102,56 +128,35 @@ def _peak(run: Callable[[], Any]) -> float:
         tracemalloc.stop()
 
 
-def table(name: str, rows: list[Row]) -> str:
-    """The rows as text, with ratios to the best peer and to the floor."""
-    module = importlib.import_module(f"benchmarks.workloads.{name.replace('-', '_')}")
-    peers = [r.seconds for r in rows if r.kind == "peer"]
-    floors = [r.seconds for r in rows if r.kind == "floor"]
-    lines = [
-        f"{name}: {module.WHAT}   (goal: {module.GOAL})",
-        f"  {'library':<24}{'seconds':>10}{'best peer ÷':>13}{'÷ floor':>9}{'proved gap':>12}{'peak MB':>9}",
-    ]
+def ratio(row: Row, rows: list[Row], kind: str) -> float | None:
+    """How many times as fast as the best of a kind in the same case; None where there is none."""
+    seconds = [r.seconds for r in rows if r.case == row.case and r.kind == kind]
+    return min(seconds) / row.seconds if seconds else None
+
+
+def table(name: str, rows: list[Row], anyway: bool = False) -> str:
+    """The rows as text, with ratios to the best peer, to the floor and to the roofline."""
+    module = load(name)
+    busy = max(r.others for r in rows) > machine.QUIET
+    mark = "~" if busy else ""
+
+    def show(value: float | None, form: str) -> str:
+        if value is None:
+            return ""
+        return "busy" if busy and not anyway else mark + format(value, form)
+
+    head = f"{'seconds':>10}{'best peer ÷':>13}{'÷ floor':>9}{'of peak':>9}{'proved gap':>12}{'peak MB':>9}"
+    lines = [f"{name}: {module.WHAT}   (goal: {module.GOAL})", f"  {'library':<34}{head}"]
     for r in rows:
-        ratio = f"{min(peers) / r.seconds:.2f}" if peers else ""
-        floor = f"{r.seconds / min(floors):.2f}" if floors else ""
+        floor = ratio(r, rows, "floor")
+        cells = (
+            f"{r.seconds:>10.4f}{show(ratio(r, rows, 'peer'), '.2f'):>13}"
+            f"{show(floor and 1.0 / floor, '.2f'):>9}{show(r.roofline and r.roofline / r.seconds, '.0%'):>9}"
+        )
         gap = "" if r.gap is None else f"{r.gap:.1e}"
-        lines.append(f"  {r.name:<24}{r.seconds:>10.4f}{ratio:>13}{floor:>9}{gap:>12}{r.memory_mb:>9.0f}  {r.note}")
+        label = f"{r.case}: {r.name}" if r.case else r.name
+        lines.append(f"  {label:<34}{cells}{gap:>12}{r.memory_mb:>9.0f}  {r.note}")
+    if busy:
+        said = "ratios are marked ~" if anyway else "no ratios; --anyway prints them"
+        lines.append(f"  Not quiet: other processes used {max(r.others for r in rows):.0%} of the machine ({said}).")
     return "\n".join(lines)
-
-
-def save(rows: list[Row]) -> Path:
-    """Write the rows as JSON; later runs of a workload replace earlier ones."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "results.json"
-    old = json.loads(path.read_text()) if path.exists() else []
-    fresh = {r.workload for r in rows}
-    kept = [r for r in old if r["workload"] not in fresh]
-    path.write_text(json.dumps(kept + [asdict(r) for r in rows], indent=1))
-    return path
-
-
-def draw() -> Path:
-    """A picture of all saved rows: how many times faster than the best peer, per workload."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    rows = json.loads((RESULTS / "results.json").read_text())
-    names_seen = sorted({r["workload"] for r in rows})
-    ratios = []
-    for name in names_seen:
-        ours = [r["seconds"] for r in rows if r["workload"] == name and r["kind"] == "ours"]
-        peers = [r["seconds"] for r in rows if r["workload"] == name and r["kind"] == "peer"]
-        ratios.append(min(peers) / ours[0] if ours and peers else float("nan"))
-    figure, ax = plt.subplots(figsize=(7, 0.35 * len(names_seen) + 1.2), layout="constrained")
-    colours = ["#0072B2" if r >= 1 else "#D55E00" for r in ratios]
-    ax.barh(names_seen, ratios, color=colours)
-    ax.axvline(1.0, color="black", linewidth=0.8)
-    ax.set_xscale("log")
-    ax.invert_yaxis()
-    ax.set_xlabel("times as fast as the fastest peer, at equal proved gap (log scale)")
-    path = RESULTS / "speed.png"
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-    return path

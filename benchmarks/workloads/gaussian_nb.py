@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Entry
+from benchmarks.harness import Entry, Work
 
 WHAT = "GaussianNB, 1 000 000 × 20, 2 classes: fit, then predict"
 GOAL = "fit ≥ 5× and predict ≥ 3× the best peer; fit ≤ 3× one read of X"
@@ -34,11 +34,12 @@ def fit_entries(X: np.ndarray, y: np.ndarray) -> list[Entry]:
         means = np.stack([X[y == c].mean(axis=0) for c in (0, 1)])
         return float(np.abs(np.asarray(model.theta_) - means).max())
 
+    case, note = f"fit, {X.dtype}", "gap: largest error of a mean"
     entries = [
-        Entry("certifit fit", lambda: GaussianNB().fit(X, y), error, "ours", "gap: largest error of a mean"),
-        Entry("scikit-learn fit", lambda: sklearn.naive_bayes.GaussianNB().fit(X, y), error),
+        Entry("certifit", lambda: GaussianNB().fit(X, y), error, "ours", note, case=case, work=Work(X.nbytes)),
+        Entry("scikit-learn", lambda: sklearn.naive_bayes.GaussianNB().fit(X, y), error, case=case),
     ]
-    entries.append(Entry("one read of X", lambda: X.sum(), kind="floor"))
+    entries.append(Entry("one read of X", lambda: X.sum(), kind="floor", case=case, work=Work(X.nbytes)))
     return entries
 
 
@@ -54,14 +55,15 @@ def predict_entries(X: np.ndarray, y: np.ndarray) -> list[Entry]:
     def unlike(found: np.ndarray) -> float:
         return float(np.mean(found != labels))
 
-    note = "gap: share of labels that differ"
+    case, note = f"predict, {X.dtype}", "gap: share of labels that differ"
     return [
-        Entry("certifit predict", lambda: ours.predict(X), unlike, "ours", note),
-        Entry("scikit-learn predict", lambda: theirs.predict(X), unlike, "peer"),
+        Entry("certifit", lambda: ours.predict(X), unlike, "ours", note, case=case, work=Work(X.nbytes)),
+        Entry("scikit-learn", lambda: theirs.predict(X), unlike, "peer", case=case),
     ]
 
 
 def entries() -> list[Entry]:
-    """Fit and predict in one list; read the ratios of each pair."""
+    """Fits and predictions, in both precisions."""
     X, y = data()
-    return fit_entries(X, y) + predict_entries(X, y)
+    both = [(A, y) for A in (X, X.astype(np.float32))]
+    return [e for pair in both for e in fit_entries(*pair) + predict_entries(*pair)]

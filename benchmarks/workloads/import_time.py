@@ -20,7 +20,7 @@ def entries() -> list[Entry]:
     return [
         Entry("import certifit", _fresh("import certifit"), kind="ours", repeats=7),
         Entry("import sklearn", _fresh("import sklearn"), repeats=7),
-        Entry("first fit, certifit", _fresh(data + ours), kind="cold", note="with its certificate"),
-        Entry("first fit, sklearn", _fresh(data + theirs), kind="cold"),
+        Entry("certifit", _fresh(data + ours), kind="ours", note="with its certificate", case="first fit"),
+        Entry("scikit-learn", _fresh(data + theirs), case="first fit"),
         Entry("python itself", _fresh("pass"), kind="floor", repeats=7),
     ]

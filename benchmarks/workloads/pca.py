@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Entry, installed
+from benchmarks.harness import Entry, Work, installed
 
 WHAT = "PCA, 100 000 × 100 → 10"
-GOAL = "≥ 1× the best peer"
+GOAL = "≥ 1.5× the best peer"
 
 
 def data(n: int = 100_000, d: int = 100) -> np.ndarray:
@@ -40,13 +40,14 @@ def entries() -> list[Entry]:
         c = certificates.issue("principal-components", Data.of(X), evidence)
         return float(c.relative_gap) if c.holds else float("nan")
 
+    work = Work(X.nbytes, X.shape[0] * X.shape[1] ** 2)
     found = [
-        Entry("certifit", lambda: PCA(10).fit(X), gap, "ours"),
+        Entry("certifit", lambda: PCA(10).fit(X), gap, "ours", work=work),
         Entry("scikit-learn", lambda: sklearn.decomposition.PCA(10).fit(X), gap),
     ]
     if installed("sklearnex"):
         import sklearnex.decomposition
 
         found.append(Entry("sklearnex", lambda: sklearnex.decomposition.PCA(10).fit(X), gap))
-    found.append(Entry("one product XᵀX", lambda: X.T @ X, kind="floor"))
+    found.append(Entry("one product XᵀX", lambda: X.T @ X, kind="floor", work=work))
     return found

@@ -31,6 +31,6 @@ def entries() -> list[Entry]:
         Entry("scikit-learn", lambda: Peer(**ask).fit(X, y)),
     ]
     in_order = {**ask, "shuffle": False}
-    out.append(Entry("certifit, in order", lambda: Perceptron(**in_order).fit(X, y), kind="ours"))
-    out.append(Entry("scikit-learn, in order", lambda: Peer(**in_order).fit(X, y), kind="other"))
+    out.append(Entry("certifit", lambda: Perceptron(**in_order).fit(X, y), kind="ours", case="in order"))
+    out.append(Entry("scikit-learn", lambda: Peer(**in_order).fit(X, y), case="in order"))
     return out

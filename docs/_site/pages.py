@@ -263,16 +263,17 @@ def measurements() -> None:
     text = [*what, "", "Medians on this machine. *Times as fast* compares with the fastest other library."]
     for workload in sorted({r["workload"] for r in rows}):
         mine = [r for r in rows if r["workload"] == workload]
-        peers = [r["seconds"] for r in mine if r["kind"] == "peer"]
         text += ["", f"## {workload}", ""]
         with contextlib.suppress(ImportError):
             module = importlib.import_module(f"benchmarks.workloads.{workload.replace('-', '_')}")
             text += [f"{module.WHAT}. Goal: {module.GOAL}.", ""]
         text += ["| library | seconds | times as fast | proved gap | peak MB |", "|---|---|---|---|---|"]
         for r in mine:
+            peers = [p["seconds"] for p in mine if p["kind"] == "peer" and p["case"] == r["case"]]
             ratio = f"{min(peers) / r['seconds']:.2f}" if peers else ""
+            name = f"{r['case']}: {r['name']}" if r["case"] else r["name"]
             gap = "" if r["gap"] is None else f"{r['gap']:.1e}"
-            text.append(f"| {r['name']} | {r['seconds']:.4g} | {ratio} | {gap} | {r['memory_mb']:.0f} |")
+            text.append(f"| {name} | {r['seconds']:.4g} | {ratio} | {gap} | {r['memory_mb']:.0f} |")
     _write(page, "\n".join(text) + "\n")
 
 
