@@ -68,3 +68,23 @@ def test_pictures_follow_the_paper(name, paper):
     ink, ground = (to_rgb(c) for c in (PALETTES[paper].ink, PALETTES[paper].paper))
     assert picture.get_facecolor()[:3] == pytest.approx(ground)
     assert all(ax.title.get_color() in (PALETTES[paper].ink, ink) for ax in picture.axes)
+
+
+def test_colours_stay_when_the_style_is_left():
+    from matplotlib.colors import to_hex
+
+    from certifit.plot import COLOURS
+
+    picture = examples.draw("ridge_augmented", examples.run("ridge_augmented", say=lambda line: None))
+    drawn = {to_hex(line.get_color()).upper() for line in picture.axes[1].get_lines()}
+    assert set(COLOURS[:6]) <= drawn  # as when it was drawn, not the next caller's
+
+
+@pytest.mark.parametrize(
+    ("name", "panels"),
+    [("ridge_augmented", 2), ("padding_offset", 2), ("quadratic_kernel", 3), ("bootstrap_law", 2), ("xor", 3)],
+)
+def test_pictures_show_the_point_beside_the_figures(name, panels):
+    picture = examples.draw(name, examples.run(name, say=lambda line: None))
+    assert len(picture.axes) == panels
+    assert all(ax.get_title(loc="left") or ax.get_title() for ax in picture.axes)

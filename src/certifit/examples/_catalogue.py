@@ -94,13 +94,25 @@ def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = No
     Examples
     --------
     >>> len(draw("xor", run("xor", say=lambda line: None)).axes)
-    2
+    3
     """
     from certifit.plot import style
 
     with style(paper):
         picture = _module(name).draw(numbers)
+        _keep_colours(picture)
     from matplotlib import pyplot
 
     pyplot.close(picture)  # it stays as good as it was; pyplot forgets it
     return picture
+
+
+def _keep_colours(picture: Any) -> None:
+    """Names such as "C1" mean another colour once the style is left: replace them by what they mean now."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+    for artist in picture.findobj(lambda a: isinstance(a, (Line2D, Text))):
+        if str(artist.get_color()).startswith("C"):
+            artist.set_color(to_rgba(artist.get_color()))

@@ -32,21 +32,41 @@ def run(say: Callable[[str], Any] = print) -> Record:
     for n, p, q in zip(SIZES, exact, seen):
         say(f"{n:>6}  {p:>11.4f}  {q:>10.4f}")
     say(f"{'limit':>6}  {math.exp(-1):>11.4f}")
-    return {"sizes": list(SIZES), "exact": exact, "simulated": seen, "errors": errors, "limit": math.exp(-1)}
+    return {
+        "sizes": list(SIZES),
+        "exact": exact,
+        "simulated": seen,
+        "errors": errors,
+        "limit": math.exp(-1),
+        "rounds": bootstrap_counts(60, 12, random_state=0),
+    }
 
 
 def draw(numbers: Record) -> Any:
-    """Share left out against the number of rows."""
-    from certifit.plot import figure, palette, style
+    """Left: which rows some draws leave out. Right: their share against the number of rows."""
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import ListedColormap
 
-    with style():
-        fig, ax = figure()
-        ax.axhline(numbers["limit"], color=palette().faint, linewidth=1, label="1/e")
-        ax.plot(numbers["sizes"], numbers["exact"], color="C0", label="(1 − 1/n)ⁿ")
-        ax.errorbar(
-            numbers["sizes"], numbers["simulated"], yerr=1.96 * np.array(numbers["errors"]),
-            fmt="o", color="C1", label=f"simulated, {ROUNDS} rounds",
-        )  # fmt: skip
-        ax.set(xscale="log", xlabel="rows", ylabel="share left out", ylim=(-0.02, 0.42))
-        ax.legend(loc="lower right")
-        return fig
+    from certifit.plot import palette
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.8), layout="constrained")
+    missed = np.asarray(numbers["rounds"]) == 0
+    rounds, rows = missed.shape
+    shares = missed.mean(axis=1)
+    left.imshow(missed, cmap=ListedColormap([palette().paper, palette().colours[1]]), aspect="auto", vmin=0, vmax=1)
+    left.hlines(np.arange(rounds - 1) + 0.5, -0.5, rows - 0.5, color=palette().faint, linewidth=0.5)
+    left.set(xlabel="row", xticks=[0, rows - 1], xticklabels=["1", str(rows)], ylabel="share left out")
+    left.set_yticks(range(rounds), [f"draw {k + 1}: {p:.0%}" for k, p in enumerate(shares)])
+    left.set_title(f"rows that a draw of {rows} from {rows} leaves out: {shares.mean():.0%}")
+    left.tick_params(length=0)
+    right.axhline(numbers["limit"], color="C1", linewidth=1.2)
+    right.text(1.0, numbers["limit"] + 0.006, "1/e = 36.8 %", color="C1")
+    right.plot(numbers["sizes"], numbers["exact"], color="C0", label="(1 − 1/n)ⁿ")
+    right.errorbar(
+        numbers["sizes"], numbers["simulated"], yerr=1.96 * np.array(numbers["errors"]),
+        fmt="o", color=palette().ink, label=f"simulated, {ROUNDS} rounds",
+    )  # fmt: skip
+    right.set(xscale="log", xlabel="rows n", ylabel="share left out", ylim=(-0.02, 0.42))
+    right.set_title("the share settles at 1/e")
+    right.legend(loc="lower right")
+    return figure

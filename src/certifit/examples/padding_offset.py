@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.preprocessing import PadOnes
 
@@ -36,17 +36,53 @@ def run(say: Callable[[str], Any] = print) -> Record:
         weight = float(Ridge(alpha, fit_intercept=False).fit(pad.transform(X), y).coef_[-1])
         found.append(weight * value)
         say(f"ridge, padded with {value:>6g}: offset {weight * value:8.4f}   (unpenalised: {kept:.4f})")
-    return {"apart": apart, "offset": kept, "values": list(VALUES), "padded": found}
+    points, lines = _one_column()
+    return {
+        "apart": apart,
+        "offset": kept,
+        "values": list(VALUES),
+        "padded": found,
+        "points": points,
+        "lines": lines,
+    }
+
+
+def _one_column() -> tuple[tuple[Array, Array], dict[str, tuple[float, float]]]:
+    """Rows of one column far above zero; slope and offset of ridge, of ridge on padded rows, and padded with 100."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0.5, 4.0, size=30)
+    y = 12.0 - 1.0 * x + rng.normal(scale=0.6, size=30)
+    alpha = 10.0
+    plain = Ridge(alpha).fit(x[:, None], y)
+    lines = {"ridge with an offset": (float(plain.coef_[0]), float(plain.intercept_))}
+    for value in (1.0, 100.0):
+        w = Ridge(alpha, fit_intercept=False).fit(PadOnes(value).fit_transform(x[:, None]), y).coef_
+        lines[f"padded with {value:g}, all penalised"] = (float(w[0]), float(w[1] * value))
+    return (x, y), lines
 
 
 def draw(numbers: Record) -> Any:
-    """The offset of padded ridge against the number padded with."""
-    from certifit.plot import figure, palette, style
+    """Left, one column: the padded line is pulled towards zero. Right: the offset against the number padded with."""
+    import matplotlib.pyplot as plt
 
-    with style():
-        fig, ax = figure()
-        ax.axhline(numbers["offset"], color=palette().faint, linewidth=0.8, label="offset not penalised")
-        ax.plot(numbers["values"], numbers["padded"], "o-", color="C0", label="padded, penalised")
-        ax.set(xscale="log", xlabel="padded with", ylabel="offset")
-        ax.legend()
-        return fig
+    from certifit.plot import palette
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
+    x, y = numbers["points"]
+    ends = np.array([-0.3, float(x.max()) * 1.05])
+    left.plot(x, y, "o", color=palette().faint, label="data", zorder=1)
+    for i, (name, (slope, offset)) in enumerate(numbers["lines"].items()):
+        left.plot(ends, slope * ends + offset, "-" if i != 2 else "--", color=f"C{i}", label=name)
+        left.plot([0.0], [offset], "o", color=f"C{i}", ms=7)
+    left.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
+    left.axvline(0, color=palette().faint, linewidth=0.8, zorder=0)
+    left.set(xlabel="x", ylabel="y", ylim=(0, None), title="a penalised offset sinks, the slope turns")
+    left.legend(loc="lower right")
+    right.axhline(numbers["offset"], color="C0", label="offset not penalised")
+    right.plot(numbers["values"], numbers["padded"], "o-", color="C1", label="weight of the column × its value")
+    right.fill_between(
+        numbers["values"], numbers["padded"], numbers["offset"], color=palette().colours[1], alpha=0.15, linewidth=0
+    )
+    right.set(xscale="log", xlabel="column filled with", ylabel="offset", title="a large number is hardly penalised")
+    right.legend(loc="lower right")
+    return figure

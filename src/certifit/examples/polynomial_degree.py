@@ -75,16 +75,44 @@ def run(say: Callable[[str], Any] = print) -> Record:
 
 
 def draw(numbers: Record) -> Any:
-    """Errors against the degree, and three of the curves."""
-    from certifit.plot import figure, palette, style
+    """Three of the curves over the points, and the errors against the degree below them."""
+    import matplotlib.pyplot as plt
 
-    with style():
-        fig, ax = figure(size=(6.4, 3.4))
-        ax.plot(numbers["degrees"], numbers["training"], "o-", color="C0", label="training")
-        ax.plot(numbers["degrees"], numbers["test"], "o-", color="C1", label="new points")
-        for i, (name, value) in enumerate(numbers["penalised"].items()):
-            ax.plot(numbers["degrees"][-1], value, "sD"[i], color=f"C{2 + i}", label=f"degree 12, {name}")
-        ax.axvline(numbers["best"], color=palette().faint, linewidth=0.8, zorder=0)
-        ax.set(yscale="log", xlabel="degree", ylabel="mean squared error")
-        ax.legend()
-        return fig
+    figure = plt.figure(figsize=(9.0, 5.8), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1.0, 1.25))
+    words = ("too stiff", "about right", "too free")
+    for i, (ax, (degree, curve), word) in enumerate(zip(top.subplots(1, 3), numbers["curves"].items(), words)):
+        _curve(ax, numbers, np.asarray(curve), f"degree {degree}: {word}", legend=i == 0)
+    _errors(bottom.subplots(), numbers)
+    return figure
+
+
+def _curve(ax: Any, numbers: Record, curve: Array, title: str, legend: bool) -> None:
+    from certifit.plot import palette
+
+    x, y = numbers["points"]
+    ax.plot(numbers["grid"], wave(numbers["grid"]), color=palette().faint, linestyle="--", label="truth")
+    ax.plot(numbers["grid"], np.clip(curve, -8, 8), color="C1", label="fit")
+    ax.plot(x, y, "o", color=palette().ink, label="training points")
+    ax.set(ylim=(-2, 2), title=title, xlabel="x", ylabel="y", xticks=[], yticks=[])
+    if legend:
+        ax.legend(loc="lower right", fontsize=8)
+
+
+def _errors(ax: Any, numbers: Record) -> None:
+    from certifit.plot import palette
+
+    degrees, test, best = numbers["degrees"], numbers["test"], numbers["best"]
+    ax.plot(degrees, numbers["training"], "o-", color="C0")
+    ax.plot(degrees, test, "o-", color="C1")
+    ax.fill_between(degrees, numbers["training"], test, color=palette().colours[1], alpha=0.1, linewidth=0)
+    ax.text(degrees[5], numbers["training"][5] * 0.6, "on the training points", color="C0", ha="right")
+    ax.text(degrees[-2] - 0.3, test[-2] * 1.4, "on new points", color="C1", ha="right")
+    for i, (name, value) in enumerate(numbers["penalised"].items()):
+        ax.plot(
+            degrees[-1], value, "sD"[i], color=f"C{2 + i}", ms=8, label=f"degree {degrees[-1]} with {name}, new points"
+        )
+    ax.plot(best, test[best], "*", color="C1", ms=16, label=f"least error on new points: degree {best}")
+    ax.axvline(best, color=palette().faint, linewidth=0.8, zorder=0)
+    ax.set(yscale="log", xlabel="degree", ylabel="mean squared error")
+    ax.legend(loc="upper left")

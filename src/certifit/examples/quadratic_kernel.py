@@ -33,17 +33,50 @@ def run(say: Callable[[str], Any] = print) -> Record:
         say(f"m = {m}: largest relative difference {difference[-1]:.1e}; multiplications {m + 1} against {3 * m * m}")
     verdict = mercer(Polynomial(degree=2, offset=0.0)).verdict
     say(f"the kernel is {verdict} by construction")
-    return {"sizes": sizes, "difference": max(difference), "work": work, "verdict": verdict}
+    few = rng.normal(size=(8, 6))
+    upper = np.triu_indices(8)
+    values = Polynomial(degree=2, offset=0.0)(few)[upper], FeatureMap(products)(few)[upper]
+    return {
+        "sizes": sizes,
+        "difference": max(difference),
+        "work": work,
+        "verdict": verdict,
+        "pair": (few[0], few[1]),
+        "values": values,
+    }
 
 
 def draw(numbers: Record) -> Any:
-    """Multiplications for one value, by kernel and by features."""
+    """What is formed for one value, that both ways agree, and how the work grows."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(5, 3.5))
-    axes.loglog(numbers["sizes"], [w[1] for w in numbers["work"]], "o-", label="m² features")
-    axes.loglog(numbers["sizes"], [w[0] for w in numbers["work"]], "o-", label="kernel")
-    axes.set(title="work for one value of (xᵀz)²", xlabel="columns m", ylabel="multiplications")
-    axes.legend()
-    figure.tight_layout()
+    from certifit.plot import palette
+
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), layout="constrained")
+    cells, pairs, work = axes
+    x, z = numbers["pair"]
+    m = len(x)
+    whole = np.full((m + 3, m), np.nan)
+    whole[:m] = np.outer(x, x) * np.outer(z, z)
+    whole[m + 2] = x * z
+    size = float(np.nanmax(np.abs(whole)))
+    cells.imshow(whole, cmap="PuOr", vmin=-size, vmax=size)
+    cells.text(m / 2 - 0.5, m + 0.6, f"sum of {m * m} products = {np.nansum(whole[:m]):.4g}", ha="center", va="center")
+    square = float(x @ z) ** 2
+    cells.text(m / 2 - 0.5, m + 3.1, f"(sum of {m} products)² = {square:.4g}", ha="center", va="center")
+    cells.set(xticks=[], yticks=[], ylim=(m + 3.6, -0.5), title=f"one value, m = {m}")
+    cells.spines[:].set_visible(False)
+    by_kernel, by_features = numbers["values"]
+    span = [0.0, float(np.max(by_kernel)) * 1.05]
+    pairs.plot(span, span, color=palette().faint, linewidth=1.0, zorder=0)
+    pairs.plot(by_features, by_kernel, "o")
+    pairs.set(xlabel="by m² features", ylabel="by the kernel", title="the same number")
+    work.loglog(numbers["sizes"], [w[1] for w in numbers["work"]], "o-", color="C1", label="m² features")
+    work.loglog(numbers["sizes"], [w[0] for w in numbers["work"]], "o-", color="C0", label="kernel")
+    most, least = numbers["work"][-1][1], numbers["work"][-1][0]
+    at = numbers["sizes"][-1]
+    work.annotate("", (at, least), (at, most), arrowprops={"arrowstyle": "<->", "color": palette().ink})
+    work.text(at * 0.85, least * 6.0, f"{most / least:.0f} times", ha="right", va="center")
+    work.set(title="for less work", xlabel="columns m", ylabel="multiplications")
+    work.legend()
     return figure

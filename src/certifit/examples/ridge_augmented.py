@@ -47,18 +47,62 @@ def run(say: Callable[[str], Any] = print) -> Record:
     shrunk = LinearRegression(fit_intercept=False).fit(padded, np.concatenate([y, np.zeros(7)])).coef_[-1]
     kept = float(Ridge(alpha=alpha).fit(X, y).intercept_)
     say(f"Penalising the column of ones too (α = {alpha:g}) moves the offset from {kept:.2f} to {shrunk:.2f}.")
-    return {"alphas": list(ALPHAS), "path": path, "apart": apart, "offset": kept, "offset_penalised": float(shrunk)}
+    return {
+        "alphas": list(ALPHAS),
+        "path": path,
+        "augmented": other,
+        "apart": apart,
+        "offset": kept,
+        "offset_penalised": float(shrunk),
+        "one_column": _one_column(),
+    }
+
+
+def _one_column() -> Record:
+    """A small centred table of one column, and the slope that each of three penalties leaves."""
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.uniform(-3, 3, size=12))
+    x -= x.mean()
+    y = 1.5 * x + rng.normal(scale=0.8, size=12)
+    y -= y.mean()
+    alphas = (0.0, 9.0, 36.0)
+    return {"x": x, "y": y, "alphas": alphas, "slopes": [float(augmented(x[:, None], y, a)[0]) for a in alphas]}
 
 
 def draw(numbers: Record) -> Any:
-    """The coefficients' paths, which both forms share."""
-    from certifit.plot import figure, palette, style
+    """Left, one column: the made-up row at (√α, 0) pulls the line down. Right: both forms fall on one path."""
+    import matplotlib.pyplot as plt
 
-    with style():
-        fig, ax = figure()
-        for j, line in enumerate(np.asarray(numbers["path"]).T):
-            ax.plot(numbers["alphas"], line, label=f"w{j}")
-        ax.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
-        ax.set(xscale="log", xlabel="α", ylabel="coefficient", title=f"two forms, apart by {numbers['apart']:.0e}")
-        ax.legend(ncols=2)
-        return fig
+    from certifit.plot import palette
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
+    _pulled(left, numbers["one_column"])
+    for j, (line, other) in enumerate(zip(np.asarray(numbers["path"]).T, np.asarray(numbers["augmented"]).T)):
+        right.plot(numbers["alphas"], line, color=f"C{j}", label="ridge" if j == 0 else None)
+        right.plot(
+            numbers["alphas"], other, "o", color=f"C{j}", markerfacecolor="none", ms=7,
+            label="least squares on augmented rows" if j == 0 else None,
+        )  # fmt: skip
+    right.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
+    right.set(xscale="log", xlabel="α", ylabel="coefficient", title="six columns: rings on the lines")
+    right.set_ylim(top=1.45 * right.get_ylim()[1])
+    right.legend(loc="upper right")
+    return figure
+
+
+def _pulled(ax: Any, one: Record) -> None:
+    """The rows of one column, the made-up row of each penalty, and the lines that they leave."""
+    from certifit.plot import palette
+
+    reach = max(one["x"].max(), max(np.sqrt(one["alphas"]))) * 1.08
+    ends = np.array([one["x"].min(), reach])
+    ax.plot(one["x"], one["y"], "o", color=palette().faint, label="centred data", zorder=1)
+    ax.axhline(0, color=palette().faint, linewidth=0.8, zorder=0)
+    for i, (alpha, slope) in enumerate(zip(one["alphas"], one["slopes"])):
+        ax.plot(ends, slope * ends, color=f"C{i}", label=f"α = {alpha:g}: slope {slope:.2f}")
+        if alpha:
+            at = float(np.sqrt(alpha))
+            ax.plot([at], [0.0], "s", color=f"C{i}", ms=9, zorder=4)
+            ax.annotate("", (at, 0.85 * slope * at), (at, 0.25), arrowprops={"arrowstyle": "<-", "color": f"C{i}"})
+    ax.set(xlabel="x", ylabel="y", title="a made-up row (√α, 0) pulls the line down")
+    ax.legend()

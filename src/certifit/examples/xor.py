@@ -48,12 +48,13 @@ def run(say: Callable[[str], None] = print) -> Record:
 
 
 def draw(numbers: Record) -> Any:
-    """Left the crossing diagonals, right the separating plane cut at each height of the product."""
+    """The crossing diagonals, the corners lifted by x₁x₂ with a plane between them, and what the plane says below."""
     import matplotlib.pyplot as plt
 
     from certifit.plot import palette
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
+    figure = plt.figure(figsize=(10.5, 3.8), layout="constrained")
+    left, right = figure.add_subplot(1, 3, 1), figure.add_subplot(1, 3, 3)
     for axes in (left, right):
         for c, marker in ((0, "o"), (1, "s")):
             axes.plot(*CORNERS[c == XOR].T, marker, ms=10, ls="none", label=f"xor = {c}")
@@ -61,13 +62,34 @@ def draw(numbers: Record) -> Any:
     left.plot([0, 1], [0, 1], color="C0", alpha=0.5)
     left.plot([0, 1], [1, 0], color="C1", alpha=0.5)
     left.plot(*numbers["meeting"][0], "*", color=palette().ink, ms=14)
-    left.set_title("The diagonals meet: no line separates")
+    left.set_title("the diagonals meet: no line")
     s = numbers["answers"]["with the product"]
+    _lifted(figure.add_subplot(1, 3, 2, projection="3d"), s)
     grid = np.linspace(-0.4, 1.4, 200)
     a, b = np.meshgrid(grid, grid)
     score = (with_product(np.column_stack([a.ravel(), b.ravel()])) @ s.w + s.b).reshape(a.shape)
     right.contourf(a, b, score, levels=[-1e9, 0, 1e9], colors=["C0", "C1"], alpha=0.2)
     right.contour(a, b, score, levels=[0], colors=palette().ink)
-    right.set_title("With x₁x₂ a plane does")
+    right.set_title("seen from above")
     right.legend(loc="upper right", fontsize=8)
     return figure
+
+
+def _lifted(ax: Any, s: Any) -> None:
+    """The four corners at height x₁x₂, and the plane w·x + b = 0 between the classes."""
+    from certifit.plot import palette
+
+    lifted = with_product(CORNERS)
+    for x in lifted:
+        ax.plot([x[0], x[0]], [x[1], x[1]], [0, x[2]], color=palette().faint, linewidth=0.8)
+    a, b = np.meshgrid(np.linspace(-0.1, 1.1, 12), np.linspace(-0.1, 1.1, 12))
+    height = -(s.w[0] * a + s.w[1] * b + s.b) / s.w[2]
+    height[(height < -0.8) | (height > 1.4)] = np.nan
+    ax.plot_surface(a, b, height, color=palette().faint, alpha=0.45, linewidth=0)
+    for c, marker in ((0, "o"), (1, "s")):
+        ax.scatter(*lifted[c == XOR].T, marker=marker, s=90, color=f"C{c}", depthshade=False)
+    ax.plot([0, 1], [0, 1], [0, 1], color="C0", alpha=0.6)
+    ax.plot([0, 1], [1, 0], [0, 0], color="C1", alpha=0.6)
+    ax.view_init(elev=18, azim=-62)
+    ax.set(xlabel="x₁", ylabel="x₂", zlabel="x₁x₂", xticks=[0, 1], yticks=[0, 1], zticks=[0, 1], zlim=(-0.8, 1.4))
+    ax.set_title("lifted by x₁x₂: a plane")
