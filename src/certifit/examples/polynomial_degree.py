@@ -79,7 +79,8 @@ def draw(numbers: Record) -> Any:
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(9.0, 5.8), layout="constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=(1.0, 1.25))
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.0, 1.25))
+    top, bottom = parts
     words = ("too stiff", "about right", "too free")
     for i, (ax, (degree, curve), word) in enumerate(zip(top.subplots(1, 3), numbers["curves"].items(), words)):
         _curve(ax, numbers, np.asarray(curve), f"degree {degree}: {word}", legend=i == 0)
