@@ -15,6 +15,7 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates._integers import as_floats, from_words
 from certifit.certificates.separation import padded
+from certifit.parallel import one_thread
 from certifit.solvers._exact_separation import decide
 from certifit.solvers.separation import Candidate, evidence, search
 
@@ -168,7 +169,14 @@ def separability(X: Matrix, y: VectorLike, fit_intercept: bool = True, rigor: Ri
     >>> cf.separability(X, [0, 1, 1, 1]).verdict
     'separable'
     """
-    rows, labels, index = _checked(X, y, rigor)
+    with one_thread():  # many small products: threads of BLAS would only get in each other's way
+        rows, labels, index = _checked(X, y, rigor)
+        certificate = _decided(rows, labels, index, fit_intercept, rigor)
+    return Separability(rows, labels, fit_intercept, certificate)
+
+
+def _decided(rows: Array, labels: Array, index: Array, fit_intercept: bool, rigor: Rigor) -> Certificate:
+    """The verdict with its proof: a search in floats, and an exact one where that was not enough and size allows."""
     k = int(index.max()) + 1
     data = Data.of(rows, labels)
     with np.errstate(all="ignore"):
@@ -182,7 +190,7 @@ def separability(X: Matrix, y: VectorLike, fit_intercept: bool = True, rigor: Ri
             certificate = issue("separability", data, evidence(candidate, fit_intercept), rigor)
             if certificate.holds:
                 break
-    return Separability(rows, labels, fit_intercept, certificate)
+    return certificate
 
 
 def _guarded(X: Array, index: Array, k: int, fit_intercept: bool) -> Candidate:
