@@ -259,8 +259,8 @@ def _widened(d: Differences, lengths: Array, frame: _Frame, u: Array) -> Array:
 def _squared_hinge_separator(d: Differences) -> Array | None:
     """A separator of two classes by Newton steps on Σ max(0, 1 − z·u)² from least squares; None when they do not help.
 
-    The smallest value is 0 exactly when a separator exists. A step is least squares over the rows with z·u < 1, of which
-    there are fewer each time; on separable data the loss falls by a constant factor, else it soon stops falling.
+    The smallest value is 0 exactly when a separator exists. A step is least squares over the rows with z·u < 1, fewer
+    each time; on separable data the loss falls by a constant factor, else it soon stops falling.
     """
     target = np.where(d.y == 1, 1.0, -1.0)
     if len(d) <= d.dim:
