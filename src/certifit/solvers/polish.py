@@ -3,16 +3,19 @@
 Sequential minimal optimisation finds quickly which multipliers stand at a bound, and slowly the last digits of the
 others. Once the bounds are right these solve a linear system,
 
-    K_ff d + δ1 = −(F_f + b),  Σd = 0,
+    K_ff d + δ1 = −F_f,  Σd = 0,
 
-so one Cholesky factor replaces thousands of pair steps. Multipliers that the step carries past a bound stop there and
-leave the system; points at a bound that want to leave it join. A step counts only if the duality gap, computed from
-fresh numbers, falls.
+so one Cholesky factor replaces thousands of pair steps. Which bounds are right is found in two ways. The bold one
+(primal-dual active sets) puts every multiplier that a step carries past a bound there, frees every one that wants to
+leave, and solves again; it ends after a few systems or not at all. The sure one goes to the first bound only, gives up
+the multipliers that stand there, and frees others once no bound is in the way: every step lowers the dual. A kernel of
+low rank has flat directions, along which a step is very long and always ends at a bound. The answer counts only
+if the duality gap, computed from fresh numbers, falls.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +27,16 @@ from certifit.solvers._box_dual import Box, MakeBlocks
 from certifit.solvers.balance import balance
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
-_ROUNDS, _PATIENCE = 20, 3  # Newton steps in all, and without half the gap: each lowers the dual, not always the gap
-_CUT_WORK = 3e8  # flops spent on systems within one Newton step, of which there are at least _FEWEST
-_FEWEST, _MOST = 10, 300
+_ROUNDS, _PATIENCE = 30, 4  # working sets in all, and without half the gap: each lowers the dual, not always the gap
+_BOLD = 8  # systems after which the bold way has failed
+_SURE_WORK = 1e9  # flops spent on systems the sure way within a round, of which there are at least _FEWEST
+_FEWEST, _MOST = 5, 400
 _LIFT = 1e-14  # share of the largest diagonal entry that is added: kernels of few columns have flat directions
-_PAIR_STEPS = 200  # between two Newton steps
-_NEAR = 0.1  # margin error up to which a point may come to matter
+_AT_BOUND = 1e-13  # share of its box by which a multiplier may miss a bound and still stand at it
+_PAIR_STEPS = 200  # between two working sets
+_FEW = 1 << 19  # kernel values below which all points are looked at
+_WIDENINGS = 5  # how often points that come to matter are added to those looked at
+_DOUBT = 10.0  # times the largest error of the coarse gradient: points that close to their margin are looked at
 _CHUNK = 4096
 
 
@@ -47,7 +54,8 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     """β with a duality gap near rounding, from one that is nearly optimal; the start where nothing was gained.
 
     Only points near their margin (and the free ones) are looked at in double precision; the gradient of the others,
-    whose multipliers stand at a bound, is brought up to date once at the end in the precision of ``dtype``.
+    whose multipliers stand at a bound, is brought up to date in the precision of ``dtype``. Those that come to matter
+    are then looked at, too.
 
     Parameters
     ----------
@@ -70,39 +78,54 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     >>> found.beta.tolist(), found.offset
     ([-0.5, 0.5], -1.0)
     """
-    gram = make(np.float64)
-    free = (start.beta > box.lo) & (start.beta < box.hi)
-    near = np.flatnonzero(free | (np.abs(start.gradient + start.offset) <= _NEAR))
-    if not 0 < np.count_nonzero(free) <= MOST_FREE or len(near) < 2:
+    gram, coarse = make(np.float64), make(dtype)
+    near = _near(box, start)
+    if np.count_nonzero(_free(box, start.beta)) > MOST_FREE or np.count_nonzero(near) < 2:
         return start
-    F, used = start.gradient.copy(), np.flatnonzero(start.beta)
-    F[near] = _products(gram, near, used, start.beta[used]) - box.linear[near]
-    at = replace(start, gradient=F)
-    offset, gap = box.offset_and_gap(at.beta, F)
-    at = best = replace(at, offset=offset, gap=gap)
-    idle = 0
-    for _ in range(_ROUNDS):
-        after = _round(gram, box, at, near) if best.gap > least and idle < _PATIENCE else None
-        if after is None:
+    at, fresh, doubt = start, near, 0.0
+    for _ in range(_WIDENINGS):
+        F, used, here = at.gradient.copy(), np.flatnonzero(at.beta), np.flatnonzero(fresh)
+        F[here] = _products(gram, here, used, at.beta[used]) - box.linear[here]
+        doubt = max(doubt, _DOUBT * float(np.abs(F - at.gradient).max()))  # what the coarse precision leaves open
+        at = _descent(gram, box, _judged(box, at.beta, F), np.flatnonzero(near), least)
+        at = _completed(coarse, box, start, at, ~near)
+        fresh = ~near & (_moving(box, at) | (np.abs(at.gradient + at.offset) <= doubt))
+        if not fresh.any():
             break
-        at, idle = after, idle + 1
-        if at.gap < best.gap:
-            idle = 0 if at.gap < 0.5 * best.gap else idle
-            best = at
-    return _completed(make(dtype), box, start, best, near) if best.gap < gap else start
+        near = near | fresh
+    return at if at.gap < start.gap else start
 
 
-def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, near: Array) -> Polished:
-    """The gradient of the other points, brought up to date; the start where one of them turns out to matter."""
-    far = np.ones(len(at.beta), dtype=bool)
-    far[near] = False
+def _free(box: Box, beta: Array) -> Array:
+    return np.logical_and(*_room(box, beta))
+
+
+def _room(box: Box, beta: Array) -> tuple[Array, Array]:
+    """Which multipliers may rise and which may fall; balancing leaves some a rounding away from their bound."""
+    slack = _AT_BOUND * box.cost
+    return box.hi - beta > slack, beta - box.lo > slack
+
+
+def _judged(box: Box, beta: Array, F: Array) -> Polished:
+    return Polished(beta, F, *box.offset_and_gap(beta, F))
+
+
+def _near(box: Box, at: Polished) -> Array:
+    """Points whose gradient may come to matter: a mask."""
+    if len(at.beta) * np.count_nonzero(at.beta) <= _FEW:
+        return np.ones(len(at.beta), dtype=bool)
+    r, free = np.abs(at.gradient + at.offset), _free(box, at.beta)
+    return free | (r <= 3.0 * r[free].max(initial=0.0))
+
+
+def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, far: Array) -> Polished:
+    """The same β with the gradient of the far points brought up to date."""
     moved = np.flatnonzero(at.beta != start.beta)
     if not far.any() or not len(moved):
         return at
     F = at.gradient.copy()
     F[far] = (start.gradient + gram.combine(moved, (at.beta - start.beta)[moved]))[far]
-    offset, gap = box.offset_and_gap(at.beta, F)
-    return Polished(at.beta, F, offset, gap) if gap < start.gap else start
+    return _judged(box, at.beta, F)
 
 
 def _products(gram: Blocks, here: Array, used: Array, weights: Array) -> Array:
@@ -113,70 +136,133 @@ def _products(gram: Blocks, here: Array, used: Array, weights: Array) -> Array:
     return total
 
 
+def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float) -> Polished:
+    """The best of several working sets, one after the other."""
+    best, idle = at, 0
+    for _ in range(_ROUNDS):
+        after = _round(gram, box, at, near) if best.gap > least and idle < _PATIENCE else None
+        if after is None:
+            break
+        at, idle = after, idle + 1
+        if at.gap < best.gap:
+            idle = 0 if at.gap < 0.5 * best.gap else idle
+            best = at
+    return best
+
+
+def _moving(box: Box, at: Polished) -> Array:
+    """Free multipliers, and those at a bound that are part of a pair that could move: a mask."""
+    rise, fall = _room(box, at.beta)
+    low, high = at.gradient[rise].min(initial=np.inf), at.gradient[fall].max(initial=-np.inf)
+    return (rise & fall) | (rise & (at.gradient < high)) | (fall & (at.gradient > low))
+
+
 def _round(gram: Blocks, box: Box, at: Polished, near: Array) -> Polished | None:
-    """One Newton step on the points that are free or want to be, and some pair steps after it."""
-    work = _working_set(box, at)
+    """The best β over the multipliers that are free or want to be, and some pair steps after it."""
+    work = near[_moving(box, at)[near]]
     if not 1 < len(work) <= MOST_FREE:
         return None
-    lo, hi = box.lo[work], box.hi[work]
     K = np.asarray(gram.block(work, work), dtype=float)
-    moved = _newton(K, at.beta[work], at.gradient[work], lo, hi)
+    part = _Part(K, at.beta[work], at.gradient[work], box.lo[work], box.hi[work])
+    moved = part.boldly()
     if moved is None:
-        return None
-    f = at.gradient[work] + K @ (moved - at.beta[work])
-    loops.solve_block(K, f, moved, lo, hi, 0.0, _PAIR_STEPS)
+        moved = part.surely()
+    f = part.F + K @ (moved - part.beta)
+    loops.solve_block(K, f, moved, part.lo, part.hi, 0.0, _PAIR_STEPS)
     beta = at.beta.copy()
     beta[work] = moved
     beta = balance(beta, np.maximum(np.abs(box.lo), np.abs(box.hi)))
     changed = np.flatnonzero(beta != at.beta)
     F = at.gradient.copy()
     F[near] += _products(gram, near, changed, (beta - at.beta)[changed])
-    return Polished(beta, F, *box.offset_and_gap(beta, F))
+    return _judged(box, beta, F)
 
 
-def _working_set(box: Box, at: Polished) -> Array:
-    """Free multipliers, and those at a bound that want to leave it."""
-    r = at.gradient + at.offset
-    wants = ((at.beta <= box.lo) & (r < 0.0)) | ((at.beta >= box.hi) & (r > 0.0))
-    free = (at.beta > box.lo) & (at.beta < box.hi)
-    return np.flatnonzero((free | wants) & (box.hi > box.lo))
+@dataclass(frozen=True)
+class _Part:
+    """The dual over a working set: the Gram matrix there, β, its gradient and the bounds."""
 
+    K: Array
+    beta: Array
+    F: Array
+    lo: Array
+    hi: Array
 
-def _newton(K: Array, beta: Array, F: Array, lo: Array, hi: Array) -> Array | None:
-    """The minimiser of the quadratic over the working set, as far as the bounds allow."""
-    beta, F = beta.copy(), F.copy()
-    size = max(float(np.abs(np.diagonal(K)).max(initial=0.0)), 1e-300)
-    inside = np.arange(len(beta))
-    for _ in range(int(np.clip(_CUT_WORK / len(beta) ** 3, _FEWEST, _MOST))):
-        if len(inside) < 2:
-            break
-        # With Σd = 0 a constant added to K changes nothing; it is what the offset adds to the rank.
-        part = K[np.ix_(inside, inside)] + size
-        part[np.diag_indices(len(inside))] += _LIFT * size
+    @property
+    def size(self) -> float:
+        return max(float(np.abs(np.diagonal(self.K)).max(initial=0.0)), 1e-300)
+
+    def step(self, F: Array, inside: Array, total: float = 0.0) -> tuple[Array, float] | None:
+        """Newton step of the multipliers inside, whose sum changes by ``total``, and the level that F reaches."""
+        # With a constant added to K only the level changes; it is what the offset adds to the rank.
+        part = self.K[np.ix_(inside, inside)] + self.size
+        part[np.diag_indices(len(inside))] += _LIFT * self.size
         factor = cholesky(part)
         if factor is None:
             return None
         ones, pull = factor.solve(np.ones(len(inside))), factor.solve(F[inside])
         if not ones.sum() > 0.0:
             return None
-        step = (pull.sum() / ones.sum()) * ones - pull
-        target = beta[inside] + step
-        over = (target < lo[inside]) | (target > hi[inside])
-        if not np.any(over):
-            beta[inside] = target
-            return beta
-        length = _first_bound(beta[inside], step, lo[inside], hi[inside])
-        moved = np.clip(beta[inside] + length * step, lo[inside], hi[inside])
-        F += K[:, inside] @ (moved - beta[inside])
-        beta[inside] = moved
-        # All that the whole step carries past a bound and that are there now, or nearly, leave the system.
-        ends = np.where(step < 0.0, lo[inside], hi[inside])
-        gone = over & (np.abs(moved - ends) <= 1e-12 * np.maximum(np.abs(ends), hi[inside] - lo[inside]))
-        beta[inside[gone]] = ends[gone]
-        if not np.any(gone):
-            break
-        inside = inside[~gone]
-    return beta
+        level = (pull.sum() + total) / ones.sum()
+        return level * ones - pull, level - self.size * total
+
+    def outward(self, beta: Array, r: Array, slack: float = 0.0) -> Array:
+        """Which multipliers at a bound want to leave it, where F lies r above its level."""
+        return ((beta <= self.lo) & (r < -slack)) | ((beta >= self.hi) & (r > slack))
+
+    def boldly(self) -> Array | None:
+        """Primal-dual active sets; None where they do not settle."""
+        beta, F = self.beta.copy(), self.F.copy()
+        inside = np.ones(len(beta), dtype=bool)
+        for _ in range(_BOLD):
+            here = np.flatnonzero(inside)
+            found = self.step(F, here, -float(beta.sum() - self.beta.sum())) if len(here) > 1 else None
+            if found is None:
+                return None
+            step, level = found
+            change = np.zeros_like(beta)
+            change[here] = step
+            target = np.clip(beta + change, self.lo, self.hi)
+            over = target != beta + change
+            F += self.K @ (target - beta)
+            beta = target
+            wants = ~inside & self.outward(beta, F - level)
+            if not over.any() and not wants.any():
+                return beta
+            inside = (inside & ~over) | wants
+        return None
+
+    def surely(self) -> Array:
+        """As far as steps to the first bound lead within the budget."""
+        beta, F = self.beta.copy(), self.F.copy()
+        inside, freed, settled = np.ones(len(beta), dtype=bool), np.zeros(len(beta), dtype=bool), beta
+        for _ in range(int(np.clip(_SURE_WORK / len(beta) ** 3, _FEWEST, _MOST))):
+            here = np.flatnonzero(inside)
+            found = self.step(F, here) if len(here) > 1 else (np.zeros(len(here)), float(F[here].mean()))
+            if found is None:
+                break
+            step, level = found
+            length = _first_bound(beta[here], step, self.lo[here], self.hi[here])
+            moved = np.clip(beta[here] + length * step, self.lo[here], self.hi[here])
+            if length < 1.0:  # what stands at the bound that it is pushed to, or nearly, leaves the system
+                ends = np.where(step < 0.0, self.lo[here], self.hi[here])
+                room = np.maximum(np.abs(ends), self.hi[here] - self.lo[here])
+                gone = (step != 0.0) & (np.abs(moved - ends) <= 1e-12 * room)
+                moved[gone] = ends[gone]
+                inside[here[gone]] = False
+            F += self.K[:, here] @ (moved - beta[here])
+            beta[here] = moved
+            if length < 1.0:
+                if not gone.any():
+                    break
+                continue
+            wants = ~inside & self.outward(beta, F - level)
+            if not wants.any():
+                break
+            if freed.any() and np.array_equal(beta, settled):  # all that were freed came back: one at a time
+                wants &= np.abs(F - level) >= np.abs(F - level)[wants].max()
+            inside, freed, settled = inside | wants, wants, beta.copy()
+        return beta
 
 
 def _first_bound(beta: Array, step: Array, lo: Array, hi: Array) -> float:

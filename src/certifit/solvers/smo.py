@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from certifit._trace import TraceRow, continued
+from certifit._trace import Trace, TraceRow, continued
 from certifit._types import Array, Record
 from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
 from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks
-from certifit.solvers._driver import drive
+from certifit.solvers._driver import Run, drive
 from certifit.solvers._solution import Solution
 from certifit.solvers.balance import balance
 from certifit.solvers.polish import Polished, polish
@@ -41,6 +41,7 @@ _LONG_ROUND = (
     500_000,
     1000,
 )  # pair steps, and for each point: more is a fight with rounding, or an all but flat Gram matrix
+_COARSE = 10  # times the target: where Newton steps are tried first
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
 
@@ -109,36 +110,66 @@ def smo(
     deadline = np.inf if time_budget is None else time.perf_counter() + time_budget
     dual = _BlockDual(make(np.float32 if single else np.float64), box, target, deadline, max_steps, shrinking)
     dual.watched = trace and len(dual.lo) <= _WATCHED
-    events = _PairSteps(dual) if dual.watched else _rounds
+    way = _Way(dual, time_budget is not None, trace)
     with one_thread():
-        run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, time_budget, trace, events=events,
-                    check_start=True)  # fmt: skip
-        rows, n_iter = run.trace, run.n_iter
-        if single and run.status == "converged" and not _precise(make, dual):
-            dual.to_double(make(np.float64))
-            left = None if time_budget is None else deadline - time.perf_counter()
-            first = dual.look(run.state.gap)
-            run = drive(first, dual.advance, dual.finished, np.inf, left, trace, events=events, check_start=True)
-            rows, n_iter = continued(rows, run.trace[1:]), n_iter + run.n_iter
-        at, status = run.state, run.status
-        found = Machine(dual.beta, dual.F, at.offset, at.gap)
-        if rounded is not None and status in ("converged", "precision") and at.gap > rounded:
-            found = _polished(make, dual, found, rounded)
-            status = "converged" if found.gap <= target else status
-            if trace and found.beta is not dual.beta:
-                objective = at.objective - at.gap + found.gap
-                rows = continued(rows, [TraceRow(1, objective, found.gap, np.nan, 0.0)])
-    stats = run.stats | {"trace": rows, "n_iter": n_iter, "steps": dual.steps, "gap": found.gap, "method": "smo"}
+        found = None
+        if rounded is not None:  # Newton steps are the cheaper ones from quite far away
+            dual.target = _COARSE * target
+            found = way.polished(make, way.descent(), rounded)
+            dual.target, dual.fresh_gap = target, np.inf
+            if way.status == "converged" and found.gap > target:
+                dual.beta, dual.F, found = found.beta.copy(), found.gradient.copy(), None
+        if found is None:
+            found = way.descent()
+            if single and way.status == "converged" and not _precise(make, dual):
+                dual.to_double(make(np.float64))
+                found = way.descent()
+            if rounded is not None:
+                found = way.polished(make, found, rounded)
+    status = "converged" if found.gap <= target else way.status
+    stats = way.run.stats | {
+        "trace": way.rows, "n_iter": way.n_iter, "steps": dual.steps, "gap": found.gap, "method": "smo",
+    }  # fmt: skip
     return Solution(found, status, stats)
 
 
-def _polished(make: MakeBlocks, dual: _BlockDual, found: Machine, rounded: float) -> Machine:
-    """The machine after Newton steps on its free points, where they lower the gap."""
-    start = Polished(found.beta, found.gradient, found.offset, found.gap)
-    if not dual.exact:  # in single precision nothing was balanced yet
-        start = replace(start, beta=balance(found.beta, dual.cost))
-    end = polish(make, dual.box, start, rounded, dual.gram.dtype)
-    return found if end is start else Machine(end.beta, end.gradient, end.offset, end.gap)
+class _Way:
+    """The legs of a descent: rounds of pair steps and, between them, Newton steps; with one trace for all."""
+
+    def __init__(self, dual: _BlockDual, limited: bool, trace: bool) -> None:
+        self.dual, self.limited, self.trace = dual, limited, trace
+        self.rows, self.n_iter, self.gap = Trace(), 0, np.inf
+        self.run: Run
+
+    @property
+    def status(self) -> str:
+        return self.run.status
+
+    def descent(self) -> Machine:
+        """Rounds of pair steps until the dual's target or a limit is reached."""
+        dual = self.dual
+        left = dual.deadline - time.perf_counter() if self.limited else None
+        dual.pairs = []
+        self.run = drive(dual.look(self.gap), dual.advance, dual.finished, np.inf, left, self.trace,
+                         events=_PairSteps(dual) if dual.watched else _rounds, check_start=True)  # fmt: skip
+        self.rows = continued(self.rows, self.run.trace[1:]) if self.rows else self.run.trace
+        self.n_iter, self.gap = self.n_iter + self.run.n_iter, self.run.state.gap
+        return Machine(dual.beta, dual.F, self.run.state.offset, self.gap)
+
+    def polished(self, make: MakeBlocks, found: Machine, rounded: float) -> Machine:
+        """The machine after Newton steps on its free points, where they lower the gap."""
+        if self.status not in ("converged", "precision") or found.gap <= rounded:
+            return found
+        start = Polished(found.beta, found.gradient, found.offset, found.gap)
+        if not self.dual.exact:  # in single precision nothing was balanced yet
+            start = replace(start, beta=balance(found.beta, self.dual.cost))
+        end = polish(make, self.dual.box, start, rounded, self.dual.gram.dtype)
+        if end is start:
+            return found
+        if self.trace:
+            objective = self.run.state.objective - found.gap + end.gap
+            self.rows = continued(self.rows, [TraceRow(1, objective, end.gap, np.nan, 0.0)])
+        return Machine(end.beta, end.gradient, end.offset, end.gap)
 
 
 class _BlockDual(BoxDual):
