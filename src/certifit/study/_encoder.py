@@ -106,32 +106,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.column_stack([X, *(found[j][part] for j, part in self.parts_)])
 
     def _plan_numbers(self, X: Array) -> None:
-        numeric = np.array([k != "category" for k in self.kinds_], dtype=bool)
-        gaps: Array = np.asarray(np.isnan(X).any(axis=0))
-        kept, fills, centres, scales, marked = [], [], [], [], []
-        for j in np.flatnonzero(numeric):
-            x = X[:, j]
-            seen = x[~np.isnan(x)]
-            if not len(seen):
-                continue
-            fill = float(np.median(seen))
-            if gaps[j] and self.kinds_[j] == "boolean":
-                fill = round(fill)
-            filled = np.where(np.isnan(x), fill, x)
-            if filled.min() < filled.max():
-                plain = self.kinds_[j] == "boolean" or not self.standardize
-                size = float(np.abs(filled).max())  # of values beyond 1e154 the squares would overflow
-                spread = size * float((filled / size).std())
-                kept.append(j)
-                fills.append(fill)
-                centres.append(0.0 if plain else size * float((filled / size).mean()))
-                scales.append(1.0 if plain or spread == 0.0 else spread)
-            # A mark carried by a handful of rows would only teach those rows by heart.
-            if j < self.n_features_in_ and self.min_count <= np.isnan(x).sum() <= len(x) - self.min_count:
-                marked.append(j)
-        self.kept_ = np.array(kept, dtype=np.int64)
-        self.fill_, self.centre_, self.scale_ = np.array(fills), np.array(centres), np.array(scales)
-        self.marked_ = np.array(marked, dtype=np.int64)
+        numeric = np.flatnonzero([k != "category" for k in self.kinds_])
+        columns = np.ascontiguousarray(X[:, numeric].T)
+        missing = np.isnan(columns)
+        seen = ~missing.all(axis=1)
+        numeric, columns, missing = numeric[seen], columns[seen], missing[seen]
+        count = missing.sum(axis=1)
+        boolean = np.array([self.kinds_[j] == "boolean" for j in numeric], dtype=bool)
+        fill = _medians(columns, missing)
+        fill[boolean & (count > 0)] = np.round(fill[boolean & (count > 0)])
+        filled = np.where(missing, fill[:, None], columns)
+        varies = np.array([v.min() < v.max() for v in filled], dtype=bool)
+        self.kept_, self.fill_ = numeric[varies], fill[varies]
+        plain = boolean[varies] | (not self.standardize)
+        size = np.abs(filled[varies]).max(axis=1, initial=0.0)  # of values beyond 1e154 the squares would overflow
+        parts = filled[varies] / size[:, None]
+        spread = size * parts.std(axis=1)
+        self.centre_ = np.where(plain, 0.0, size * parts.mean(axis=1))
+        self.scale_ = np.where(plain | (spread == 0.0), 1.0, spread)
+        # A mark carried by a handful of rows would only teach those rows by heart.
+        enough = (count >= self.min_count) & (count <= len(X) - self.min_count)
+        self.marked_ = numeric[enough & (numeric < self.n_features_in_)]
 
     def _plan_levels(self, X: Array) -> None:
         columns, levels = [], []
@@ -193,3 +188,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Names of the features, in order."""
         check_is_fitted(self, "feature_names_")
         return np.array(self.feature_names_, dtype=object)
+
+
+def _medians(columns: Array, missing: Array) -> Array:
+    """The median of what is there, row by row of ``columns``."""
+    whole = ~np.asarray(missing.any(axis=1))
+    found = np.empty(len(columns))
+    if whole.any():
+        found[whole] = np.median(columns[whole], axis=1)
+    for j in np.flatnonzero(~whole):
+        found[j] = np.median(columns[j][~missing[j]])
+    return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from certifit._types import Array
 from certifit.model_selection import Search
@@ -27,6 +29,8 @@ from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._models import Candidate
 from certifit.study._plan import Step, StudyPlan, Work
+
+_SMALL = 50_000  # cells of a table whose pieces of work are over in seconds
 
 Progress = Callable[[int, int, str], None]
 
@@ -219,32 +223,55 @@ def _remote(candidate: Candidate, k: int) -> Piece:
     return run_piece(candidate, k, _HELD["work"])
 
 
+def _ready() -> None:
+    """Nothing to do: by the time it is done, a worker process has started."""
+
+
 def _elsewhere(
     plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int
 ) -> Iterator[tuple[Step, Piece]]:
-    """The same in worker processes, which are ended when the time is up."""
-    from concurrent.futures import FIRST_COMPLETED, wait
+    """The same in worker processes, which are ended when the time is up.
 
-    executor = processes(workers, _hold, (plan,))
-    waiting = iter(plan.steps())
-    running: dict[Any, Step] = {}
+    Pieces of a small table are over soon: there this process works too, for one more process costs seconds to start.
+    """
+    helping = plan.work.X.size <= _SMALL
+    executor = processes(workers - helping, _hold, (plan,))
     try:
-        while True:
-            while len(running) < workers and not allowance.reached(results, workers):
-                if (step := next(waiting, None)) is None:
-                    break
-                if not results[step.model].error:
-                    running[executor.submit(_remote, plan.candidates[step.model], step.fold)] = step
-            if not running:
-                break
-            left = min(max(allowance.stop - time.monotonic(), 0.01), 60.0)
-            ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
-            yield from ((running.pop(future), future.result()) for future in ready)
-            if not ready and time.monotonic() >= allowance.stop:
-                break
+        with threadpool_limits(1) if helping else nullcontext():
+            if helping:
+                executor.submit(_ready)  # the others get ready meanwhile
+                warm(plan)
+            yield from _shared_out(plan, results, allowance, workers, executor, helping)
     finally:
         executor.shutdown(wait=True, kill_workers=True)
     # The baseline is never skipped, however short the time.
     for step in plan.steps():
         if step.model == 0 and step.fold not in results[0].pieces:
             yield step, run_piece(plan.candidates[0], step.fold, plan.work)
+
+
+def _shared_out(
+    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int, executor: Any, helping: bool
+) -> Iterator[tuple[Step, Piece]]:
+    """Pieces in the order of the plan, each to the first who is free."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    waiting = (step for step in plan.steps() if not results[step.model].error)
+    running: dict[Any, Step] = {}
+
+    def take() -> Step | None:
+        return None if allowance.reached(results, workers) else next(waiting, None)
+
+    while True:
+        while len(running) < workers and (step := take()) is not None:
+            running[executor.submit(_remote, plan.candidates[step.model], step.fold)] = step
+        own = take() if helping else None
+        if own is not None:
+            yield own, run_piece(plan.candidates[own.model], own.fold, plan.work)
+        elif not running:
+            return
+        left = 0.0 if own is not None else min(max(allowance.stop - time.monotonic(), 0.01), 60.0)
+        ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
+        yield from ((running.pop(future), future.result()) for future in ready)
+        if not ready and time.monotonic() >= allowance.stop:
+            return
