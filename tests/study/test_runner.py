@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from certifit.study import TABLE, _runner
-from certifit.study._plan import StudyPlan, Work
+from certifit.study._facts import examine
+from certifit.study._plan import StudyPlan, Work, plan_study
 
 WORK = Work(np.zeros((9, 1)), np.zeros(9), None, None, ((np.arange(6), np.arange(6, 9)),) * 3, 3, 0)
 PLAN = StudyPlan(tuple(c for c in TABLE if "classification" in c.tasks), WORK)
@@ -58,3 +59,18 @@ def test_a_model_that_failed_is_not_tried_on_other_folds(pieces):
     assert len(broken.pieces) == 1
     assert [done for done, _, _ in heard] == list(range(1, len(heard) + 1))
     assert len(heard) == 3 * len(PLAN.candidates) - 2
+
+
+@pytest.mark.parametrize("name", ["logistic regression", "additive model"])
+def test_one_column_whose_every_penalty_ranks_alike_gets_useful_probabilities(name):
+    """With one column all C have the same AUC; the smallest would say about a half for every row."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    table = {"x": x, "y": np.where(x + 0.5 * rng.normal(size=200) > 0, "yes", "no")}
+    facts = examine(table, "y")
+    plan = plan_study(facts, [name], 3, 0)
+    model, chosen = _runner.choose_and_fit(plan.candidates[1], plan.work, np.arange(200))
+    p = model.predict_proba(facts.X)[:, 1]
+    assert chosen["C"] >= 0.1
+    assert p.min() < 0.1
+    assert p.max() > 0.9

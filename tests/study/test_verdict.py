@@ -35,6 +35,15 @@ def test_the_simplest_within_one_standard_error_is_chosen():
     assert "simplest" in verdict.rule
 
 
+def test_simplicity_costs_at_most_two_hundredths():
+    """Scores that vary much have large standard errors: a model far behind is not chosen for being simple."""
+    wild = 30 * NOISE
+    rows = [result("baseline", [0.0] * 10), result("simple", 0.6 + wild), result("best", 0.7 - wild)]
+    verdict = decide(rows, FOLDS, R2)
+    assert not verdict.of("simple").real
+    assert verdict.winner.name == "best"
+
+
 def test_a_real_difference_is_called_real_and_the_better_model_is_chosen():
     verdict = decide(
         [result("baseline", [0.5] * 10), result("simple", 0.80 + NOISE), result("best", 0.90 + NOISE[::-1])], FOLDS, AUC

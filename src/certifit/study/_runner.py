@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -112,14 +112,35 @@ def choose_and_fit(candidate: Candidate, work: Work, rows: Array) -> tuple[Pipel
     names = {k: k.removeprefix("model__") if alone else k for k in grid}
     rough = {k if alone else f"model__{k}": v for k, v in candidate.search.items()}
     space, cv = {names[k]: list(v) for k, v in grid.items()}, inner_folds(work, rows)
-    search = Search(clone(model).set_params(**rough), space, cv=cv, scoring=work.measure.scoring, refit=not rough)
+    ranked = len(space) == 1 and "C" in space
+    again: Any = False if rough else middle_of_equals if ranked else True
+    search = Search(clone(model).set_params(**rough), space, cv=cv, scoring=work.measure.scoring, refit=again)
     search.fit(Z, y, sample_weight=weights)
-    chosen = {k: search.best_params_[names[k]] for k in grid}
+    at = middle_of_equals(search.cv_results_) if ranked else search.best_index_
+    chosen = {k: search.cv_results_["params"][at][names[k]] for k in grid}
     if rough:
         best = fit_weighted(Pipeline(tail).set_params(**chosen), Z, y, weights).steps
     else:
         best = [(tail[0][0], search.best_estimator_)] if alone else search.best_estimator_.steps
     return Pipeline([*head.steps, *best]), {k.split("__")[-1]: v for k, v in chosen.items()}
+
+
+def middle_of_equals(results: Mapping[str, Any]) -> int:
+    """The middle one of the points of a grid, in its order, that share the best score.
+
+    Ranks say nothing of how far a score is shrunk: with one column every C has the same AUC, and the smallest would
+    leave probabilities that hardly differ.
+
+    Examples
+    --------
+    >>> middle_of_equals({"mean_test_score": [0.7, 0.8, 0.8, 0.8, 0.6]})
+    2
+    """
+    scores = np.asarray(results["mean_test_score"])
+    if not np.isfinite(scores).any():
+        return 0
+    equal = np.flatnonzero(scores >= np.nanmax(scores) - 1e-12)
+    return int(equal[len(equal) // 2])
 
 
 def inner_folds(work: Work, rows: Array) -> Any:

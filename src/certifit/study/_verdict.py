@@ -2,7 +2,8 @@
 
 Fold scores of overlapping training sets vary less than independent ones would: the variance of a mean (of
 scores, or of paired differences) is s²(1/K + n_test/n_train) (Nadeau and Bengio, 2003). Once any candidate is
-significantly better than the baseline, the choice is the simplest one within one such standard error of the best.
+significantly better than the baseline, the choice is the simplest one within one such standard error of the best, and
+at most 0.02 behind it.
 A candidate without probabilities is chosen only when it is significantly better than the best that has them; one that
 diverges on a fold is not compared.
 Claims about differences to the chosen one hold all together with 95 % (Holm); a difference is called significant when
@@ -24,7 +25,8 @@ from certifit.study._plan import Fold
 from certifit.study._runner import Result
 
 _BEST = "the model with the best mean score"
-_SIMPLEST = "the simplest model within one standard error of the best"
+_GIVEN_AWAY = 0.02  # of the best mean score, at most: where scores vary much, a standard error is no small thing
+_SIMPLEST = f"the simplest model within one standard error (and {_GIVEN_AWAY}) of the best"
 _SURE = " that gives probabilities"
 _DIVERGED = 10.0  # below the baseline's score
 
@@ -129,10 +131,10 @@ def _choice(models: Sequence[Result], held_out: float) -> tuple[Result, str]:
 
 
 def _simplest(models: Sequence[Result], best: Result, held_out: float) -> Result:
-    """The first (the table has simple ones first) within one standard error of the best."""
+    """The first (the table has simple ones first) within one standard error of the best that gives little away."""
     for r in models:
         gap, _, se = corrected(best.scores - r.scores, held_out)
-        if r is best or gap <= se:
+        if r is best or gap <= min(se, _GIVEN_AWAY):
             return r
     return best
 
