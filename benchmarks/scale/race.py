@@ -128,6 +128,7 @@ def excess(answer: dict[str, Any], family: str, files: list[Path]) -> float:
     from certifit.linear_model import LogisticRegression, Ridge
     from certifit.scale._api import Way, job_of
     from certifit.scale._moments import bound
+    from certifit.scale._source import Columns
 
     target = "y" if family == "ridge" else "label"
     best = scale.fit(Ridge() if family == "ridge" else LogisticRegression(), [str(f) for f in files], target=target,
@@ -135,7 +136,7 @@ def excess(answer: dict[str, Any], family: str, files: list[Path]) -> float:
     proof = best.certificate_
     W, b = np.array(answer["coef"])[None], answer["intercept"]
     objective = Objective.from_dict(proof.evidence["objective"])
-    with job_of([str(f) for f in files], target, FEATURES, Way()) as job:
+    with job_of([str(f) for f in files], Columns(target, FEATURES), Way()) as job:
         seen = job.look(labels=family != "ridge")
         if family == "ridge":
             value = bound(objective, job.run(Moments(seen.grid, seen.digits)), W[0], b)[0]

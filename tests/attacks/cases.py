@@ -220,9 +220,19 @@ def _partitions() -> Iterator[Case]:
     """Fits of tables in partitions, one partition each."""
     names = [f"x{j}" for j in range(X.shape[1])]
 
-    def fitted(model: Any, y: Any) -> Certificate:
-        table = pa.table({**dict(zip(names, X.T)), "y": y})
-        return scale.fit(model, table, target="y", engine="serial").certificate_
+    def fitted(model: Any, y: Any, w: Any = None, cells: Any = X) -> Certificate:
+        table = pa.table({**dict(zip(names, cells.T)), "y": y})
+        if w is None:
+            return scale.fit(model, table, target="y", engine="serial").certificate_
+        return scale.fit(model, table.append_column("w", [w]), target="y", weight="w", engine="serial").certificate_
+
+    heavy = np.array([1.0, 0.25, 3.0, 0.0, 1.5, 2.0, 0.1, 1.0, 7.0, 1.0])
+    for model, y in ((Ridge(), REAL), (Lasso(alpha=0.1), REAL), (LogisticRegression(), TWO), (LogisticRegression(), THREE),
+                     (GLM("poisson", alpha=0.1), COUNTS), (GaussianNB(), TWO)):  # fmt: skip
+        yield Case(f"{type(model).__name__} with weights in partitions", fitted(model, y, heavy), X, y, heavy)
+    yield Case(
+        "MultinomialNB with weights in partitions", fitted(MultinomialNB(), THREE, heavy, CELLS), CELLS, THREE, heavy
+    )
 
     for model in (LinearRegression(), Ridge(), Lasso(alpha=0.1)):
         yield Case(f"{type(model).__name__} in partitions", fitted(model, REAL), X, REAL)
@@ -232,9 +242,7 @@ def _partitions() -> Iterator[Case]:
         yield Case(f"{model.loss} in passes", fitted(model, y), X, y)
     yield Case("GaussianNB in partitions", fitted(GaussianNB(), TWO), X, TWO)
     for model in (MultinomialNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
-        table = pa.table({**dict(zip(names, CELLS.T)), "y": THREE})
-        certificate = scale.fit(model, table, target="y", engine="serial").certificate_
-        yield Case(f"{type(model).__name__} in partitions", certificate, CELLS, THREE)
+        yield Case(f"{type(model).__name__} in partitions", fitted(model, THREE, cells=CELLS), CELLS, THREE)
     components = scale.fit(PCA(1), pa.table(dict(zip(names, X.T))), engine="serial").certificate_
     yield Case("PCA in partitions", components, X)
 

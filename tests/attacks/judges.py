@@ -494,6 +494,8 @@ def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     """Any other coefficients are a witness: a model is at least as far from the optimum as it is from these."""
     o, rows, n = c.evidence["objective"], exact(X), len(y)
+    s = weights_of(w, n)
+    mass = sum(s)
     factor, penalty = Fraction(o["loss"]["params"].get("factor", 1.0)), o["regularizer"]
     if penalty["name"] not in ("none", "l1", "l2"):
         return None
@@ -501,8 +503,8 @@ def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     prior = exact(penalty["params"].get("prior") or [0.0] * len(rows[0]))
 
     def total(coef: list[Fraction], b: Fraction) -> Fraction:
-        found = sum(factor * (Fraction(float(t)) - sum(p * q for p, q in zip(row, coef)) - b) ** 2
-                    for row, t in zip(rows, y))  # fmt: skip
+        found = sum(v * factor * (Fraction(float(t)) - sum(p * q for p, q in zip(row, coef)) - b) ** 2
+                    for row, t, v in zip(rows, y, s))  # fmt: skip
         if penalty["name"] == "none":
             return found
         l1 = penalty["name"] == "l1"
@@ -510,13 +512,14 @@ def moments(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 
     coef, b = exact(c.evidence["coef"])[0], exact(c.evidence["intercept"])[0]
     mine = total(coef, b)
-    if not math.isclose(float(mine / n), c.value, rel_tol=1e-6, abs_tol=1e-9):
+    if not math.isclose(float(mine / mass), c.value, rel_tol=1e-6, abs_tol=1e-9):
         return "the objective is another"
     A = np.column_stack([X, np.ones(n)]) if o["fit_intercept"] else np.asarray(X, dtype=float)
-    steps = [np.linalg.lstsq(A, y, rcond=None)[0] * t for t in (1.0, 0.99, 0.9)]
+    root = np.sqrt(np.array(s, dtype=float))
+    steps = [np.linalg.lstsq(A * root[:, None], y * root, rcond=None)[0] * t for t in (1.0, 0.99, 0.9)]
     others = [np.append(s, [] if o["fit_intercept"] else 0.0) for s in steps]
     best = min(total([Fraction(float(v)) for v in s[:-1]], Fraction(float(s[-1]))) for s in others)
-    return "a better fit is further below than the gap" if mine - best > Fraction(c.gap) * n else None
+    return "a better fit is further below than the gap" if mine - best > Fraction(c.gap) * mass else None
 
 
 @judge("passes")
@@ -529,18 +532,20 @@ def passes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     prior = np.reshape(penalty["params"].get("prior") or np.zeros(W.shape), W.shape)
     factors = np.ones(len(o["classes"] or [])) if o["class_weight"] is None else np.array(o["class_weight"])
     codes = None if o["classes"] is None else np.array([o["classes"].index(float(v)) for v in y])
+    s = np.array(weights_of(w, n), dtype=float)
+    n_rows, n = n, float(s.sum())
 
     def total(W: Any, b: Any) -> float:
         z = np.asarray(X, dtype=float) @ W.T + b
         if o["loss"]["name"] == "softmax":
-            terms = (np.logaddexp.reduce(z, axis=1) - z[np.arange(n), codes]) * factors[codes]
+            terms = (np.logaddexp.reduce(z, axis=1) - z[np.arange(n_rows), codes]) * factors[codes]
         elif o["loss"]["name"] == "logistic":
             terms = np.logaddexp(0.0, -np.where(codes == 1, 1.0, -1.0) * z[:, 0]) * factors[codes]
         elif o["loss"]["name"] == "poisson":
             terms = np.exp(z[:, 0]) - y * z[:, 0] + np.where(y > 0, y * np.log(np.maximum(y, 1)) - y, 0.0)
         else:
             return math.nan
-        return float(terms.sum() + times * np.square(W - prior).sum())
+        return float((s * terms).sum() + times * np.square(W - prior).sum())
 
     mine = total(W, b)
     if math.isnan(mine):

@@ -28,6 +28,13 @@ def table(seed: int, rows: int = 90, columns: int = 4, target: str = "real") -> 
     return pa.table({**{f"x{j}": X[:, j] for j in range(columns)}, "y": y})
 
 
+def counted(seed: int) -> pa.Table:
+    """Columns of small whole numbers, and three classes."""
+    rng = np.random.default_rng(seed)
+    columns = {f"x{j}": rng.integers(0, 3 + j, 120) for j in range(3)}
+    return pa.table({**columns, "y": rng.choice(["a", "b", "c"], 120)})
+
+
 def shuffled(t: pa.Table, seed: int) -> pa.Table:
     """The same rows in another order."""
     return t.take(pa.array(np.random.default_rng(seed).permutation(t.num_rows)))

@@ -17,7 +17,7 @@ from certifit.certificates.sums import Statistic
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.linear_model import LogisticRegression, Ridge
 from certifit.scale._engine import Counted, Local
-from certifit.scale._source import Source
+from certifit.scale._source import Columns, Source
 from tests.scale.tables import assert_same, partitioned, table
 
 
@@ -55,7 +55,7 @@ def test_a_partition_that_always_kills_its_worker_is_named(tmp_path):
     try:
         with pytest.raises(scale.EngineError, match="partition 1: the process that worked on it ended 3 times"):
             engine.run(
-                Counted(DiesOnce(tmp_path, always=True)), source.parts[1:], source.plan("y", None, None), lambda n: None
+                Counted(DiesOnce(tmp_path, always=True)), source.parts[1:], source.plan(Columns("y")), lambda n: None
             )
     finally:
         engine.close()
@@ -64,7 +64,7 @@ def test_a_partition_that_always_kills_its_worker_is_named(tmp_path):
 def test_a_killed_worker_is_replaced(tmp_path):
     t = table(0, 60)
     source = partitioned(t, 2)
-    plan = source.plan("y", None, None)
+    plan = source.plan(Columns("y"))
     engine = Local(2)
     try:
         seen = []

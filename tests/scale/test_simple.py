@@ -16,6 +16,7 @@ from tests.scale.tables import (
     LAW,
     PARTITIONINGS,
     assert_same,
+    counted,
     fitted_state,
     frame,
     partitioned,
@@ -23,13 +24,6 @@ from tests.scale.tables import (
     shuffled,
     table,
 )
-
-
-def counted(seed):
-    rng = np.random.default_rng(seed)
-    columns = {f"x{j}": rng.integers(0, 3 + j, 120) for j in range(3)}
-    return pa.table({**columns, "y": rng.choice(["a", "b", "c"], 120)})
-
 
 BAYES = [
     (GaussianNB(), lambda seed: table(seed, 120, 3, "three")),

@@ -28,14 +28,20 @@ class Leaf(NamedTuple):
     digest: str
 
 
-def leaf_of(parts: Iterable[tuple[Array, Array | None, tuple[Array, ...]]]) -> Leaf:
-    """The leaf of a partition from its blocks: columns of numbers (d, m), the target, and columns of words."""
+Rows = tuple[Array, Array | None, tuple[Array, ...], Array | None]
+"""Columns of numbers (d, m), the target, columns of words, weights."""
+
+
+def leaf_of(parts: Iterable[Rows]) -> Leaf:
+    """The leaf of a partition from its blocks."""
     hashes: list[Any] = []
     rows = 0
-    for X, y, words in parts:
-        columns = [*X, *([] if y is None else [y]), *words]
+    for X, y, words, weight in parts:
+        columns = [*X, *([] if y is None else [y]), *words, *([] if weight is None else [weight])]
         if not hashes:
             hashes = [hashlib.sha256() for _ in columns]
+            if weight is not None:  # so that weights are no other column
+                hashes[-1].update(b"weight")
         rows += X.shape[1]
         for h, column in zip(hashes, columns):
             h.update(_bytes(column))
@@ -49,7 +55,10 @@ def _bytes(column: Array) -> Any:
     """Canonical bytes: floats with one zero, words with their lengths."""
     if column.dtype.kind in "biuf":
         return np.ascontiguousarray(np.asarray(column, dtype="<f8") + 0.0).data
-    return b"".join(b"%d:" % len(word) + word for word in (json.dumps(str(v)).encode() for v in column))
+    return b"".join(
+        b"-:" if v is None else b"%d:" % len(word) + word
+        for v, word in ((v, json.dumps(str(v)).encode()) for v in column)
+    )
 
 
 @dataclass(frozen=True)
@@ -111,7 +120,8 @@ class Tree:
         for _, leaf in self.leaves:
             part = slice(start, start + leaf.rows)
             X = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-            if X.dtype == object or leaf_of([(X.T, None if data.y is None else data.y[part], ())]) != leaf:
+            y, weight = (None if v is None else v[part] for v in (data.y, data.sample_weight))
+            if X.dtype == object or leaf_of([(X.T, y, (), weight)]) != leaf:
                 return False
             start += leaf.rows
         return start == data.X.shape[0]

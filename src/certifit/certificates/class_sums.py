@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball, ball, rationals
+from certifit.certificates._ball import UNIT, Ball, ball, rationals, to_float
 from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._record import Check, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, LOGARITHMS, NUMBER, WHOLE, word
@@ -33,7 +33,18 @@ from certifit.certificates.counts import (
 )
 from certifit.certificates.moments import Moments, SecondMoments, grid_of, near
 from certifit.certificates.spectrum import PrincipalComponents, subspace_proof
-from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+from certifit.certificates.sums import (
+    Block,
+    Grid,
+    Mass,
+    NotFiniteError,
+    Products,
+    Side,
+    Statistic,
+    SumKind,
+    weight_grid,
+    weights_in,
+)
 
 _CLASS_DIGITS = 3  # of what is summed within a class: the other factor has one digit, so that this costs little
 
@@ -49,56 +60,81 @@ class ByClass(Statistic):
     exponent : (width,) array
         Their grid.
     make : callable
-        From columns (d, m) to numbers (width, m); must not depend on the block.
+        From a block of m rows to numbers (width, m), none of which may depend on other rows.
     rounding : float
         Error of these numbers, relative to the largest.
     """
 
     def __init__(
-        self, classes: Any, exponent: Array, make: Callable[[Array], Array], rounding: float, whole: Any = False
-    ) -> None:
-        self.classes, self.make = np.asarray(classes), make
-        known = Side(np.ones(len(self.classes), dtype=int), 1, 0.0, True)
+        self, classes: Any, exponent: Array, make: Callable[[Block], Array], rounding: float, whole: Any = False,
+        weight_exponent: int | None = None,
+    ) -> None:  # fmt: skip
+        self.classes, self.make, self.weighted = np.asarray(classes), make, weight_exponent is not None
+        k = len(self.classes)
+        known = Side(np.ones(k, dtype=int), 1, 0.0, True)
+        if weight_exponent is not None:
+            known = Side(np.full(k, weight_exponent), _CLASS_DIGITS)
         self.sums = Products(known, Side(exponent, _CLASS_DIGITS, rounding, whole))
-        self.counts = np.zeros(len(self.classes), dtype=np.int64)
+        self.mass = Mass(k, weight_exponent)
         self.inside = True
 
     def add(self, block: Block) -> None:
+        if (block.weight is not None) != self.weighted:
+            raise ValueError("weights are for sums with weights")
+        for part in block.pieces(1 << 14):
+            codes = self._codes(part)
+            weight = weights_in(part) if self.weighted else None
+            self.mass.add(codes, weight)
+            known = (np.arange(len(self.classes))[:, None] == codes).astype(float)
+            self.sums.add(known if weight is None else known * weight, self._made(part))
+
+    def _codes(self, block: Block) -> Array:
+        """The number of the class of every row."""
         if block.y is None:
             raise ValueError("labels are needed")
-        y = block.y if block.y.dtype.kind in "biuf" else block.y.astype(str)
-        codes = class_codes(np.asarray(y, dtype=float) if y.dtype.kind in "biu" else y, self.classes)
+        codes = codes_of(block.y, self.classes)
         if np.any(codes < 0):
             raise ValueError("a label that is none of the classes")
-        self.counts += np.bincount(codes, minlength=len(self.classes))
-        for part, mine in zip(block.pieces(1 << 14), _pieces(codes, 1 << 14)):
-            known = (np.arange(len(self.classes))[:, None] == mine).astype(float)
-            self.sums.add(known, self._made(part.X))
+        return codes
 
-    def _made(self, X: Array) -> Array:
-        return self.make(X)
+    def _made(self, block: Block) -> Array:
+        return self.make(block)
 
     def merge(self, other: ByClass) -> ByClass:
         self.sums.merge(other.sums)
-        self.counts, self.inside = self.counts + other.counts, self.inside and other.inside
+        self.mass.merge(other.mass)
+        self.inside = self.inside and other.inside
         return self
 
     def finish(self) -> ClassTotals:
-        return ClassTotals(self.counts, self.sums.exact(), self.sums.radius(), self.inside)
+        return ClassTotals(self.mass.counts, *self.mass.exact(), self.sums.exact(), self.sums.radius(), self.inside)
 
 
-def _pieces(codes: Array, size: int) -> list[Array]:
-    return [codes[i : i + size] for i in range(0, len(codes), size)]
+def codes_of(labels: Array, classes: Array) -> Array:
+    """Place of each label among the classes, −1 for others: by different labels, of which there are few."""
+    y = labels if labels.dtype.kind in "biuf" else labels.astype(str)
+    y = np.asarray(y, dtype=float) if y.dtype.kind in "biu" else y
+    different, place = np.unique(y, return_inverse=True)
+    return class_codes(different, classes)[place]
 
 
 @dataclass(frozen=True)
 class ClassTotals:
-    """Rows of each class, and sums over them: rationals (K, width) and how far they can be off."""
+    """Rows and weight of each class, and sums over them: rationals (K, width) and how far they can be off."""
 
     counts: Array
+    mass: Array
+    mass_radius: Array
     total: Array
     radius: Array
     inside: bool
+
+    @property
+    def weight(self) -> Ball:
+        """The weight of each class as error-bounded floats."""
+        if np.any(self.mass_radius):
+            return near(self.mass, self.mass_radius)
+        return Ball(np.asarray(to_float(self.mass), dtype=float))
 
 
 # -- means and variances ----------------------------------------------------------------------------------------------
@@ -108,38 +144,43 @@ class _Squares:
     def __init__(self, centre: Array) -> None:
         self.centre = centre
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, block: Block) -> Array:
+        X = block.X
         out = np.empty((2 * len(X), X.shape[1]))
         np.subtract(X, self.centre[:, None], out=out[: len(X)])
         np.multiply(out[: len(X)], out[: len(X)], out=out[len(X) :])
         return out
 
 
-def class_moments(classes: Any, grid: Grid) -> ByClass:
-    """The statistic of Σ (x − c) and Σ (x − c)² within each class."""
+def class_moments(classes: Any, grid: Grid, weight_exponent: int | None = None) -> ByClass:
+    """The statistic of Σ s (x − c) and Σ s (x − c)² within each class."""
     exponent = np.append(grid.exponent, 2 * grid.exponent)
-    return ByClass(classes, exponent, _Squares(grid.centre), 4 * UNIT)
+    return ByClass(classes, exponent, _Squares(grid.centre), 4 * UNIT, weight_exponent=weight_exponent)
 
 
 def means_and_variances(found: ClassTotals, centre: Array) -> tuple[Ball, Ball, Ball, Ball]:
     """Mean minus ``centre`` and variance of each class, and of all rows together."""
     d = len(centre)
-    n = np.maximum(found.counts, 1)
-
-    def both(first: Array, second: Array, r1: Array, r2: Array, n: Array) -> tuple[Ball, Ball]:
-        count = rationals(np.asarray(n, dtype=float))
-        mean = first / count
-        size = np.abs(np.asarray(near(mean, 0.0).mid))
-        off = r1 / n
-        wrong = (r2 / n + 2.0 * size * off + off * off) * (1.0 + 32 * UNIT)
-        return near(mean, off * (1.0 + 4 * UNIT)), near(second / count - mean * mean, wrong)
-
     first, second = found.total[:, :d], found.total[:, d:]
     r1, r2 = found.radius[:, :d], found.radius[:, d:]
-    mean, variance = both(first, second, r1, r2, n[:, None])
-    everything = np.array([max(int(found.counts.sum()), 1)])
-    total, spread = both(first.sum(axis=0), second.sum(axis=0), r1.sum(axis=0), r2.sum(axis=0), everything)
+    mean, variance = moments_of(first, second, r1, r2, found.mass[:, None], found.mass_radius[:, None])
+    sums = (v.sum(axis=0) for v in (first, second, r1, r2))
+    total, spread = moments_of(*sums, *(v.sum(axis=0, keepdims=True) for v in (found.mass, found.mass_radius)))
     return mean, variance, total, spread
+
+
+def moments_of(first: Array, second: Array, r1: Array, r2: Array, mass: Array, mass_radius: Array) -> tuple[Ball, Ball]:
+    """Mean and variance from Σ s t, Σ s t² and Σ s, each a rational and a radius; of no weight, zero."""
+    count = np.where(mass > 0, mass, rationals(1.0))
+    n = np.asarray(to_float(count), dtype=float)
+    least = np.where(mass > 0, n * (1.0 - 4 * UNIT) - mass_radius, 1.0)
+    least = np.where(least > 0.0, least, np.nan)  # a weight that may be zero proves nothing
+    mean, square = first / count, second / count
+    size, level = (np.abs(np.asarray(near(v, 0.0).mid)) for v in (mean, square))
+    share = mass_radius / least  # f/n − f′/n′, with n known to its radius
+    off = (r1 / least + size * share) * (1.0 + 32 * UNIT)
+    wrong = (r2 / least + level * share + 2.0 * size * off + off * off) * (1.0 + 64 * UNIT)
+    return near(mean, off), near(square - mean * mean, wrong)
 
 
 @register
@@ -149,11 +190,13 @@ class GaussianSums(SumKind):
     name: ClassVar[str] = "gaussian-sums"
     theorem: ClassVar[str] = GaussianCounts.theorem
     needs: ClassVar = {**GaussianCounts.needs, "centre": FINITE, "exponent": WHOLE, "digits": NUMBER}
+    may: ClassVar = {"weight_exponent": NUMBER}
+    weighted: ClassVar[bool] = True
 
     def statistic(self, evidence: Evidence) -> ByClass:
         theta = np.asarray(evidence["theta"], dtype=float)
         grid, _ = grid_of(evidence, theta.shape[1])
-        return class_moments(np.asarray(evidence["classes"]), grid)
+        return class_moments(np.asarray(evidence["classes"]), grid, weight_grid(evidence))
 
     def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
         theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
@@ -166,11 +209,13 @@ class GaussianSums(SumKind):
         for j in range(1, len(centre)):
             widest = widest.maximum(spread[j : j + 1])
         figures, more = _gaussian_checks(shift, variance, widest * ball(smoothing), theta, var)
-        total = Ball(found.counts.astype(float))
+        total = found.weight
         error, prior = _prior_check(evidence, total)
-        counted = np.array_equal(np.asarray(evidence["class_count"], dtype=float), total.mid)
+        stated = np.asarray(evidence["class_count"], dtype=float)
+        _check_shape(total.shape, class_count=stated)
+        counted = bool(np.all((total - stated).magnitude <= 1e-12 * np.abs(stated)))
         checks = (
-            Check("there are rows of every class", bool(np.all(found.counts > 0))),
+            _every_class(found),
             sane,
             Check("the class counts are those of the data", counted),
             prior,
@@ -191,29 +236,33 @@ class _Counted:
         self.evidence = {k: evidence[k] for k in ("model", "binarize", "n_categories") if evidence.get(k) is not None}
         self.columns = columns
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, block: Block) -> Array:
         cells, _, _ = _cells(self.evidence, self.columns)
-        return np.ascontiguousarray(cells(X.T, slice(None)).T)
+        return np.ascontiguousarray(cells(block.X.T, slice(None)).T)
 
 
 class Counts(ByClass):
     """Counted cells of each class."""
 
-    def __init__(self, classes: Any, evidence: Evidence, columns: int) -> None:
+    def __init__(self, classes: Any, evidence: Evidence, columns: int, weight_exponent: int | None = None) -> None:
         _, group, _ = _cells(evidence, columns)
         multinomial = evidence["model"] == "multinomial"
         self.sizes = np.asarray(evidence.get("n_categories") or [], dtype=float) if not multinomial else np.zeros(0)
         exponent = np.full(len(group), 21 if multinomial else 1)
-        super().__init__(classes, exponent, _Counted(evidence, columns), 0.0, whole=not multinomial)
+        super().__init__(classes, exponent, _Counted(evidence, columns), 0.0, not multinomial, weight_exponent)
         self.model = str(evidence["model"])
 
-    def _made(self, X: Array) -> Array:
+    def _made(self, block: Block) -> Array:
+        X = block.X
+        finite = np.isfinite(X).all(axis=1)
+        if not finite.all():  # a threshold would make a cell of anything
+            raise NotFiniteError(int(np.flatnonzero(~finite)[0]))
         if self.model == "categorical":
             fits = (X >= 0) & (self.sizes[:, None] > X) & (np.rint(X) == X)
             self.inside = self.inside and bool(fits.all())
         if self.model == "multinomial" and np.any(X < 0):
             raise ValueError("counts are not negative")
-        made = self.make(X)
+        made = self.make(block)
         if self.model == "bernoulli" and not np.all((made == 0.0) | (made == 1.0)):
             raise ValueError("cells are zeros and ones")
         return made
@@ -227,7 +276,8 @@ class CountedSums(SumKind):
     theorem: ClassVar[str] = SmoothedCounts.theorem
     needs: ClassVar = {**_SHARES, "model": word("bernoulli", "multinomial", "categorical"), "alpha": FINITE,
                        "feature_log_prob": LOGARITHMS, "columns": NUMBER}  # fmt: skip
-    may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE}
+    may: ClassVar = {"binarize": NUMBER, "n_categories": WHOLE, "weight_exponent": NUMBER}
+    weighted: ClassVar[bool] = True
 
     def _columns(self, evidence: Evidence) -> int:
         columns = evidence["columns"]
@@ -244,7 +294,7 @@ class CountedSums(SumKind):
         plain = dict(evidence)
         if "n_categories" in plain:
             plain["n_categories"] = [int(v) for v in np.ravel(plain["n_categories"])]
-        return Counts(np.asarray(evidence["classes"]), plain, self._columns(evidence))
+        return Counts(np.asarray(evidence["classes"]), plain, self._columns(evidence), weight_grid(evidence))
 
     def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
         _, group, groups = _cells(evidence, self._columns(evidence))
@@ -253,14 +303,18 @@ class CountedSums(SumKind):
         alpha, sane = _parameter(evidence, "alpha")
         spread = _spread_alpha(alpha, group, evidence["model"])
         figures, checks = discrete_proof(whole, spread, _probabilities(evidence), group, groups)
-        error, prior = _prior_check(evidence, Ball(found.counts.astype(float)))
+        error, prior = _prior_check(evidence, found.weight)
         figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
-        present = Check("there are rows of every class", bool(np.all(found.counts > 0)))
+        present = _every_class(found)
         inside = Check("every cell is one of the categories", found.inside)
         return Proof(figures, (present, inside, sane, prior, *checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return SmoothedCounts().claim(figures, evidence)
+
+
+def _every_class(found: ClassTotals) -> Check:
+    return Check("there are rows of every class", bool(np.all(found.weight.lower > 0.0)))
 
 
 # -- principal components ---------------------------------------------------------------------------------------------

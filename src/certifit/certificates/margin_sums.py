@@ -27,7 +27,7 @@ from certifit.certificates._ball import UNIT, Ball, ball
 from certifit.certificates._data import Evidence
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
-from certifit.certificates.moments import gap_figures, grid_of
+from certifit.certificates.moments import Size, gap_figures, grid_of
 from certifit.certificates.optimality import numbers, words
 from certifit.certificates.passes import score_errors, scores
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
@@ -172,7 +172,8 @@ class MarginBound(SumKind):
         ]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        figures, check = gap_figures(value, gap, _null(found.counts, o), found.rows, coef.shape[1], stated="sum")
+        size = Size(found.rows, coef.shape[1], Ball(1.0))
+        figures, check = gap_figures(value, gap, _null(found.counts, o), size)
         return Proof(figures, (*checks, check))
 
     def _machine(

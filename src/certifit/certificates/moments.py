@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -31,7 +31,7 @@ from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._record import Check, Figure, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.optimality import excess_of, line, numbers, share_of, words
-from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind, weight_grid, weights_in
 from certifit.losses import Squared
 from certifit.regularizers import L1, ElasticMix, NonNegative, SquaredL2, Zero
 
@@ -50,10 +50,15 @@ class Moments(Statistic):
     (3, [1.0, 1.6666666666666667])
     """
 
-    def __init__(self, grid: Grid, digits: int) -> None:
-        self.grid = grid
+    def __init__(self, grid: Grid, digits: int, weight_exponent: int | None = None) -> None:
+        self.grid, self.weighted = grid, weight_exponent is not None
         exact = np.append(True, np.zeros(len(grid.centre), dtype=bool))
-        self.sums = Products(Side(np.append(1, grid.exponent), digits, 2 * UNIT, exact))
+        exponent = np.append(1, grid.exponent)
+        plain = Side(exponent, digits, 2 * UNIT, exact)
+        if weight_exponent is None:
+            self.sums = Products(plain)
+        else:  # the weights belong to one factor
+            self.sums = Products(Side(np.clip(exponent + weight_exponent, -900, 1000), digits, 4 * UNIT), plain)
 
     def add(self, block: Block) -> None:
         d, p = len(block.X), len(self.grid.centre)
@@ -66,19 +71,28 @@ class Moments(Statistic):
             np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
         elif p != d:
             raise ValueError(f"a grid of {p} columns does not fit a table of {d}")
-        self.sums.add(rows)
+        if (block.weight is not None) != self.weighted:
+            raise ValueError("weights are for sums with weights")
+        if self.weighted:
+            self.sums.add(rows * weights_in(block), rows)
+        else:
+            self.sums.add(rows)
 
     def merge(self, other: Moments) -> Moments:
         self.sums.merge(other.sums)
         return self
 
     def finish(self) -> SecondMoments:
-        return SecondMoments(self.grid.centre, self.sums.exact(), self.sums.radius(), self.sums.rows)
+        total, radius = self.sums.exact(), self.sums.radius()
+        if self.weighted:  # one triangle says all, and an entry is right where either of its two sums is
+            low = np.tril_indices(len(total), -1)
+            total[low], radius[low] = total.T[low], radius.T[low]
+        return SecondMoments(self.grid.centre, total, radius, self.sums.rows)
 
 
 @dataclass(frozen=True)
 class SecondMoments:
-    """Σ (1, t, u)(1, t, u)ᵀ for t = x − c and u = y − c_y: rationals, and how far they can be off."""
+    """Σ s (1, t, u)(1, t, u)ᵀ for t = x − c, u = y − c_y, weights s: rationals, and how far they can be off."""
 
     centre: Array
     total: Array
@@ -86,33 +100,56 @@ class SecondMoments:
     rows: int
 
     @property
+    def weight(self) -> Ball:
+        """The sum of the weights: the number of rows where these count equally."""
+        if self.radius[0, 0]:
+            return near(np.asarray(self.total[0, 0]), self.radius[0, 0])
+        return Ball(float(to_float(self.total[0, 0])))
+
+    @property
+    def least(self) -> float:
+        """A lower bound of the sum of the weights; above zero, or nothing can be divided by it."""
+        found = float(self.weight.lower)
+        return found if found > 0.0 else np.nan
+
+    def _divisor(self) -> Any:
+        """Σ s as a rational to divide by."""
+        return self.total[0, 0] if self.total[0, 0] > 0 else rationals(1.0).item()
+
+    @property
     def mean(self) -> Array:
         """Means of x and y."""
-        n = rationals(float(self.rows))
-        return np.asarray(to_float(rationals(self.centre) + self.total[0, 1:] / n), dtype=float)
+        return np.asarray(to_float(rationals(self.centre) + self.total[0, 1:] / self._divisor()), dtype=float)
 
     def centred(self) -> Ball:
-        """Σ (t − mean)(t − mean)ᵀ of x and y, one rounding after exact arithmetic."""
-        n = rationals(float(self.rows))
+        """Σ s (t − mean)(t − mean)ᵀ of x and y, one rounding after exact arithmetic."""
         first, second = self.total[0, 1:], self.total[1:, 1:]
         wrong, size = self.radius[0, 1:], np.abs(np.asarray(to_float(first), dtype=float))
         more = np.multiply.outer(size, wrong) + np.multiply.outer(wrong, size) + np.multiply.outer(wrong, wrong)
-        return near(second - np.multiply.outer(first, first) / n, self.radius[1:, 1:] + more / max(self.rows, 1))
+        # f fᵀ/n, where n is known to its radius: |f fᵀ| · |1/n − 1/n′| on top.
+        more = more + np.multiply.outer(size, size) * self._share()
+        mid = second - np.multiply.outer(first, first) / self._divisor()
+        return near(mid, self.radius[1:, 1:] + more / self.least * (1.0 + 16 * UNIT))
+
+    def _share(self) -> float:
+        """The radius of Σ s relative to it."""
+        return float(self.radius[0, 0]) / self.least
 
     def raw(self) -> Ball:
-        """Σ (x, y)(x, y)ᵀ about zero."""
-        n, c = rationals(float(self.rows)), rationals(self.centre)
+        """Σ s (x, y)(x, y)ᵀ about zero."""
+        n, c = self.total[0, 0], rationals(self.centre)
         first, second = self.total[0, 1:], self.total[1:, 1:]
         mid = second + np.multiply.outer(c, first) + np.multiply.outer(first, c) + np.multiply.outer(c, c) * n
         size, wrong = np.abs(self.centre), self.radius[0, 1:]
-        return near(mid, self.radius[1:, 1:] + np.multiply.outer(size, wrong) + np.multiply.outer(wrong, size))
+        more = np.multiply.outer(size, wrong) + np.multiply.outer(wrong, size)
+        return near(mid, self.radius[1:, 1:] + more + np.multiply.outer(size, size) * float(self.radius[0, 0]))
 
     def minus(self, part: SecondMoments) -> SecondMoments:
         """The moments of the rows that are not in ``part``."""
         return SecondMoments(self.centre, self.total - part.total, self.radius + part.radius, self.rows - part.rows)
 
     def residuals(self, w: Array, b: float) -> Residuals:
-        """Σ r, Σ r·t, and Σ r² of r = y − w·x − b."""
+        """Σ s r, Σ s r·t, and Σ s r² of r = y − w·x − b."""
         c, w = rationals(self.centre), rationals(w)
         level = rationals(b) + (c[:-1] * w).sum() - c[-1]
         v = np.concatenate([[-level], -w, [rationals(1.0).item()]])
@@ -121,32 +158,30 @@ class SecondMoments:
         wrong = self.radius @ size * (1.0 + 2 * (len(v) + 2) * UNIT)
         square = near(np.asarray((v * g).sum()), size @ wrong * (1.0 + 2 * (len(v) + 2) * UNIT))
         # Around the best offset for w: what is left of the sum of the residuals is taken off.
-        n, first = rationals(float(self.rows)), self.total[0, 1:-1]
-        pulled, lost = (
-            g[1:-1] - first * (g[0] / n),
-            wrong[1:-1]
-            + wrong[0] * (np.abs(np.asarray(to_float(first), dtype=float)) + self.radius[0, 1:-1]) / max(self.rows, 1),
-        )
-        off = abs(float(to_float(g[0]))) / max(self.rows, 1)
-        best = near(pulled, (lost + off * self.radius[0, 1:-1]) * (1.0 + 16 * UNIT))
+        first, n = self.total[0, 1:-1], self._divisor()
+        off = abs(float(to_float(g[0]))) / self.least
+        step = wrong[0] / self.least + off * self._share()  # how far g₀/n may be off
+        reach = np.abs(np.asarray(to_float(first), dtype=float)) + self.radius[0, 1:-1]
+        lost = wrong[1:-1] + step * reach + off * self.radius[0, 1:-1]
+        best = near(g[1:-1] - first * (g[0] / n), lost * (1.0 + 32 * UNIT))
         raw = near(g[1:-1] + c[:-1] * g[0], (wrong[1:-1] + np.abs(self.centre[:-1]) * wrong[0]) * (1.0 + 16 * UNIT))
-        return Residuals(near(np.asarray(g[0]), wrong[0]), raw, best, square, self.rows)
+        return Residuals(near(np.asarray(g[0]), wrong[0]), raw, best, square, self.weight)
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Sums of r, of r·x about zero and at the best offset, and of r²."""
+    """Weighted sums of r, of r·x about zero and at the best offset, and of r²; and the sum of the weights."""
 
     total: Ball
     raw: Ball
     best: Ball
     square: Ball
-    rows: int
+    weight: Ball
 
     @property
     def over(self) -> Ball:
-        """(Σ r)²/n: how much of Σ r² a better offset would take off."""
-        return self.total.square() / float(max(self.rows, 1))
+        """(Σ s r)²/Σ s: how much of Σ s r² a better offset would take off."""
+        return self.total.square() / self.weight
 
 
 def near(mid: Array, rad: Any) -> Ball:
@@ -281,18 +316,20 @@ class MomentBound(SumKind):
     theorem: ClassVar[str] = "weak duality, or the exact formula for quadratics, from exact second moments"
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "centre": FINITE, "exponent": WHOLE,
                        "digits": NUMBER}  # fmt: skip
-    may: ClassVar = {"model": MODEL}
+    may: ClassVar = {"model": MODEL, "weight_exponent": NUMBER}
+    weighted: ClassVar[bool] = True
 
     def statistic(self, evidence: Evidence) -> Moments:
         fit = MomentFit.of(evidence)
-        return Moments(*grid_of(evidence, fit.coef.shape[1] + 1))
+        return Moments(*grid_of(evidence, fit.coef.shape[1] + 1), weight_grid(evidence))
 
     def conclude(self, found: SecondMoments, evidence: Evidence) -> Proof:
         fit = MomentFit.of(evidence)
-        checks = [Check("there are rows", found.rows > 0, str(found.rows)), *fit.admissible()]
+        checks = [Check("there are rows", found.rows > 0 and found.least > 0.0, str(found.rows)), *fit.admissible()]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        figures, check = gap_figures(*fit.bound(found), found.rows, fit.coef.shape[1], 0.0)
+        size = Size(found.rows, fit.coef.shape[1], found.weight)
+        figures, check = gap_figures(*fit.bound(found), size, 0.0)
         return Proof(figures, (*checks, check))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
@@ -302,16 +339,24 @@ class MomentBound(SumKind):
         return line(figures)
 
 
+class Size(NamedTuple):
+    """Rows and columns of a table, and the sum of the weights: what a mean is divided by (one for a sum)."""
+
+    rows: int
+    columns: int
+    weight: Ball
+
+
 def gap_figures(
-    value: Ball, gap: Ball, null: Ball, rows: int, columns: int, least: float = -math.inf, stated: str = "mean"
+    value: Ball, gap: Ball, null: Ball, size: Size, least: float = -math.inf
 ) -> tuple[dict[str, Figure], Check]:
-    """What every proof of a gap from sums states, as means over the rows or as sums; and whether there is a gap at all.
+    """What every proof of a gap from sums states; and whether there is a gap at all.
 
     No objective is below ``least``.
     """
+    rows, columns, n = size
     finite = bool(np.isfinite(gap.upper) and np.isfinite(value.upper))
     check = Check("the gap is bounded", finite, f"{float(gap.upper):.3g}")
-    n = float(rows) if stated == "mean" else 1.0
     if not finite:
         none = {"bound": about(-math.inf), "gap": about(math.inf), "relative_gap": about(math.inf)}
         return {"value": about(value / n), **none, "rows": equal(rows), "columns": equal(columns)}, check

@@ -32,13 +32,13 @@ from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Evidence
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
-from certifit.certificates.moments import gap_figures, grid_of
+from certifit.certificates.moments import Size, gap_figures, grid_of
 from certifit.certificates.optimality import line, numbers, words
-from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
+from certifit.certificates.sums import Block, Grid, Mass, Products, Side, Statistic, SumKind, weight_grid, weights_in
 from certifit.regularizers import SquaredL2, Zero
 
-_FIRST = 4  # digits of values and slopes
-_SECOND = 2  # digits of the Hessian, which only scales the bound
+_FIRST = 4  # digits of values and slopes; a rough pass has one fewer
+_SECOND = 2  # digits of the Hessian, which only scales the bound; a rough pass has one fewer
 
 
 def scores(X: Array, coef: Array, intercept: Array) -> Array:
@@ -61,8 +61,8 @@ class Derivatives:
     """The finished sums of a pass: F without its penalty, slopes times (1, t), curvatures times (1, t)(1, t)ᵀ."""
 
     rows: int
-    counts: Array
-    """Rows of each class (of none: zeros)."""
+    weight: Ball
+    """Sum of the weights: rows, where these count equally."""
     value: Ball
     slopes: Ball  # (k, p)
     hessian: Ball  # (k, p, p), or (k·p, k·p) for softmax
@@ -86,28 +86,35 @@ class Passes(Statistic):
         Whether to bound rounding errors, as a proof must.
     level : float, default=None
         Score of a null model whose loss is wanted.
+    weight_exponent : int, default=None
+        Grid of the weights, where rows have some.
+    rough : bool, default=False
+        A step needs no more than a Hessian of 21 bits, as long as no column has numbers far beyond its usual ones.
     """
 
     def __init__(
         self, objective: Objective, coef: Array, intercept: Array, grid: Grid, digits: int, bounded: bool = False,
-        level: float | None = None,
+        level: float | None = None, weight_exponent: int | None = None, rough: bool = False,
     ) -> None:  # fmt: skip
         self.objective, self.coef, self.intercept, self.grid = objective, coef, intercept, grid
-        self.bounded, self.level = bounded, level
+        self.bounded, self.level, self.weighted = bounded, level, weight_exponent is not None
         self.k, self.p = len(coef), coef.shape[1] + 1
         self.softmax = objective.loss.targets == "class"
         exact = np.append(True, np.zeros(self.p - 1, dtype=bool))
-        exponent = np.append(1, grid.exponent)
+        exponent, heavy = np.append(1, grid.exponent), weight_exponent or 0
         right = Side(exponent, digits, 2 * UNIT, exact)
-        self.first = Products(Side(np.zeros(self.k + 4, dtype=int), _FIRST), right)
+        size = self.k + (1 if level is None else 4)
+        self.first = Products(Side(np.full(size, heavy), _FIRST - rough), right)
+        digits = _SECOND - rough
         if self.softmax:
             self.pairs = [(i, j) for i in range(self.k) for j in range(i, self.k)]
-            left = Side(np.tile(exponent, len(self.pairs)), _SECOND, 8 * UNIT)
-            self.second = [Products(left, Side(exponent, _SECOND, 2 * UNIT, exact))]
+            left = Side(_held(np.tile(exponent, len(self.pairs)) + heavy), digits, 8 * UNIT)
+            self.second = [Products(left, Side(exponent, digits, 2 * UNIT, exact))]
         else:
-            self.second = [Products(Side(exponent, _SECOND, 8 * UNIT)) for _ in range(self.k)]
-        self.worst = np.zeros(4)  # errors of a score, a value, a slope; and the largest score
-        self.counts = np.zeros(0 if objective.classes is None else len(objective.classes), dtype=np.int64)
+            self.second = [Products(Side(_held(exponent + (heavy + 1) // 2), digits, 8 * UNIT)) for _ in range(self.k)]
+        self.worst = np.zeros(5)  # errors of a score, a value, a slope; the largest score; the largest weight
+        classes = 1 if objective.classes is None else len(objective.classes)
+        self.mass = Mass(classes, weight_exponent)
         self.possible = True
 
     def add(self, block: Block) -> None:
@@ -122,11 +129,11 @@ class Passes(Statistic):
         wrong = score_errors(block.X, self.coef, self.intercept) if self.bounded else None
         if wrong is not None:
             self.worst[0] = max(self.worst[0], float(wrong.max(initial=0.0)))
-        codes, y, weight = self._targets(block.y)
+        codes, y, weight = self._targets(block)
         rows = np.empty((self.p, block.rows))
         rows[0] = 1.0
         np.subtract(block.X, self.grid.centre[:, None], out=rows[1:])
-        firsts = np.zeros((self.k + 4, block.rows))
+        firsts = np.zeros((len(self.first.a.exponent), block.rows))
         if self.softmax:
             self._softmax(z, wrong, codes, weight, firsts, rows)
         else:
@@ -136,21 +143,31 @@ class Passes(Statistic):
             start = np.full(block.rows, self.level)
             loss = self.objective.loss
             firsts[-3:] = [f(start, y[0]) for f in (loss.value, loss.slope, loss.curvature)]
+            if weight is not None:
+                firsts[-3:] *= weight
         self.first.add(firsts, rows)
 
-    def _targets(self, labels: Any) -> tuple[Array, list[Array], Array | None]:
+    def _targets(self, block: Block) -> tuple[Array, list[Array], Array | None]:
         """Codes of the classes, the target of each machine, and weights."""
         o = self.objective
+        if (block.weight is not None) != self.weighted:
+            raise ValueError("weights are for sums with weights")
+        weight = weights_in(block) if self.weighted else None
         if o.classes is None:
-            y = np.asarray(labels, dtype=float)
+            y, codes = np.asarray(block.y, dtype=float), np.zeros(block.rows, dtype=int)
             self.possible = self.possible and o.possible(y)
-            return np.zeros(0, dtype=int), [y] * self.k, None
-        codes = o.codes(np.asarray(labels))
-        if np.any(codes < 0):
-            raise ValueError("y holds labels that the objective does not name")
-        self.counts += np.bincount(codes, minlength=len(o.classes))
-        weight = None if o.class_weight is None else np.array(o.class_weight)[codes]
-        return codes, [np.where(codes == m[0], 1.0, -1.0) for m in o.machines], weight
+            targets = [y] * self.k
+        else:
+            codes = o.codes(np.asarray(block.y))
+            if np.any(codes < 0):
+                raise ValueError("y holds labels that the objective does not name")
+            targets = [np.where(codes == m[0], 1.0, -1.0) for m in o.machines]
+        self.mass.add(codes, weight)
+        if o.class_weight is not None:
+            own = np.array(o.class_weight)[codes]
+            weight = own if weight is None else own * weight
+        self.worst[4] = max(self.worst[4], 1.0 if weight is None else float(weight.max(initial=0.0)))
+        return codes, targets, weight
 
     def _machine(
         self, m: int, z: Array, wrong: Array | None, y: Array, weight: Array | None, firsts: Array, rows: Array
@@ -200,14 +217,14 @@ class Passes(Statistic):
         for mine, its in zip(self.second, other.second):
             mine.merge(its)
         self.worst = np.maximum(self.worst, other.worst)
-        self.counts = self.counts + other.counts
+        self.mass.merge(other.mass)
         self.possible = self.possible and other.possible
         return self
 
     def finish(self) -> Derivatives:
         n, right = self.first.rows, self.first.b
         assert right is not None
-        largest, w = right.largest, float(max(self.objective.class_weight or (1.0,)))
+        largest, w = right.largest, float(self.worst[4]) * (1.0 + 4 * UNIT)
         sums = self.first.balls()
         if self.softmax:
             # e and log are good to 4 ulp, sums of k terms to k; and no derivative of lse or p with respect to a score
@@ -222,8 +239,8 @@ class Passes(Statistic):
         size = self.first.a.largest[1 : self.k + 1]
         slopes = Ball(slopes.mid, slopes.rad + np.multiply.outer(errors[2] + 4 * UNIT * n * size, largest))
         return Derivatives(
-            n, self.counts, value, slopes, self._hessian(n, largest, w), largest, float(self.worst[0]),
-            self._null(sums, w), self.possible,
+            n, self.mass.finish().sum(), value, slopes, self._hessian(n, largest, w), largest, float(self.worst[0]),
+            self._null(sums), self.possible,
         )  # fmt: skip
 
     def _hessian(self, n: int, largest: Array, w: float) -> Ball:
@@ -239,11 +256,13 @@ class Passes(Statistic):
             rad[i, :, j] = rad[j, :, i] = np.maximum(part.rad, part.rad.T) + off * np.multiply.outer(largest, largest)
         return Ball(mid.reshape(k * p, k * p), rad.reshape(k * p, k * p))
 
-    def _null(self, sums: Ball, w: float) -> Ball:
+    def _null(self, sums: Ball) -> Ball:
         """A lower bound of the loss of the best constant scores."""
         o, n = self.objective, self.first.rows
         if o.classes is not None:
-            mass = self.counts * np.array(o.class_weight or (1.0,) * len(self.counts))
+            # The entropy grows with the mass of every class, so that lower bounds of these do.
+            mass = np.maximum(np.asarray(self.mass.finish().lower), 0.0)
+            mass = mass * np.array(o.class_weight or (1.0,) * len(mass))
             if not o.fit_intercept:
                 return Ball(float(mass.sum())) * math.log(2.0 if not self.softmax else len(mass)) * (1.0 - 1e-12)
             return _entropy(mass, o) * (1.0 - 1e-12)
@@ -258,6 +277,11 @@ class Passes(Statistic):
         if not h > 0.0 or not reach / h < 0.5:
             return Ball(0.0)
         return (value - reach * reach / h) * (1.0 - 1e-9)
+
+
+def _held(exponent: Array) -> Array:
+    """Exponents within what a grid may have."""
+    return np.clip(exponent, -900, 1000)
 
 
 def _entropy(mass: Array, objective: Objective) -> Ball:
@@ -409,7 +433,8 @@ class PassBound(SumKind):
     theorem: ClassVar[str] = "self-concordance: a small Newton decrement bounds the distance to the optimum"
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "centre": FINITE, "exponent": WHOLE,
                        "digits": NUMBER}  # fmt: skip
-    may: ClassVar = {"model": MODEL, "level": NUMBER}
+    may: ClassVar = {"model": MODEL, "level": NUMBER, "weight_exponent": NUMBER}
+    weighted: ClassVar[bool] = True
 
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array]:
         o = Objective.from_dict(evidence["objective"])
@@ -435,12 +460,12 @@ class PassBound(SumKind):
         objective, coef, intercept = self._read(evidence)
         grid, digits = grid_of(evidence, coef.shape[1])
         level = evidence.get("level") if objective.classes is None else None
-        return Passes(objective, coef, intercept, grid, digits, bounded=True, level=level)
+        return Passes(objective, coef, intercept, grid, digits, True, level, weight_grid(evidence))
 
     def conclude(self, found: Derivatives, evidence: Evidence) -> Proof:
         objective, coef, _ = self._read(evidence)
         checks = [
-            Check("there are rows", found.rows > 0, str(found.rows)),
+            Check("there are rows", found.rows > 0 and float(found.weight.lower) > 0.0, str(found.rows)),
             Check("the labels are such as the loss is for", found.possible),
         ]
         if not all(c.holds for c in checks):
@@ -450,7 +475,7 @@ class PassBound(SumKind):
         value = found.value + ball(objective.penalty(ball(coef)))
         null = found.null + ball(objective.penalty(ball(np.zeros_like(coef))))
         gap = square / (2.0 * (1.0 - u * (1.0 + 1e-9))) if u < 1.0 else Ball(np.inf)
-        figures, check = gap_figures(value, gap, null, found.rows, coef.shape[1])
+        figures, check = gap_figures(value, gap, null, Size(found.rows, coef.shape[1], found.weight))
         return Proof(figures, (*checks, check))
 
     def claim(self, figures: Named, evidence: Evidence) -> str:

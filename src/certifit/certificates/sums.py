@@ -23,20 +23,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Named
-from certifit.certificates._ball import ETA, UNIT, Ball, quotient, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, quotient, rationals, to_float
 from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates._record import Kind, Proof
-from certifit.certificates._tree import Leaf, Tree, leaf_of
+from certifit.certificates._tree import Leaf, Rows, Tree, leaf_of
 
 WIDTH = 21  # bits of a digit: 2·21 + 11 = 53, so that 2048 products of two digits add up without rounding
 ROWS = 1 << (53 - 2 * WIDTH)
 _BLOCK = 1 << 14  # rows of a table in memory that are taken at a time
+_WEIGHT = 3  # digits of weights
 _LOW = 32  # bits of the lower half of a total
 _LEAST, _MOST = -900, 1000  # exponents of grids; smaller numbers count as zero, larger ones are refused
 
@@ -51,6 +52,8 @@ class Block:
     """Columns that are not numbers, one array each."""
     part: str = ""
     """The name of the partition that the rows are from."""
+    weight: Array | None = None
+    """Weights of the rows, finite and not negative."""
 
     @property
     def rows(self) -> int:
@@ -61,8 +64,12 @@ class Block:
         """The same rows in blocks of at most ``size``."""
         for start in range(0, self.rows, size):
             part = slice(start, start + size)
-            words = tuple(w[part] for w in self.words)
-            yield Block(self.X[:, part], None if self.y is None else self.y[part], words, self.part)
+            yield self.take(part)
+
+    def take(self, rows: Any) -> Block:
+        """Some of the rows."""
+        y, weight = (None if v is None else v[rows] for v in (self.y, self.weight))
+        return Block(self.X[:, rows], y, tuple(w[rows] for w in self.words), self.part, weight)
 
 
 class Statistic(ABC):
@@ -270,6 +277,68 @@ class Products:
         return Ball(values, (self.radius() + UNIT * np.abs(values)) * (1.0 + 8 * UNIT) + ETA)
 
 
+class Mass:
+    """The weight of every class: whole numbers where rows count equally, exact sums of the weights where not.
+
+    Examples
+    --------
+    >>> mass = Mass(2, None)
+    >>> mass.add(np.array([0, 1, 1]), None)
+    >>> mass.finish().mid.tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, classes: int, weight_exponent: int | None) -> None:
+        self.counts = np.zeros(classes, dtype=np.int64)
+        one = Side(np.ones(1, dtype=int), 1, 0.0, True)
+        exponent = None if weight_exponent is None else np.full(classes, weight_exponent)
+        self.sums = None if exponent is None else Products(Side(exponent, _WEIGHT), one)
+
+    def add(self, codes: Array, weight: Array | None) -> None:
+        """Take in rows by the number of their class."""
+        self.counts += np.bincount(codes, minlength=len(self.counts))
+        if self.sums is not None and weight is not None:
+            mine = (np.arange(len(self.counts))[:, None] == codes) * weight
+            self.sums.add(mine, np.ones((1, len(codes))))
+
+    def merge(self, other: Mass) -> Mass:
+        """Take in the rows of another such sum."""
+        self.counts = self.counts + other.counts
+        if self.sums is not None and other.sums is not None:
+            self.sums.merge(other.sums)
+        return self
+
+    def exact(self) -> tuple[Array, Array]:
+        """The weights as rationals, and how far they can be off."""
+        if self.sums is None:
+            return rationals(self.counts.astype(float)), np.zeros(len(self.counts))
+        return self.sums.exact()[:, 0], self.sums.radius()[:, 0]
+
+    def finish(self) -> Ball:
+        """The weights as error-bounded floats."""
+        if self.sums is None:
+            return Ball(self.counts.astype(float))
+        return self.sums.balls().reshape(-1)
+
+
+def weights_in(block: Block) -> Array:
+    """The weights of a block; ValueError unless they are finite and not negative."""
+    weight = np.asarray(block.weight, dtype=float)
+    if weight.shape != (block.rows,) or not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
+        raise ValueError("weights are finite and not negative, one a row")
+    return weight
+
+
+def weight_grid(evidence: Evidence) -> int | None:
+    """The exponent of the weights' grid that the evidence names; None for rows that count equally."""
+    found = evidence.get("weight_exponent")
+    if found is None:
+        return None
+    if found != int(found) or not -1000 <= found <= 1000:
+        raise ValueError("the exponent of the weights is a whole number between −1000 and 1000")
+    return int(found)
+
+
 class Fingerprint(Statistic):
     """The SHA-256 of every partition, as leaves of a tree."""
 
@@ -284,13 +353,13 @@ class Fingerprint(Statistic):
         """The leaf of a partition, and what other statistics make of the same rows."""
         mine, found, name = Fingerprint(), [deepcopy(other) for other in others], ""
 
-        def parts() -> Iterator[tuple[Array, Array | None, tuple[Array, ...]]]:
+        def parts() -> Iterator[Rows]:
             nonlocal name
             for block in blocks:
                 name = block.part
                 for other in found:
                     other.add(block)
-                yield block.X, block.y, block.words
+                yield block.X, block.y, block.words, block.weight
 
         leaf = leaf_of(parts())
         mine.leaves[name] = leaf
@@ -311,8 +380,11 @@ class SumKind(Kind):
     """A kind of certificate whose proof needs sums over the rows and nothing else of the data.
 
     The sums can be taken wherever the rows are: `statistic` says which, `conclude` is the proof. In memory, `prove`
-    does both. Weights and offsets of rows have no place in these sums.
+    does both. Offsets of rows have no place in these sums.
     """
+
+    weighted: ClassVar[bool] = False
+    """Whether rows may have weights; where they have, ``weight_exponent`` of the evidence is the grid of these."""
 
     @abstractmethod
     def statistic(self, evidence: Evidence) -> Statistic:
@@ -331,8 +403,10 @@ class SumKind(Kind):
         return data if same else None
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        if data.sample_weight is not None or data.offset is not None:
-            raise ValueError("these sums know no weights and no offsets of rows")
+        if data.offset is not None:
+            raise ValueError("these sums know no offsets of rows")
+        if data.sample_weight is not None and not self.weighted:
+            raise ValueError("these sums know no weights of rows")
         return self.conclude(self.statistic(evidence).of(blocks_of(data)).finish(), evidence)
 
 
@@ -341,7 +415,8 @@ def blocks_of(data: Data) -> Iterator[Block]:
     for start in range(0, data.X.shape[0], _BLOCK):
         part = slice(start, start + _BLOCK)
         rows = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-        yield Block(np.ascontiguousarray(rows.T), None if data.y is None else data.y[part])
+        y, weight = (None if v is None else v[part] for v in (data.y, data.sample_weight))
+        yield Block(np.ascontiguousarray(rows.T), y, weight=weight)
 
 
 def _moved(lanes: Array, places: Array) -> Array:

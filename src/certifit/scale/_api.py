@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -20,7 +20,7 @@ from certifit.certificates import Certificate, Verification
 from certifit.exceptions import TableError
 from certifit.parallel import cores
 from certifit.scale._engine import Engine, running
-from certifit.scale._families import FITTERS, WORDS
+from certifit.scale._families import FITTERS, WEIGHTED, WORDS
 from certifit.scale._folds import FoldScores, score_folds
 from certifit.scale._job import Job
 from certifit.scale._metrics import Confusion, Errors, Histogram, Run, area, ranges_of
@@ -28,11 +28,20 @@ from certifit.scale._predict import Answerer
 from certifit.scale._progress import Bars
 from certifit.scale._sample import Sample
 from certifit.scale._smooth import refusal
-from certifit.scale._source import Partition, Plan, Source
+from certifit.scale._source import Columns, Partition, Plan, Source
 
 _SMALL = 16 << 20  # bytes of a table below which one process is quicker
 _PROCESS = 320 << 20  # memory of a worker that has loaded the library
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+
+class Working(TypedDict, total=False):
+    """The words in which a caller says how the work is done: see `Way`."""
+
+    engine: Any
+    workers: int | None
+    memory: int | str | None
+    progress: Any
 
 
 @dataclass(frozen=True)
@@ -73,13 +82,11 @@ def bytes_of(memory: int | str) -> int:
 
 
 @contextmanager
-def job_of(
-    source: Any, target: str | None, features: Sequence[str] | None, way: Way, words: bool = False
-) -> Iterator[Job]:
+def job_of(source: Any, columns: Columns, way: Way, words: bool = False) -> Iterator[Job]:
     """The table, the columns and the engine, closed at the end."""
     table = Source.of(source)
     workers, rows = way.budget(len(table.columns))
-    plan = table.plan(target, features, rows, words)
+    plan = table.plan(columns, rows, words)
     progress: Callable[[str, int | None], Any] | None = Bars() if way.progress is True else way.progress or None
     # Starting processes takes longer than reading a small table.
     engine = "serial" if way.engine == "local" and way.workers is None and table.size < _SMALL else way.engine
@@ -93,14 +100,12 @@ def fit(
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
-    engine: Any = "local",
-    workers: int | None = None,
-    memory: int | str | None = None,
-    progress: Any = None,
+    weight: str | None = None,
+    **way: Unpack[Working],
 ) -> Any:
     r"""Fit an ordinary estimator to a table in partitions; the estimator itself is left as it is.
 
-    Every sum over rows :math:`\sum_i a_i b_i` is exact up to a stated radius and independent of order, so the result
+    Every sum over rows :math:`\sum_i s_i a_i b_i` is exact up to a stated radius and independent of order; the result
     is the same, bit for bit, for every partitioning, engine and number of workers. ``certificate_`` of the result is
     issued when it is read, by one more pass.
 
@@ -115,7 +120,10 @@ def fit(
     target : str, default=None
         The column to predict.
     features : sequence of str, default=None
-        Columns to use; all but the target when None.
+        Columns to use; all but the target and the weights when None.
+    weight : str, default=None
+        A column of weights ≥ 0, for least squares and its kin, logistic regression, generalized linear models and
+        naive Bayes; weight k counts as k copies of the row.
     engine : {"local", "serial", "dask"}, address of a scheduler, or distributed.Client, default="local"
         Small tables are read in this process alone unless ``workers`` is given.
     workers : int, default=None
@@ -123,7 +131,7 @@ def fit(
     memory : int or str, default=None
         Budget of all processes together, such as "2GB".
     progress : bool or callable, default=None
-        True draws bars with rows per second.
+        True draws bars with rows per second and the time left.
 
     Returns
     -------
@@ -143,10 +151,12 @@ def fit(
     fitter = FITTERS.get(type(estimator))
     if fitter is None:
         raise TypeError(refusal(estimator, "it needs all rows at once"))
+    if weight is not None and not isinstance(estimator, WEIGHTED):
+        raise TypeError(f"{type(estimator).__name__} takes no weights of rows in passes over partitions.")
     model = clone(estimator)
     getattr(model, "_validate_params", lambda: None)()
-    way = Way(engine, workers, memory, progress)
-    with job_of(source, target, features, way, isinstance(estimator, WORDS)) as job:
+    columns = Columns(target, features, weight)
+    with job_of(source, columns, Way(**way), isinstance(estimator, WORDS)) as job:
         fitter(job, model)
     return model
 
@@ -157,17 +167,15 @@ def verify(
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
-    engine: Any = "local",
-    workers: int | None = None,
-    memory: int | str | None = None,
-    progress: Any = None,
+    weight: str | None = None,
+    **way: Unpack[Working],
 ) -> Verification:
     """Re-check the certificate of a fit on a table in partitions; a partition that was changed is named.
 
     Parameters
     ----------
     fitted : estimator fitted by `fit`, or its Certificate
-    source, target, features, engine, workers, memory, progress :
+    source, target, features, weight, engine, workers, memory, progress :
         As in `fit`, with the same partitions; the certificate knows the names of the columns.
 
     Examples
@@ -181,11 +189,13 @@ def verify(
     True
     """
     certificate: Certificate = fitted if isinstance(fitted, Certificate) else fitted.certificate_
-    if target is None:
-        target = certificate.digests.get("target")
-    if features is None:
-        features = certificate.digests.get("columns")
-    with job_of(source, target, features, Way(engine, workers, memory, progress)) as job:
+    told: Any = certificate.digests
+    columns = Columns(
+        told.get("target") if target is None else target,
+        told.get("columns") if features is None else features,
+        told.get("weight") if weight is None else weight,
+    )
+    with job_of(source, columns, Way(**way), words=True) as job:
         return job.verify(certificate)
 
 
@@ -197,15 +207,13 @@ def sample(
     target: str | None = None,
     features: Sequence[str] | None = None,
     id: str | None = None,  # noqa: A002  # what users call it
-    engine: Any = "local",
-    workers: int | None = None,
-    progress: Any = None,
+    **way: Unpack[Working],
 ) -> Any:
     """Rows drawn by a keyed hash of their values: the same ones for every partitioning and engine, in the same order.
 
     Parameters
     ----------
-    source, target, features, engine, workers, progress :
+    source, target, features, engine, workers, memory, progress :
         As in `fit`.
     rows : int
         How many, at most.
@@ -229,7 +237,7 @@ def sample(
     """
     import pyarrow as pa
 
-    with job_of(source, target, features, Way(engine, workers, None, progress), words=True) as job:
+    with job_of(source, Columns(target, features), Way(**way), words=True) as job:
         plan = job.plan
         names = [*plan.numbers, *([] if target is None else [target]), *plan.words]
         if id is not None and id not in names:
@@ -246,10 +254,7 @@ def predict(
     source: Any,
     *,
     out: str | os.PathLike[str] | None = None,
-    engine: Any = "local",
-    workers: int | None = None,
-    memory: int | str | None = None,
-    progress: Any = None,
+    **way: Unpack[Working],
 ) -> Array | None:
     """Predictions for every row, in the order of the partitions; no row's answer depends on its block.
 
@@ -272,8 +277,7 @@ def predict(
     >>> scale.predict(model, rows, engine="serial").round(3).tolist()
     [1.667, 3.167, 4.667]
     """
-    way = Way(engine, workers, memory, progress)
-    with _asking(model, source, None, way) as (job, answerer):
+    with _asking(model, source, None, Way(**way)) as (job, answerer):
         answers = job.engine.map(partial(_answers, answerer, out is not None), job.source.parts, job.plan)
         if out is None:
             return np.concatenate([part[0][1] for part in answers])
@@ -285,7 +289,7 @@ def predict(
 def _asking(model: Any, source: Any, target: str | None, way: Way) -> Iterator[tuple[Job, Answerer]]:
     names = getattr(model, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
-    with job_of(source, target, features, way, words=True) as job:
+    with job_of(source, Columns(target, features), way, words=True) as job:
         if features is not None and not job.plan.words:  # the order of the model
             job.plan = replace(job.plan, numbers=tuple(features))
         yield job, Answerer(model, job.plan.numbers, job.plan.words)
@@ -361,10 +365,7 @@ def evaluate(
     source: Any,
     *,
     target: str,
-    engine: Any = "local",
-    workers: int | None = None,
-    memory: int | str | None = None,
-    progress: Any = None,
+    **way: Unpack[Working],
 ) -> Evaluation:
     """Exact figures of a model on a table in partitions: confusion and area under the ROC curve, or errors.
 
@@ -384,7 +385,7 @@ def evaluate(
     >>> round(scale.evaluate(model, rows, target="y", engine="serial").figures["mse"], 4)
     0.3889
     """
-    with _asking(model, source, target, Way(engine, workers, memory, progress)) as (job, answerer):
+    with _asking(model, source, target, Way(**way)) as (job, answerer):
         if not is_classifier(model):
             return Evaluation(job.run(Errors(answerer), task="errors"))
         classes = np.asarray(model.classes_)
@@ -410,9 +411,8 @@ def cross_validate(
     seed: int = 0,
     id: str | None = None,  # noqa: A002  # what users call it
     features: Sequence[str] | None = None,
-    engine: Any = "local",
-    workers: int | None = None,
-    progress: Any = None,
+    weight: str | None = None,
+    **way: Unpack[Working],
 ) -> FoldScores:
     """Cross-validation of a squared-loss family in one pass: moments of the folds, and of all rows without each.
 
@@ -421,7 +421,7 @@ def cross_validate(
     Parameters
     ----------
     estimator : LinearRegression, Ridge, Lasso or ElasticNet
-    source, target, features, engine, workers, progress :
+    source, target, features, weight, engine, workers, memory, progress :
         As in `fit`.
     folds : int ≥ 2, default=5
     seed : int, default=0
@@ -439,7 +439,7 @@ def cross_validate(
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2, not {folds}.")
-    with job_of(source, target, features, Way(engine, workers, None, progress)) as job:
+    with job_of(source, Columns(target, features, weight), Way(**way)) as job:
         return score_folds(job, estimator, folds, seed, id)
 
 

@@ -48,5 +48,9 @@ FITTERS: dict[type, Fitter] = {
     Thermometer: fit_encoder,
     Factored: fit_encoder,
 }
+WEIGHTED = tuple(
+    cls for cls, fitter in FITTERS.items() if fitter in (fit_moments, fit_logistic, fit_glm, fit_gaussian, fit_counting)
+)
+"""Estimators whose rows may have weights."""
 WORDS = (OneHot, Thermometer, Factored)
 """Estimators that take columns of words."""

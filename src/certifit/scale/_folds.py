@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from certifit._types import Array
 from certifit.certificates.moments import Moments, SecondMoments
-from certifit.certificates.sums import Block, Grid, Statistic
+from certifit.certificates.sums import Block, Statistic
 from certifit.exceptions import TableError
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
-from certifit.scale._job import Job
+from certifit.scale._job import Job, Seen
 from certifit.scale._moments import objective_of, solve
 from certifit.scale._sample import row_hashes
 from certifit.scale._smooth import refusal
@@ -29,6 +29,8 @@ class FoldScores:
     rows : (folds,) array
         Rows of each fold.
     coef : (folds, d) array
+    mass : (folds,) array or None
+        Sum of the weights of each fold, where rows have some.
 
     Examples
     --------
@@ -40,26 +42,26 @@ class FoldScores:
     r2: Array
     rows: Array
     coef: Array
+    mass: Array | None = None
 
     @property
     def mean(self) -> float:
-        """Mean squared error over all rows."""
-        return float(self.mse @ self.rows / self.rows.sum())
+        """Mean squared error over all rows, weighted as these are."""
+        share = self.rows if self.mass is None else self.mass
+        return float(self.mse @ share / share.sum())
 
 
 class FoldMoments(Statistic):
     """The moments of every fold; a row's fold is a keyed hash of its values."""
 
-    def __init__(self, grid: Grid, digits: int, folds: int, seed: int, by: int | None) -> None:
+    def __init__(self, seen: Seen, folds: int, seed: int, by: int | None) -> None:
         self.seed, self.by = seed, by
-        self.parts = [Moments(grid, digits) for _ in range(folds)]
+        self.parts = [Moments(seen.grid, seen.digits, seen.weight_exponent) for _ in range(folds)]
 
     def add(self, block: Block) -> None:
         fold = row_hashes(block, self.seed, self.by) % np.uint64(len(self.parts))
         for k, part in enumerate(self.parts):
-            mine = np.flatnonzero(fold == k)
-            y = None if block.y is None else block.y[mine]
-            part.add(Block(np.ascontiguousarray(block.X[:, mine]), y, part=block.part))
+            part.add(block.take(np.flatnonzero(fold == k)))
 
     def merge(self, other: FoldMoments) -> FoldMoments:
         for mine, its in zip(self.parts, other.parts):
@@ -79,7 +81,7 @@ def score_folds(job: Job, estimator: Any, folds: int, seed: int, by: str | None)
         raise TableError(f"There is no column {by!r} among those that are read.")
     seen = job.look(labels=False)
     place = None if by is None else names.index(by)
-    parts = job.run(FoldMoments(seen.grid, seen.digits, folds, seed, place), task="moments of folds", rows=seen.rows)
+    parts = job.run(FoldMoments(seen, folds, seed, place), task="moments of folds", rows=seen.rows)
     total = parts[0]
     for part in parts[1:]:
         total = SecondMoments(
@@ -87,13 +89,15 @@ def score_folds(job: Job, estimator: Any, folds: int, seed: int, by: str | None)
         )
     mse, r2, coefs = [], [], []
     for part in parts:
-        if part.rows == 0 or part.rows == total.rows:
-            raise TableError("A fold has no rows: use fewer folds.")
         rest = total.minus(part)
-        w, b = solve(objective_of(clone(estimator), rest.rows), rest)
-        error = float(part.residuals(w, b).square.mid) / part.rows
-        spread = float(part.centred().mid[-1, -1]) / part.rows
+        if not (part.least > 0.0 and rest.least > 0.0):
+            raise TableError("A fold has no rows, or none that count: use fewer folds.")
+        size = float(part.weight.mid)
+        w, b = solve(objective_of(clone(estimator), float(rest.weight.mid)), rest)
+        error = float(part.residuals(w, b).square.mid) / size
+        spread = float(part.centred().mid[-1, -1]) / size
         mse.append(error)
         r2.append(1.0 - error / spread if spread > 0.0 else np.nan)
         coefs.append(w)
-    return FoldScores(np.array(mse), np.array(r2), np.array([p.rows for p in parts]), np.array(coefs))
+    mass = None if seen.mass is None else np.array([float(p.weight.mid) for p in parts])
+    return FoldScores(np.array(mse), np.array(r2), np.array([p.rows for p in parts]), np.array(coefs), mass)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from certifit.certificates import Certificate
 from certifit.certificates._plain import tidy
 from certifit.certificates._record import Check, Verification, kind_named, proved, written
 from certifit.certificates._tree import Tree
-from certifit.certificates.sums import Block, Fingerprint, Grid, NotFiniteError, Statistic, SumKind
+from certifit.certificates.class_sums import codes_of
+from certifit.certificates.sums import Block, Fingerprint, Grid, Mass, NotFiniteError, Statistic, SumKind
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.scale._engine import Counted, Engine
 from certifit.scale._source import Plan, Source
@@ -26,23 +27,27 @@ _EXACT = 1 << 22  # rows up to which numbers are cut into three digits (63 bits)
 
 
 class Look(Statistic):
-    """Rows, the ends of every column of numbers, and the labels of the target."""
+    """Rows, the ends of every column of numbers (target of numbers and weights included), and the labels of the target.
 
-    def __init__(self, columns: int, labels: bool) -> None:
-        self.rows, self.labels = 0, labels
+    With ``gaps`` missing numbers are left out, instead of refused.
+    """
+
+    def __init__(self, columns: int, labels: bool, gaps: bool = False) -> None:
+        self.rows, self.labels, self.gaps = 0, labels, gaps
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
         self.found: Counter[Any] = Counter()
 
     def add(self, block: Block) -> None:
-        rows = block.X
-        if not self.labels and block.y is not None:
-            rows = np.vstack([block.X, np.asarray(block.y, dtype=float)[None]])
-        if len(rows):
-            self.low = np.minimum(self.low, rows.min(axis=1))
-            self.high = np.maximum(self.high, rows.max(axis=1))
-            bad = np.flatnonzero(~(np.isfinite(self.low) & np.isfinite(self.high)))
-            if len(bad):
-                raise NotFiniteError(int(bad[0]))
+        more = [] if self.labels or block.y is None else [np.asarray(block.y, dtype=float)]
+        more += [] if block.weight is None else [block.weight]
+        rows = np.vstack([block.X, *more]) if more else block.X
+        if len(rows) and block.rows:
+            least, most = (np.fmin, np.fmax) if self.gaps else (np.minimum, np.maximum)
+            self.low = least(self.low, least.reduce(rows, axis=1))
+            self.high = most(self.high, most.reduce(rows, axis=1))
+            bad = np.isposinf(self.high) | np.isneginf(self.low) | np.isnan(self.low)
+            if np.any(bad):
+                raise NotFiniteError(int(np.flatnonzero(bad)[0]))
         self.rows += block.rows
         if self.labels and block.y is not None:
             labels, counts = np.unique(block.y, return_counts=True)
@@ -74,6 +79,25 @@ class Seen:
     high: Array
     classes: Array | None = None
     counts: Array | None = None
+    mass: Array | None = None
+    """Weight of each class, or of all rows where there are none; None where rows count equally."""
+    weight_exponent: int | None = None
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights: rows, where these count equally."""
+        return float(self.rows) if self.mass is None else float(self.mass.sum())
+
+    @property
+    def class_mass(self) -> Array:
+        """The weight of each class."""
+        assert self.counts is not None
+        return self.counts.astype(float) if self.mass is None else self.mass
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """What a certificate's evidence says of the weights."""
+        return {} if self.weight_exponent is None else {"weight_exponent": self.weight_exponent}
 
     @property
     def grid(self) -> Grid:
@@ -84,6 +108,27 @@ class Seen:
     def digits(self) -> int:
         """Into how many digits numbers are cut."""
         return 3 if self.rows <= _EXACT else 2
+
+
+class Weights(Statistic):
+    """The sum of the weights of each class, or of all rows."""
+
+    def __init__(self, classes: Array | None, exponent: int) -> None:
+        self.classes = classes
+        self.mass = Mass(1 if classes is None else len(classes), exponent)
+
+    def add(self, block: Block) -> None:
+        codes = np.zeros(block.rows, dtype=int)
+        if self.classes is not None and block.y is not None:
+            codes = codes_of(block.y, self.classes)
+        self.mass.add(codes, block.weight)
+
+    def merge(self, other: Weights) -> Weights:
+        self.mass.merge(other.mass)
+        return self
+
+    def finish(self) -> Array:
+        return np.asarray(self.mass.finish().mid)
 
 
 @dataclass
@@ -115,22 +160,37 @@ class Job:
         answers = found.finish()
         return answers[0] if len(statistics) == 1 else answers
 
-    def look(self, labels: bool) -> Seen:
+    def look(self, labels: bool, gaps: bool = False) -> Seen:
         """Ends of the columns and labels of the target: from the files' own notes where these have them."""
-        noted = self._noted(labels)
+        columns, plan = list(self.plan.numbers), self.plan
+        columns += [plan.target] if not labels and plan.target is not None else []
+        columns += [plan.weight] if plan.weight is not None else []
+        named = labels and plan.target is not None
+        noted = self._noted(columns)
         if noted is None:
-            width = len(self.plan.numbers) + (0 if labels or self.plan.target is None else 1)
-            return self.run(Look(width, labels and self.plan.target is not None), task="looking at the columns")
-        rows, low, high = noted
-        if not labels or self.plan.target is None:
-            return Seen(rows, low, high)
-        seen = self.run(Look(0, True), plan=self.plan.without_features(), task="looking at the labels")
-        return Seen(rows, low, high, seen.classes, seen.counts)
+            seen: Seen = self.run(Look(len(columns), named, gaps), task="looking at the columns")
+        elif not named:
+            seen = Seen(*noted)
+        else:
+            own = plan.without_features()
+            seen = self.run(Look(int(plan.weight is not None), True), plan=own, task="looking at the labels")
+            seen = Seen(*noted, seen.classes, seen.counts)
+        return seen if plan.weight is None else self._weighed(seen)
 
-    def _noted(self, labels: bool) -> tuple[int, Array, Array] | None:
-        columns = list(self.plan.numbers)
-        if not labels and self.plan.target is not None:
-            columns.append(self.plan.target)
+    def _weighed(self, seen: Seen) -> Seen:
+        """What was seen, with the sums of the weights; their ends stand last."""
+        low, high = float(seen.low[-1]), float(seen.high[-1])
+        if not low >= 0.0 or not high > 0.0:
+            raise TableError(f"The weights in column {self.plan.weight!r} must not be negative, nor all zero.")
+        exponent = int(np.frexp(high)[1])
+        own = self.plan.without_features()
+        mass = self.run(Weights(seen.classes, exponent), plan=own, task="adding the weights", rows=seen.rows)
+        if not np.all(mass > 0.0):
+            assert seen.classes is not None
+            raise TableError(f"The class {seen.classes[mass <= 0.0][0]} has no weight at all.")
+        return replace(seen, low=seen.low[:-1], high=seen.high[:-1], mass=mass, weight_exponent=exponent)
+
+    def _noted(self, columns: Sequence[str]) -> tuple[int, Array, Array] | None:
         rows, low, high = 0, np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
         for part in self.source.parts:
             ends = part.ends(columns)
@@ -168,13 +228,14 @@ class Job:
 
     def _names(self) -> dict[str, Any]:
         """Names of the columns, so that a re-check need not be told."""
-        target = {} if self.plan.target is None else {"target": self.plan.target}
-        return {"columns": [*self.plan.numbers, *self.plan.words], **target}
+        apart = {"target": self.plan.target, "weight": self.plan.weight}
+        told = {key: name for key, name in apart.items() if name is not None}
+        return {"columns": [*self.plan.numbers, *self.plan.words], **told}
 
     def facts(self, rows: int) -> dict[str, Any]:
         """What a certificate says about its data."""
         columns = len(self.plan.numbers) + len(self.plan.words)
-        return {"rows": rows, "columns": columns, "weights": False, "offset": False}
+        return {"rows": rows, "columns": columns, "weights": self.plan.weight is not None, "offset": False}
 
     def verify(self, certificate: Certificate) -> Verification:
         """The re-check of a certificate on the partitions as they are now; a changed one is named."""

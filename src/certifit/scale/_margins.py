@@ -10,10 +10,9 @@ import numpy as np
 from certifit._objective import names_of
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.certificates.passes import Passes
 from certifit.losses import Hinge
 from certifit.scale._job import Job, name_features
-from certifit.scale._smooth import Fit, class_factors, newton, warn_if_short
+from certifit.scale._smooth import Fit, class_factors, derivatives, newton, warn_if_short
 from certifit.svm._evidence import hinge_objective
 
 _WIDTHS = (1.0, 0.1, 0.01, 0.001)  # over which the corner is rounded, one after another
@@ -44,10 +43,9 @@ def fit_linear_svc(job: Job, model: Any) -> None:
     """Linear machines, one for two classes and one a class for more."""
     seen = job.look(labels=True)
     assert seen.classes is not None
-    assert seen.counts is not None
     if len(seen.classes) < 2:
         raise ValueError(f"LinearSVC needs at least two classes, and there is only {seen.classes.tolist()}.")
-    factors = class_factors(model.class_weight, seen.classes, seen.counts) or (1.0,) * len(seen.classes)
+    factors = class_factors(model.class_weight, seen.classes, seen.class_mass) or (1.0,) * len(seen.classes)
     cost = float(model.C) * np.array(factors)
     free = bool(model.fit_intercept)
     objective = hinge_objective(np.array(names_of(seen.classes), dtype=object), cost, model.loss, "rest",
@@ -63,7 +61,7 @@ def fit_linear_svc(job: Job, model: Any) -> None:
         steps += at.steps
     reach = np.zeros(k)
     if free:  # how far the offset may be from where the slopes balance
-        found = job.run(Passes(smooth, at.coef, at.intercept, seen.grid, seen.digits), task="last look", rows=seen.rows)
+        found = derivatives(job, smooth, at, seen)
         pull, curve = np.abs(found.slopes.mid[:, 0]), found.hessian.mid[:, 0, 0]
         reach = 4.0 * pull / np.where(curve > 0.0, curve, 1.0) + 1e-10 * (1.0 + np.abs(at.intercept))
     warn_if_short(model, at)

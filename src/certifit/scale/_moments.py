@@ -25,8 +25,8 @@ from certifit.solvers import Options, Task, solve_coordinate, solve_least_square
 _REFINE = 8  # rounds of refinement; each one multiplies the error by about the condition number times 1e-16
 
 
-def objective_of(model: Any, rows: int) -> Objective:
-    """What the estimator minimises on so many rows."""
+def objective_of(model: Any, total: float) -> Objective:
+    """What the estimator minimises on rows of so much weight."""
     free = bool(model.fit_intercept)
     if isinstance(model, LinearRegression):
         return Objective(Squared(), NonNegative(Zero()) if model.positive else Zero(), 0.0, free)
@@ -40,25 +40,31 @@ def objective_of(model: Any, rows: int) -> Objective:
     if model.alpha == 0.0:
         return Objective(Squared(), NonNegative(Zero()) if model.positive else Zero(), 0.0, free)
     regularizer = mix_of_norms(model._ratio(), positive=model.positive)
-    return Objective(Squared(0.5), regularizer, float(model.alpha) * rows, free)
+    return Objective(Squared(0.5), regularizer, float(model.alpha) * total, free)
 
 
 def fit_moments(job: Job, model: Any) -> None:
     """Fit a squared-loss estimator in one pass over the rows."""
     seen = job.look(labels=False)
-    found = job.run(Moments(seen.grid, seen.digits), task="moments", rows=seen.rows)
-    adopt(model, job, found, seen)
+    adopt(model, job, moments(job, seen), seen)
+
+
+def moments(job: Job, seen: Seen) -> SecondMoments:
+    """The pass itself."""
+    statistic = Moments(seen.grid, seen.digits, seen.weight_exponent)
+    found: SecondMoments = job.run(statistic, task="moments", rows=seen.rows)
+    return found
 
 
 def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
     """Coefficients of the moments, under the estimator's own names, with the promise of a proof."""
-    objective = objective_of(model, found.rows)
+    objective = objective_of(model, seen.total)
     w, b = _name(model, job, objective, found, seen)
     model.solver_ = "moments"
     if isinstance(model, (Lasso, ElasticNet)):
         model.n_iter_, model.trace_ = 1, Trace()
         value, gap, _ = bound(objective, found, w, b)
-        model.dual_gap_ = gap / found.rows
+        model.dual_gap_ = gap / seen.total
         if gap > max(model.tol, 1e-9) * max(value, 1e-300):
             warnings.warn(
                 f"{type(model).__name__} stopped at a gap of {gap / value:.1e} of the objective; certificate_ has the "
@@ -74,8 +80,7 @@ def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
 
 def adopt_coefficients(model: Any, job: Job, objective: Objective, seen: Seen) -> tuple[Array, float]:
     """Fit any squared-loss objective in one pass; coefficients, offset and the promise of a proof."""
-    found = job.run(Moments(seen.grid, seen.digits), task="moments", rows=seen.rows)
-    return _name(model, job, objective, found, seen)
+    return _name(model, job, objective, moments(job, seen), seen)
 
 
 def _name(model: Any, job: Job, objective: Objective, found: SecondMoments, seen: Seen) -> tuple[Array, float]:
@@ -89,6 +94,7 @@ def _name(model: Any, job: Job, objective: Objective, found: SecondMoments, seen
         "centre": seen.grid.centre,
         "exponent": seen.grid.exponent,
         "digits": seen.digits,
+        **seen.weights,
     }
     model._promise_certificates(lambda: (job.certify("moments", evidence),))
     return w, b
@@ -143,7 +149,7 @@ def best_offset(objective: Objective, found: SecondMoments, w: Array) -> float:
         return 0.0
     b = float(found.mean[-1] - found.mean[:-1] @ w)
     for _ in range(3):  # mean − w·mean cancels where means are large: what is left of Σ r is taken off
-        b += float(found.residuals(w, b).total.mid) / found.rows
+        b += float(found.residuals(w, b).total.mid) / float(found.weight.mid)
     return b
 
 

@@ -25,9 +25,10 @@ def fit_gaussian(job: Job, model: Any) -> None:
     seen = job.look(labels=True)
     assert seen.classes is not None
     grid = seen.grid
-    found = job.run(class_moments(seen.classes, grid), task="moments by class", rows=seen.rows)
+    statistic = class_moments(seen.classes, grid, seen.weight_exponent)
+    found = job.run(statistic, task="moments by class", rows=seen.rows)
     mean, variance, _, _ = means_and_variances(found, grid.centre)
-    total = found.counts.astype(float)
+    total = found.weight.mid
     name_features(model, job.plan.numbers)
     scatter = np.maximum(variance.mid, 0.0) * total[:, None]
     model._adopt_seen(ClassMoments(total, grid.centre + mean.mid, scatter), seen.classes)
@@ -37,6 +38,7 @@ def fit_gaussian(job: Job, model: Any) -> None:
         "centre": grid.centre,
         "exponent": grid.exponent,
         "digits": 3,
+        **seen.weights,
     }
     model._promise_certificates(lambda: (job.certify("gaussian-sums", evidence),))
 
@@ -61,14 +63,15 @@ def fit_counting(job: Job, model: Any) -> None:
     if kind == "categorical":
         sizes = model._sizes(np.vstack([seen.high, seen.high]))
         spec["n_categories"] = [int(v) for v in sizes]
-    found: ClassTotals = job.run(Counts(seen.classes, spec, d), task="counts", rows=seen.rows)
+    statistic = Counts(seen.classes, spec, d, seen.weight_exponent)
+    found: ClassTotals = job.run(statistic, task="counts", rows=seen.rows)
     if not found.inside:
         raise ValueError("CategoricalNB needs whole numbers, the codes of the categories.")
     cells = near(found.total, 0.0).mid
     if kind == "bernoulli":  # off and on stand side by side
         cells = cells[:, d:]
-    model._adopt_seen(ClassCounts(found.counts.astype(float), cells, sizes), seen.classes)
-    evidence = {**_shares(model), **model._evidence(), "columns": d}
+    model._adopt_seen(ClassCounts(found.weight.mid, cells, sizes), seen.classes)
+    evidence = {**_shares(model), **model._evidence(), "columns": d, **seen.weights}
     model._promise_certificates(lambda: (job.certify("counted-sums", evidence),))
 
 

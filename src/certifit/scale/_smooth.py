@@ -28,6 +28,7 @@ from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._moments import adopt_coefficients
 
 _HALVINGS = 30
+_COARSE = 1e-2  # of the least curvature, relative to the columns' own, that may be uncertain in a step
 
 
 @dataclass
@@ -51,9 +52,14 @@ def newton(
     at, before = Fit(*start), np.inf
     move: tuple[Array, Array] | None = None
     null, halvings = np.inf, 0
+    rough = objective.strength > 0.0 and objective.loss.targets != "class"
     while True:
-        statistic = Passes(objective, at.coef, at.intercept, seen.grid, seen.digits)
-        found: Derivatives = job.run(statistic, task=f"pass {job.passes + 1}", rows=seen.rows)
+        found = derivatives(job, objective, at, seen, rough)
+        if rough:
+            with one_thread(), np.errstate(all="ignore"):
+                rough = not _is_coarse(objective, found)
+            if not rough:
+                continue
         with one_thread(), np.errstate(all="ignore"):
             value = float(found.value.mid) + float(objective.penalty(at.coef))
             null = value if not np.isfinite(null) else null
@@ -75,15 +81,46 @@ def newton(
         at = new
 
 
+def derivatives(job: Job, objective: Objective, at: Fit, seen: Seen, rough: bool = False) -> Derivatives:
+    """One pass at the coefficients of a fit."""
+    statistic = Passes(
+        objective, at.coef, at.intercept, seen.grid, seen.digits, weight_exponent=seen.weight_exponent, rough=rough
+    )
+    found: Derivatives = job.run(statistic, task=f"pass {job.passes + 1}", rows=seen.rows)
+    return found
+
+
+def _is_coarse(objective: Objective, found: Derivatives) -> bool:
+    """Whether a Hessian of 21 bits is too coarse for a step.
+
+    It is where single numbers lie far beyond the others of their column, and where columns are nearly dependent.
+    """
+    ridge = _ridge(objective)
+    for mid, rad in zip(found.hessian.mid, np.broadcast_to(found.hessian.rad, found.hessian.shape)):
+        H = mid + np.diag(np.append(0.0, np.full(len(mid) - 1, ridge)))
+        scale = np.sqrt(np.maximum(np.diag(H), 0.0))
+        if not np.all(scale > 0.0):
+            return True
+        least = float(np.linalg.eigvalsh(H / np.multiply.outer(scale, scale))[0])
+        if not float(np.linalg.norm(rad / np.multiply.outer(scale, scale))) <= _COARSE * least:
+            return True
+    return False
+
+
+def _ridge(objective: Objective) -> float:
+    """The curvature of the penalty."""
+    penalty = objective.regularizer
+    return objective.strength * 2.0 * penalty.factor if isinstance(penalty, SquaredL2) else 0.0
+
+
 def _step(
     objective: Objective, found: Derivatives, coef: Array, centre: Array
 ) -> tuple[tuple[Array, Array] | None, float]:
     """Newton's step for coefficients and offsets, and what a quadratic would gain by it."""
     k, d = coef.shape
     g, H = found.slopes.mid, found.hessian.mid
-    penalty = objective.regularizer
-    ridge = objective.strength * 2.0 * penalty.factor if isinstance(penalty, SquaredL2) else 0.0
-    prior = getattr(penalty, "prior", None)
+    ridge = _ridge(objective)
+    prior = getattr(objective.regularizer, "prior", None)
     pull = ridge * (coef - (0.0 if prior is None else np.array(prior).reshape(-1, d)))
     if objective.loss.targets == "class":
         H = H.reshape(k, d + 1, k, d + 1)
@@ -139,7 +176,6 @@ def fit_logistic(job: Job, model: Any) -> None:
     seen = job.look(labels=True)
     classes = seen.classes
     assert classes is not None
-    assert seen.counts is not None
     if len(classes) < 2:
         raise ValueError(
             f"Logistic regression needs samples of at least 2 classes, but there is only {classes.tolist()}."
@@ -155,12 +191,12 @@ def fit_logistic(job: Job, model: Any) -> None:
         strength,
         bool(model.fit_intercept),
         classes=names_of(classes),
-        class_weight=class_factors(model.class_weight, classes, seen.counts),
+        class_weight=class_factors(model.class_weight, classes, seen.class_mass),
     )
     outputs = 1 if two else len(classes)
     start = np.zeros((outputs, d)), np.zeros(outputs)
     if model.fit_intercept:
-        mass = seen.counts * np.array(objective.class_weight or (1.0,) * len(classes))
+        mass = seen.class_mass * np.array(objective.class_weight or (1.0,) * len(classes))
         start[1][:] = np.log(mass[1] / mass[0]) if two else np.log(mass / mass.sum())
     at, _ = newton(job, objective, seen, start, model.tol**2 / 10, model.max_iter)
     if strength == 0.0 and not at.converged:
@@ -177,12 +213,12 @@ def fit_logistic(job: Job, model: Any) -> None:
     promise(model, job, objective, at, seen)
 
 
-def class_factors(class_weight: Any, classes: Array, counts: Array) -> tuple[float, ...] | None:
+def class_factors(class_weight: Any, classes: Array, mass: Array) -> tuple[float, ...] | None:
     """Weights of the classes, as scikit-learn counts them; None where all are one."""
     if class_weight is None:
         return None
     if class_weight == "balanced":
-        return tuple(float(f) for f in counts.sum() / (len(classes) * counts))
+        return tuple(float(f) for f in mass.sum() / (len(classes) * mass))
     found = tuple(float(class_weight.get(c, 1.0)) for c in classes.tolist())
     if not all(f > 0.0 for f in found):
         raise ValueError("In passes over partitions every class needs a weight above zero.")
@@ -198,6 +234,7 @@ def promise(model: Any, job: Job, objective: Objective, at: Fit, seen: Seen, **m
         "centre": seen.grid.centre,
         "exponent": seen.grid.exponent,
         "digits": seen.digits,
+        **seen.weights,
         **more,
     }
     model._promise_certificates(lambda: (job.certify("passes", evidence),))
@@ -229,7 +266,7 @@ def fit_glm(job: Job, model: GLM) -> None:
     if loss is None:
         raise TypeError(refusal(model, f"the {link} link makes the {model.family} likelihood not convex"))
     _check_values(model.family, np.array([seen.low[-1], seen.high[-1]]))
-    strength = float(model.alpha) * seen.rows
+    strength = float(model.alpha) * seen.total
     if strength * model.l1_ratio > 0.0 and not isinstance(loss, Squared):
         raise TypeError(refusal(model, "an l1 penalty needs multipliers of every row"))
     regularizer = Zero() if strength == 0.0 else mix_of_norms(model.l1_ratio)
@@ -255,7 +292,8 @@ def _glm_newton(
 ) -> tuple[Fit, float]:
     from certifit.certificates.moments import Moments
 
-    target = Moments(type(seen.grid)(seen.grid.centre[-1:], seen.grid.exponent[-1:]), seen.digits)
+    own = type(seen.grid)(seen.grid.centre[-1:], seen.grid.exponent[-1:])
+    target = Moments(own, seen.digits, seen.weight_exponent)
     mean = float(job.run(target, plan=job.plan.without_features(), task="mean of the target").mean[-1])
     _, link = reader.parts
     level = float(link.link(np.array([mean]))[0]) if model.fit_intercept else 0.0

@@ -34,6 +34,7 @@ class Plan:
     numbers: tuple[str, ...]
     words: tuple[str, ...] = ()
     target: str | None = None
+    weight: str | None = None
     rows: int = _BATCH
     kinds: tuple[tuple[str, str], ...] = ()
     """Kind of each column, as in the first partition: "number", "word" or "other"."""
@@ -41,11 +42,21 @@ class Plan:
     @property
     def columns(self) -> list[str]:
         """Everything that is read."""
-        return list(dict.fromkeys([*self.numbers, *self.words, *([] if self.target is None else [self.target])]))
+        apart = [c for c in (self.target, self.weight) if c is not None]
+        return list(dict.fromkeys([*self.numbers, *self.words, *apart]))
 
     def without_features(self) -> Plan:
-        """The same for the target alone."""
+        """The same for the target and the weights alone."""
         return replace(self, numbers=(), words=())
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns a caller names: the target, the features (None: all others), the weights of the rows."""
+
+    target: str | None = None
+    features: Sequence[str] | None = None
+    weight: str | None = None
 
 
 class Partition:
@@ -236,7 +247,16 @@ def _block(batch: Any, plan: Plan, name: str) -> Block:
     for j, column in enumerate(plan.numbers):
         X[j] = _numbers(batch.column(column))
     words = tuple(_words(batch.column(column)) for column in plan.words)
-    return Block(X, None if plan.target is None else _target(batch.column(plan.target), name), words, name)
+    y = None if plan.target is None else _target(batch.column(plan.target), name)
+    weight = None if plan.weight is None else _weights(batch.column(plan.weight), name)
+    return Block(X, y, words, name, weight)
+
+
+def _weights(column: Any, name: str) -> Array:
+    weight = _numbers(column)
+    if not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
+        raise TableError(f"{name}: a weight is missing, negative or not finite.")
+    return weight
 
 
 def _numbers(column: Any) -> Array:
@@ -337,24 +357,26 @@ class Source:
         """Bytes of all partitions, as far as that is known without reading them; infinite where it is not."""
         return sum(part.size() for part in self.parts)
 
-    def plan(self, target: str | None, features: Sequence[str] | None, rows: int | None, words: bool = False) -> Plan:
-        """What to read: all columns of numbers but the target, or the named ones.
+    def plan(self, ask: Columns, rows: int | None = None, words: bool = False) -> Plan:
+        """What to read: all columns of numbers but the target and the weights, or the named ones.
 
         Parameters
         ----------
-        target : str or None
-        features : sequence of str or None
-            Columns to use; all but the target when None.
+        ask : Columns
         rows : int or None
             Rows of a block.
         words : bool, default=False
             Whether columns of words are wanted too; without it they are refused.
         """
-        kinds = dict(self.kinds)
-        for name in [*(features or []), *([] if target is None else [target])]:
+        kinds, apart = dict(self.kinds), [c for c in (ask.target, ask.weight) if c is not None]
+        for name in [*(ask.features or []), *apart]:
             if name not in kinds:
                 raise TableError(f"There is no column {name!r}; there are {', '.join(map(repr, self.columns[:12]))}.")
-        chosen = [c for c in (features if features is not None else self.columns) if c != target]
+        if ask.weight is not None and (ask.weight == ask.target or kinds[ask.weight] != "number"):
+            raise TableError(
+                f"Column {ask.weight!r} cannot be the weights: these are a column of numbers of their own."
+            )
+        chosen = [c for c in (ask.features if ask.features is not None else self.columns) if c not in apart]
         for name in chosen:
             if kinds[name] == "other" or (kinds[name] == "word" and not words):
                 what = "words" if kinds[name] == "word" else "neither numbers nor words"
@@ -362,7 +384,8 @@ class Source:
                     f"Column {name!r} holds {what}: choose other columns with features=, or encode it first."
                 )
         numbers = tuple(c for c in chosen if kinds[c] == "number")
-        return Plan(numbers, tuple(c for c in chosen if kinds[c] == "word"), target, rows or _BATCH, self.kinds)
+        words_too = tuple(c for c in chosen if kinds[c] == "word")
+        return Plan(numbers, words_too, ask.target, ask.weight, rows or _BATCH, self.kinds)
 
 
 def kinds_of(schema: Any) -> tuple[tuple[str, str], ...]:
