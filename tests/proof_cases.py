@@ -31,7 +31,7 @@ from certifit.linear_model import (
     Perceptron,
     Ridge,
 )
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
@@ -126,6 +126,16 @@ def _counts(model: Any) -> Callable[[np.random.Generator], Case]:
         return _fitted(model, rng.integers(0, 3, size=(30, 3)).astype(float), y)
 
     return make
+
+
+def _mixed(rng: np.random.Generator) -> Case:
+    """Numbers and words side by side, some of each missing."""
+    X = np.empty((24, 4), dtype=object)
+    X[:, 0], X[:, 2] = rng.normal(size=24), rng.normal(5.0, 2.0, 24)
+    X[:, 1], X[:, 3] = rng.choice(["red", "green", "blue"], 24), rng.integers(0, 3, 24).astype(float)
+    X[rng.integers(0, 24, 3), 0], X[rng.integers(0, 24, 3), 1] = np.nan, None
+    y, weight = np.arange(24) % 2, rng.uniform(0.5, 2.0, 24)
+    return Case(MixedNB(categorical=[1, 3]).fit(X, y, sample_weight=weight).certificate_, X, y, weight)
 
 
 def _poisson(rng: np.random.Generator) -> Case:
@@ -276,6 +286,7 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "multinomial counts": _counts(MultinomialNB()),
     "bernoulli counts": _counts(BernoulliNB()),
     "categorical counts": _counts(CategoricalNB()),
+    "mixed counts": _mixed,
     "neighbours": _neighbors("euclidean"),
     "neighbours by angle": _neighbors("cosine"),
     "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),

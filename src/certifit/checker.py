@@ -3,13 +3,12 @@ Each step is printed with its figure, then PROVED or NOT PROVED and why; the exi
 figure is recomputed from the data and the evidence. The pages "The proof file" and "What you have to trust" give format and theorems.
 Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
-proved where it stands), and an interval longer than BITS is widened to that many bits."""
+proved where it stands), and an interval longer than BITS is widened to that many bits. In order: numbers, files, algebra, kinds, check."""
 import ast, bisect, csv, functools, hashlib, itertools, json, math, operator, re, struct, sys
 BITS = 192
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
     if not condition: raise Refused(why)
-# -- numbers ------------------------------------------------------------------------------------------------------------
 class N:  # the interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards
     __slots__ = ("e", "hi", "lo")
     def __init__(self, lo, hi=None, e=0):
@@ -51,13 +50,10 @@ def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e
 largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
 def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
 vec, mat = lambda values: [n(v) for v in values], lambda rows: [vec(r) for r in rows]
-def dot(a, b):  # Σ ab; where one side is of single numbers, in whole numbers: Σ a·low, and then the widths by the sign of a
-    need(len(a) == len(b), "rows or columns that do not fit each other"); a, b = (b, a) if any(x.lo != x.hi for x in a) else (a, b)
-    if any(x.lo != x.hi for x in a): return total(x * y for x, y in zip(a, b))
-    (x, _, e), (down, high, f) = aligned(a), aligned(b); base = sum(map(operator.mul, x, down))
-    if down == high: return N(base, None, e + f)
-    wide = [v * (h - d) for v, d, h in zip(x, down, high)]
-    return N(base + sum(v for v in wide if v < 0), base + sum(v for v in wide if v > 0), e + f)
+def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
+    need(len(a) == len(b), "rows or columns that do not fit each other")
+    if any(x.lo != x.hi for x in (*a, *b)): return total(x * y for x, y in zip(a, b))
+    (x, _, e), (y, _, f) = aligned(a), aligned(b); return N(sum(map(operator.mul, x, y)), None, e + f)
 @functools.lru_cache(None)
 def ln2(unit):
     """2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
@@ -89,7 +85,6 @@ def log(x):
     while power: power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
     middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
 up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
-# -- data and proof file ------------------------------------------------------------------------------------------------
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
     def __init__(self, X, y=None, weight=None, offset=None):
         self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
@@ -107,6 +102,7 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
         place = {key(c): k for k, c in enumerate(classes)}
         need(len(place) == len(classes) > 1 and self.y and len(self.y) == 1, "no labels, or a class named twice")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
+    def mass(self, names): k = self.codes(names); return [total(n(w) for w, c in zip(self.weight, k) if c == j) for j in range(len(names))]
 def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
 def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
     deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
@@ -142,7 +138,6 @@ def whole(x, low=None, high=None):
     x = int(x) if type(x) is float and x.is_integer() else x
     need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,)); return x
 def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
-# -- exact linear algebra -----------------------------------------------------------------------------------------------
 def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form
     A, d, pivots = [list(r) for r in rows], 1, []
     for j in range(len(A[0]) if A else 0):
@@ -286,15 +281,10 @@ SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the squ
     "binomial": lambda z, y: (lambda p: (p - y, p * (1 - p)))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
-def scatter(weights, columns):  # Σ w x xᵀ, its lower half: a row packed into one whole number, so that one product serves all columns
-    (w, _, e), ints = aligned(weights), [aligned(c) for c in columns]
-    room, H = len(w).bit_length() + max(map(int.bit_length, w)) + 2 * max(v.bit_length() for c, _, _ in ints for v in c) + 2, []
-    packed = [sum(v << room * j for j, v in enumerate(row)) for row in zip(*(c for c, _, _ in ints))]
+def scatter(weights, columns):  # Σ w x xᵀ of single numbers, its lower half
+    (w, _, e), ints, H = aligned(weights), [aligned(c) for c in columns], []
     for k, (c, _, f) in enumerate(ints):
-        sums, row = sum(map(operator.mul, packed, map(operator.mul, w, c))), []
-        for _, _, g in ints[: k + 1]:  # the lowest digit, with its sign
-            v = sums & (1 << room) - 1; v -= v >> room - 1 << room; sums = sums - v >> room; row.append(N(v, None, e + f + g))
-        H.append(row)
+        heavy = list(map(operator.mul, w, c)); H.append([N(sum(map(operator.mul, heavy, x)), None, e + f + g) for x, _, g in ints[: k + 1]])
     return H
 def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), columns; a penalised offset is the weight b/B of a column B
     p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
@@ -337,7 +327,6 @@ def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, wha
             need(p not in pivots, "the normal equations have no solution")
             gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
     need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
-# -- separability and perceptrons ---------------------------------------------------------------------------------------
 def numerators(values):  # hexadecimal whole numbers, or floats, as integers up to one positive factor
     return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
@@ -398,7 +387,6 @@ def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at 
         elif part["verdict"] != "separable": bound = vanishing(table, codes, part, 2) and None
     need(bound is None or N(made) <= bound.ends()[1], "more mistakes than are possible")
     return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
-# -- kernels and spectra ------------------------------------------------------------------------------------------------
 SIZES = {"sum": 2, "product": 2, "normalized": 1, "scaled": 2, "linear": 0, "rbf": 1, "polynomial": 3}  # how many parameters
 def is_mercer(record):  # Mercer by construction: sums, products, positive multiples and normalised forms of Mercer kernels are Mercer
     name, rest = record[0], record[1:]; need(len(rest) == SIZES.get(name), "a kernel that this checker does not know: %s" % name)
@@ -438,9 +426,8 @@ def mercer(table, e):
 def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
     need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
-    S, columns = total(w), [list(c) for c in zip(*table.numbers())]
-    mean, heavy = [dot(w, c) / S for c in columns], [[a * b for a, b in zip(w, c)] for c in columns]
-    A = [[(dot(heavy[max(i, j)], columns[min(i, j)]) - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d]
+    S, columns = total(w), [list(c) for c in zip(*table.numbers())]; mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
+    A = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d]
     skew = total((dot(u, v) - int(k == m)).square() for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
     need(skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
     kept = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)); trace, mu = total(A[i][i] for i in d), values[-1]
@@ -449,7 +436,6 @@ def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ
     bound = bound if len(U) < len(d) and Cholesky(rest) else trace  # all directions keep all of it
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
-# -- neighbours, counts, Bayes, trees, clusters, plans ------------------------------------------------------------------
 def distance(metric, power, w, x, q):  # a quotient that grows with the distance; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
     if metric == "cosine":
         s, size = total(c * a * b for c, a, b in zip(w, x, q)), total(c * a * a for c, a in zip(w, x))
@@ -473,15 +459,13 @@ def neighbors(table, e):
             need(ahead < 0 or (ahead.zero() and a < b), "query %d: the list is not that of the nearest" % at)
     return {"queries": len(e["queries"]), "neighbors": k}
 def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
-    w, S = vec(table.weight), total(vec(table.weight))
     need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     if e["loss"] == "squared":
-        away = [n(v) - n(e["value"][0]) for v in table.y[0]]
-        value, gap = total(a * b.square() for a, b in zip(w, away)) / S, (dot(w, away) / S).square()
+        mean, spread = moments(vec(table.weight), vec(table.y[0]), range(table.rows))
+        value, gap = spread + (mean - n(e["value"][0])).square(), (mean - n(e["value"][0])).square()
     else:
-        codes, q = table.codes(e["classes"]), vec(e["shares"])
-        need(len(q) == len(e["classes"]) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
-        p = [total(a for a, k in zip(w, codes) if k == c) / S for c in range(len(q))]
+        S, q = table.mass(e["classes"]), vec(e["shares"]); p = [v / total(S) for v in S]
+        need(len(q) == len(p) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
         value, gap = -dot(p, [log(v) for v in q]), total((a - b).square() / b for a, b in zip(p, q)) + (total(q) - 1).abs()
     return {"value": near(value), "gap": up(gap), "rows": table.rows}
 def finite_bayes(table, e):
@@ -494,57 +478,74 @@ def finite_bayes(table, e):
     error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated))
     need(error <= tiny, "the posterior is not prior times likelihood over evidence"); wrong = (total(stated) - 1).abs()
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
-def priors(e, S):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
-    stated = vec(e["class_prior"]); rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}
+def moments(w, x, rows):  # mean and variance of some rows of a column
+    W = total(w[i] for i in rows); mean = total(w[i] * x[i] for i in rows) / W
+    return mean, total(w[i] * (x[i] - mean).square() for i in rows) / W
+def priors(table, e):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
+    S, stated = table.mass(e["classes"]), vec(e["class_prior"])
+    rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}[e["prior_rule"]]
     need(len(stated) == len(S) and all(v >= 0 for v in stated), "class shares that are no probabilities")
-    return largest((a - b).abs() for a, b in zip(stated, rule[e["prior_rule"]]))
+    return up(largest((a - b).abs() for a, b in zip(stated, rule)))
 def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
-    codes, w, theta, var, d = table.codes(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), range(table.width)
-    columns, smooth, S, mean, spread = [list(c) for c in zip(*table.numbers())], n(e["var_smoothing"]), [], [], []
+    codes, w, theta, var, smooth = table.codes(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), n(e["var_smoothing"])
     need(smooth >= 0 and all(len(r) == len(q) == table.width and all(v > 0 for v in r) for r, q in zip(var, theta)) and
          len(theta) == len(var) == len(e["classes"]), "means and variances that do not fit")
-    for c in range(len(theta)):
-        here = [i for i, k in enumerate(codes) if k == c]; S.append(total(w[i] for i in here))
-        mean.append([total(w[i] * columns[j][i] for i in here) / S[c] for j in d])
-        spread.append([total(w[i] * (columns[j][i] - mean[c][j]).square() for i in here) / S[c] for j in d])
-    centre = [dot(S, [m[j] for m in mean]) / total(S) for j in d]
-    widest = largest(total(s * (v[j] + (m[j] - centre[j]).square()) for s, v, m in zip(S, spread, mean)) / total(S) for j in d)
-    cells = [(a, b, t, v) for m, sp, th, va in zip(mean, spread, theta, var) for a, b, t, v in zip(m, sp, th, va)]
-    return {"mean_error": up(largest((a - t).abs() / v.sqrt() for a, _, t, v in cells)), "rows": table.rows,
-            "variance_error": up(largest((b + widest * smooth - v).abs() / v for _, b, _, v in cells)), "prior_error": up(priors(e, S))}
+    columns, rows = list(zip(*table.numbers())), [[i for i, k in enumerate(codes) if k == c] for c in range(len(theta))]
+    every = range(table.rows) if "numeric" in e else []  # of mixed columns: a class without numbers takes those of all
+    widest = largest(moments(w, x, range(table.rows))[1] for x in columns)
+    cells = [(*moments(w, x, rows[c] or every), theta[c][j], var[c][j]) for c in range(len(theta)) for j, x in enumerate(columns)]
+    off, wrong = [(a - t).abs() / v.sqrt() for a, _, t, v in cells], [(b + widest * smooth - v).abs() / v for _, b, _, v in cells]
+    return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e), "rows": table.rows}
 def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
     codes, w, model, d, columns = table.codes(e["classes"]), vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
-    alpha, worst, sums, S, cut = e["alpha"], [], [], [], e.get("binarize"); alpha = vec(alpha if type(alpha) is list else [alpha] * len(d))
+    alpha, cut, worst, sums = e["alpha"], e.get("binarize"), [], []; alpha = vec(alpha if type(alpha) is list else [alpha] * len(d))
     need(model in ("multinomial", "bernoulli", "categorical") and len(alpha) == table.width and all(a >= 0 for a in alpha) and
          len(e["feature_log_prob"]) == len(e["classes"]), "an unknown model, or a smoothing parameter or probabilities that do not fit")
     for c, row in enumerate(e["feature_log_prob"]):
         here, p = [i for i, k in enumerate(codes) if k == c], [N(0) if v == -math.inf else exp(n(v)) for v in row]
-        S.append(total(w[i] for i in here))
         def count(j, test): return total([alpha[j]] + [w[i] * test(columns[j][i]) for i in here])
         if model == "multinomial": groups = [([count(j, lambda v: v) for j in d], p)]
         elif model == "bernoulli":
             on = [count(j, lambda v: v if cut is None else int(v > n(cut))) for j in d]
-            groups = [([a, S[c] + 2 * alpha[j] - a], [p[j], 1 - p[j]]) for j, a in enumerate(on)]
+            groups = [([a, total(w[i] for i in here) + 2 * alpha[j] - a], [p[j], 1 - p[j]]) for j, a in enumerate(on)]
         else:
             sizes = [whole(m, 1) for m in e["n_categories"]]; ends = [sum(sizes[:j]) for j in range(table.width + 1)]
-            for row in table.X: [whole(v, 0, m) for v, m in zip(row, sizes)]  # every category is counted
+            need(all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "other categories")
             groups = [([count(j, lambda v: int((v - k).zero())) for k in range(sizes[j])], p[ends[j] : ends[j + 1]]) for j in d]
         need(len(p) == sum(len(q) for _, q in groups) // (1 + (model == "bernoulli")), "probabilities that do not fit")
         for a, q in groups:
+            need(all(v >= 0 for v in a), "a negative count")
             worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
     need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
-    return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": up(priors(e, S)), "rows": table.rows}
+    return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e), "rows": table.rows}
+def mixed_counts(table, e):  # column by column, without the rows where it is missing: numbers by gaussian_counts, words by smoothed_counts
+    (numeric, discrete), words = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", [])
+    need(sorted(numeric + discrete) == list(range(table.width)) and len(discrete) == len(words), "every column is taken once, as one kind")
+    worst, estimates = {"prior_error": [priors(table, e)[1]]}, ("theta", "var", "feature_log_prob")
+    theta, var, logs = [[list(row) for row in e.get(k, [])] for k in estimates]
+    def first(rows, m): return [[row.pop(0) for _ in range(m)] for row in rows]
+    def alone(kind, cells, **more):  # what a kind says about one column
+        rows = [i for i, v in enumerate(cells) if v is not None and table.weight[i]]; pick = lambda values: [values[i] for i in rows]
+        found = kind(Table([[v] for v in pick(cells)], [pick(table.y[0])], pick(table.weight)), {**e, "prior_rule": "given", **more})
+        for name, (_, v) in [f for f in found.items() if type(f[1]) is tuple]: worst.setdefault(name, []).append(v)
+    for j in numeric:
+        column = [x[j] if x[j] == x[j] else None for x in table.X]; alone(gaussian_counts, column, theta=first(theta, 1), var=first(var, 1))
+    for j, names in zip(discrete, words):
+        place = {**{v: float(k) for k, v in enumerate(names)}, "nan": None, "None": None, "<NA>": None, "NaT": None}  # these are missing
+        cells = [place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X]
+        need(len(place) == len(names) + 4, "a category that is named twice, or for what is missing")
+        alone(smoothed_counts, cells, model="categorical", n_categories=[len(names)], feature_log_prob=first(logs, len(names)))
+    need(not any(logs + theta + var), "too many columns"); return {"rows": table.rows, **{k: up(largest(v)) for k, v in worst.items()}}
 logarithm = functools.lru_cache(None)(lambda k: log(N(k)))
 def worth(criterion, W, sums):  # what a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, in integers
-    if criterion != "entropy": return N(sum(s * s for s in sums)) / W
+    if criterion in ("gini", "squared_error"): return N(sum(s * s for s in sums)) / W
     return (total(logarithm(s) * s for s in sums if s) - logarithm(W) * W) / logarithm(2)
 def tree(table, e):  # at every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha
-    criterion = {"log_loss": "entropy"}.get(e["criterion"], e["criterion"])
     need(not any(e.get(k) is not None for k in ("drawn", "validation")) and all(c is None for c in e["categories"]) and
-         criterion in ("gini", "entropy", "squared_error"), "categories, draws, validation rows or a criterion beyond this checker")
-    need((e.get("classes") is None) == (criterion == "squared_error") and table.numbers(), "a criterion that does not go with the labels")
+         e["criterion"] in ("gini", "entropy", "log_loss", "squared_error"), "categories, draws, validation rows or another criterion")
+    need((e.get("classes") is None) == (e["criterion"] == "squared_error") and table.numbers(), "a criterion not for these labels")
     y, K = (table.codes(e["classes"]), len(e["classes"])) if e.get("classes") is not None else (vec(table.y[0]), 1)
-    factor, X, m, alpha = e.get("class_weight") or [1.0] * K, table.X, len(e["left"]), n(e["alpha"])
+    factor, X, m, alpha, criterion = e.get("class_weight") or [1.0] * K, table.X, len(e["left"]), n(e["alpha"]), e["criterion"]
     need(all(v >= 0 for v in factor) and len(factor) == K and alpha >= 0, "a negative weight of a class, or a negative price of a leaf")
     w, _, unit = aligned(n(a * factor[c] if K > 1 else a) for a, c in zip(table.weight, y))
     sums_of, _, step = ([0], 0, unit) if K > 1 else aligned(N(a, None, unit) * v for a, v in zip(w, y))
@@ -660,10 +661,9 @@ def finite_horizon(table, e):  # backward induction, for the best actions and fo
     need(len(e["policy"]) == whole(e["horizon"], 1), "a policy has a line for each step")
     for rows in reversed(e["policy"]): V, U = step(V), step(U, rows)
     return {**found, "horizon": len(e["policy"]), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
-# -- the proof file -----------------------------------------------------------------------------------------------------
-KINDS = {f.__name__.replace("_", "-"): f for f in (
-    duality, local, least_squares, separability, perceptron, hard_margin, mercer, principal_components, neighbors, tree, gaussian_counts,
-    smoothed_counts, constant, finite_bayes, clustering, histogram, training_errors, stored_rows, truth_table, policy, finite_horizon)}
+KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, hard_margin, mercer, neighbors,
+    principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering, histogram, stored_rows,
+    training_errors, truth_table, policy, finite_horizon)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
     sense, v = proved

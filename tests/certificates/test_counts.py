@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from certifit.certificates import Certificate, Data
+from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from tests.certificates.tampering import forged, reissued
 
@@ -138,3 +138,23 @@ def test_no_category_and_no_column_is_left_uncounted():
     assert not reissued(mixed, Data.of(T, [0, 0, 1, 1]), categories=[["a", "b"]], feature_log_prob=two).holds
     none = {"discrete": np.zeros(0, dtype=int), "categories": [], "feature_log_prob": np.zeros((2, 0))}
     assert not reissued(mixed, Data.of(T, [0, 0, 1, 1]), **none).holds
+
+
+@pytest.mark.parametrize("rigor", ["float", "exact"])
+def test_the_mean_of_a_column_that_never_changes_is_checked_too(rigor):
+    rows = np.array([[3.0, 1.0], [3.0, 2.0], [3.0, 4.0], [3.0, 8.0]])
+    true = MixedNB().fit(rows, [0, 1, 0, 1]).certificate_
+    data = Data.of(rows, [0, 1, 0, 1])
+    forged = dict(true.evidence) | {"theta": np.where(np.arange(2) == 0, 5.0, np.asarray(true.evidence["theta"]))}
+    assert issue("mixed-counts", data, true.evidence, rigor).holds
+    assert not issue("mixed-counts", data, forged, rigor).holds
+
+
+def test_a_class_without_numbers_takes_those_of_the_column():
+    rows = np.array([[1.0, 1.0], [3.0, 2.0], [np.nan, 4.0], [np.nan, 8.0]])
+    true = MixedNB().fit(rows, [0, 0, 1, 1]).certificate_
+    assert true.holds
+    for name in ("theta", "var"):
+        forged = np.array(true.evidence[name])
+        forged[1, 0] += 0.1
+        assert not issue("mixed-counts", Data.of(rows, [0, 0, 1, 1]), dict(true.evidence) | {name: forged}).holds

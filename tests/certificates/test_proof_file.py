@@ -17,6 +17,7 @@ from certifit.certificates._proof_file import decoded, encoded
 from certifit.exceptions import CertifitError
 from certifit.linear_model import LogisticRegression, Perceptron, Ridge
 from certifit.naive_bayes import MixedNB
+from certifit.svm import KernelPerceptron
 from certifit.tree import DecisionTreeRegressor
 from tests.proof_cases import CASES
 
@@ -69,9 +70,10 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     ("certificate", "why"),
     [
         (
-            lambda: MixedNB().fit(X, Y).certificate_,
-            "kind 'mixed-counts': the checker knows clustering, constant",
+            lambda: KernelPerceptron().fit(X, Y).certificate_,
+            "kind 'kernel-perceptron': the checker knows clustering, constant",
         ),
+        (lambda: MixedNB().fit(np.column_stack([X, np.ones(20)]), Y).certificate_, "numeric column that never changes"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(about={}), "older version"),
         (lambda: Perceptron(class_weight={0: 1, 1: 2}).fit(X, Y).certificate_, "class weights"),

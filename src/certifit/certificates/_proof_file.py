@@ -41,6 +41,7 @@ PROVED = {
     "least-squares": _OPTIMALITY,
     "local": _OPTIMALITY,
     "mercer": ("method", "verdict", "least_eigenvalue"),
+    "mixed-counts": ("mean_error", "variance_error", "gradient", "sum_error", "prior_error", "rows"),
     "neighbors": ("queries", "neighbors"),
     "perceptron": ("verdict", "value", "bound"),
     "policy": ("states", "discount", "loss", "width"),
@@ -334,6 +335,13 @@ def _mercer_limit(evidence: Evidence) -> str:
     return _kernel_limit(evidence)
 
 
+def _mixed_limit(evidence: Evidence) -> str:
+    """A class without any cell of a numeric column, and columns that never change, have variances by convention."""
+    var = np.asarray(evidence.get("var", np.zeros((1, 0))), dtype=float)
+    fixed = bool(np.any(np.all(var == 1.0, axis=0)))
+    return "the checker does not know the convention for a numeric column that never changes" if fixed else ""
+
+
 def _clustering_limit(evidence: Evidence) -> str:
     known, rows = evidence["method"] in ("none", "closed form"), len(evidence["labels"])
     if evidence["method"] == "closed form" and rows > _FACTOR:
@@ -349,6 +357,7 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "least-squares": _optimality_limit,
     "local": _optimality_limit,
     "mercer": _mercer_limit,
+    "mixed-counts": _mixed_limit,
     "neighbors": _neighbors_limit,
     "perceptron": _perceptron_limit,
     "tree": _tree_limit,

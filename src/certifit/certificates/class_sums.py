@@ -208,7 +208,7 @@ class GaussianSums(SumKind):
         widest = spread[:1]
         for j in range(1, len(centre)):
             widest = widest.maximum(spread[j : j + 1])
-        figures, more = _gaussian_checks(shift, variance, widest * ball(smoothing), theta, var)
+        figures, more = _gaussian_checks(shift, variance + widest * ball(smoothing), theta, var)
         total = found.weight
         error, prior = _prior_check(evidence, total)
         stated = np.asarray(evidence["class_count"], dtype=float)

@@ -158,13 +158,11 @@ def _column_variance(W: Ball, shift: Ball, variance: Ball, theta: Array) -> Ball
     return (W * (variance + (offset - mean).square())).sum(axis=0) / total
 
 
-def _gaussian_checks(
-    shift: Ball, variance: Ball, epsilon: Ball, theta: Array, var: Array
-) -> tuple[dict[str, Any], tuple[Check, ...]]:
+def _gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple[dict[str, Any], tuple[Check, ...]]:
+    """Stated means (off by ``shift``) and variances against those that are wanted."""
     std = np.sqrt(var)
     spacing = 16 * UNIT * np.abs(theta)
     off = np.abs(shift.magnitude.astype(float))
-    want = variance + epsilon
     wrong = (want - var).magnitude.astype(float)
     # Where the variance is zero every value of the class is the same number: nothing but rounding is allowed.
     mean_ok = bool(np.all(off <= _MEAN * std + spacing))
@@ -203,7 +201,7 @@ class GaussianCounts(Kind):
             widest = widest.maximum(spread[j : j + 1])
         smoothing, sane = _parameter(evidence, "var_smoothing")
         epsilon = widest * ball(smoothing, like=spread)
-        figures, more = _gaussian_checks(shift, variance, epsilon, theta, var)
+        figures, more = _gaussian_checks(shift, variance + epsilon, theta, var)
         total = W[:, 0]
         error, prior = _prior_check(evidence, total)
         count = (total - np.asarray(evidence["class_count"])).magnitude.astype(float)
@@ -462,17 +460,16 @@ class MixedCounts(Kind):
         # everywhere says nothing and has variance one by convention.
         want = _pool(variance, spread, empty)
         flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
-        use = ~flat
-        figures, checks = (
-            _gaussian_checks(shift[:, use], want[:, use], epsilon[use], theta[:, use], var[:, use])
-            if use.any()
-            else ({}, ())
-        )
+        wide = want + epsilon
+        one = ball(np.ones(wide.shape), like=wide)
+        wide = Ball(np.where(flat, one.mid, wide.mid), np.where(flat, one.rad, wide.rad))
+        figures, checks = _gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
         flat_ok = bool(np.all(var[:, flat] == 1.0))
-        pooled_ok = _pooled_means_agree(W, shift, theta, empty)
-        same = Check("columns without variation are left out", flat_ok, f"{int(flat.sum())} columns")
-        pooled = Check("classes without a value take the column's mean", pooled_ok, f"{int(empty.sum())} cells")
-        return figures, (sane, *checks, same, pooled)
+        return figures, (
+            sane,
+            *checks,
+            Check("columns without variation have variance 1", flat_ok, f"{int(flat.sum())}"),
+        )
 
     def _categories(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
@@ -513,10 +510,11 @@ def _pool(variance: Ball, spread: Ball, empty: Array) -> Ball:
     return Ball(mid, rad)
 
 
-def _pooled_means_agree(W: Ball, shift: Ball, theta: Array, empty: Array) -> bool:
-    """Where a class shows no value of a column, its stated mean is the mean over the other classes."""
+def _pooled_shift(W: Ball, shift: Ball, theta: Array, empty: Array) -> Ball:
+    """How far means are off; where a class shows no value of a column, from the mean over the other classes."""
     if not empty.any():
-        return True
-    mean = (W * (ball(theta, like=W) + shift)).sum(axis=0) / _no_zero(W.sum(axis=0))
-    error = (ball(theta, like=W) - mean).magnitude.astype(float)
-    return bool(np.all(error[empty] <= (1e-9 * (1.0 + np.abs(theta)))[empty]))
+        return shift
+    theta_ball = ball(theta, like=W)
+    mean = (W * (theta_ball + shift)).sum(axis=0) / _no_zero(W.sum(axis=0))
+    off = mean - theta_ball
+    return Ball(np.where(empty, off.mid, shift.mid), np.where(empty, off.rad, shift.rad))
