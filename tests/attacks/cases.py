@@ -34,8 +34,15 @@ from certifit.linear_model import (
     Ridge,
 )
 from certifit.model_selection import cross_validate, hold_out
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
-from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MixedNB, MultinomialNB
+from certifit.neighbors import (
+    CondensedNeighbors,
+    EditedNeighbors,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestCentroid,
+    NearestNeighbors,
+)
 from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
@@ -109,6 +116,10 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     yield "gaussian", GaussianNB(), (X, TWO, WEIGHT)
     yield "bernoulli", BernoulliNB(alpha=0.5), (X, TWO, None)
     yield "multinomial", MultinomialNB(), (CELLS, TWO, WEIGHT)
+    yield "complement", ComplementNB(), (CELLS, TWO, WEIGHT)
+    yield "complement, normed", ComplementNB(norm=True, alpha=0.5), (CELLS, THREE, None)
+    yield "means of classes", NearestCentroid(), (X, THREE, None)
+    yield "medians of classes", NearestCentroid(metric="manhattan"), (X, THREE, None)
     yield "categorical", CategoricalNB(), (CELLS, THREE, None)
     yield "mixed", MixedNB(categorical=[1]), (WORDS, TWO, None)
     yield "tree", DecisionTreeClassifier(max_depth=2), (X, THREE, None)
@@ -143,6 +154,8 @@ def _questions() -> Iterator[Case]:
         ("minkowski", {"metric": "minkowski", "p": 3}),
     ):
         yield Case(name, KNeighborsClassifier(3, **options).fit(X, TWO).certificate_for(Q), X, TWO)
+        yield Case(f"{name} radius", NearestNeighbors(radius=0.8, **options).fit(X).certificate_within(Q), X)
+    yield Case("own radius", NearestNeighbors(radius=1.0).fit(X).certificate_within(None), X)
     yield Case("own", KNeighborsClassifier(2).fit(X, TWO).certificate_for(None), X, TWO)
     given = KNeighborsClassifier(2, metric=lambda a, b: float(np.abs(a - b).sum())).fit(X, TWO)
     yield Case("given distances", given.certificate_for(Q), X, TWO)

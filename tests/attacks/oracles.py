@@ -15,7 +15,7 @@ import numpy as np
 import scipy.stats
 
 from certifit.certificates import Certificate
-from tests.attacks.judges import Verdict, exact, judge, weights_of
+from tests.attacks.judges import Verdict, distance, exact, judge, weights_of
 
 HUGE = 1e100  # sizes beyond which a judge leaves the answer to the proof
 
@@ -421,3 +421,72 @@ def mercer_gram(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if c.verdict == "not mercer":
         return None if least <= c.least_eigenvalue + room and least < 0 else f"least eigenvalue {least}"
     return None if least >= c.least_eigenvalue - room else f"least eigenvalue {least}"
+
+
+# -- rows within a radius, class centres, counts of other classes ------------------------------------------------------
+@judge("radius-neighbors")
+def within_radius(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    rows, e, r = exact(X), c.evidence, Fraction(float(c.evidence["radius"]))
+    own, counts = e.get("own"), np.asarray(e["counts"]).astype(int).tolist()
+    listed, start = np.asarray(e["indices"]).astype(int).tolist(), 0
+    power = {"euclidean": 2, "manhattan": 1, "chebyshev": 1}.get(e["metric"], e.get("p", 0))
+    for k, (q, count) in enumerate(zip(exact(e["queries"]), counts)):
+        mine, start = listed[start : start + count], start + count
+        if e["metric"] == "cosine":
+            near = [i for i, x in enumerate(rows) if _angle(e, x, q) <= mp.mpf(r.numerator) / r.denominator]
+        elif power == int(power):
+            near = [i for i, x in enumerate(rows) if distance(e, x, q) <= r ** int(power)]
+        else:
+            return None  # sums of fractional powers have no exact answer
+        if sorted(mine) != [i for i in near if own is None or i != int(own[k])]:
+            return f"query {k}: {near} lie within the radius, not {mine}"
+    return None
+
+
+def _same(label: Any, name: Any) -> bool:
+    """Whether two labels are one, as numbers where they are numbers."""
+    return str(label) == str(name) if isinstance(name, str) else float(label) == float(name)
+
+
+def _angle(e: Any, x: Any, q: Any) -> mp.mpf:
+    """The cosine distance to a hundred digits."""
+    with mp.workdps(100):
+        w = [Fraction(1)] * len(x) if e.get("weights") is None else exact(e["weights"])
+        dot, *sizes = (sum(c * a * b for c, a, b in zip(w, u, v)) for u, v in ((x, q), (x, x), (q, q)))
+        if 0 in sizes:
+            return mp.mpf(1)
+        ratio = dot * dot / (sizes[0] * sizes[1])
+        return 1 - (1 if dot > 0 else -1) * mp.sqrt(mp.mpf(ratio.numerator) / ratio.denominator)
+
+
+@judge("class-centres")
+def centres(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e, table, s = c.evidence, exact(X), weights_of(w, len(y))
+    excess = Fraction(0)
+    for name, centre in zip(np.asarray(e["classes"]).tolist(), exact(np.asarray(e["centres"], dtype=float))):
+        mine = [(v, x) for v, x, label in zip(s, table, y.tolist()) if _same(label, name)]
+        for j, m in enumerate(centre):
+            if e["distance"] == "manhattan":
+                sides = sum(x[j] < m for _, x in mine), sum(x[j] > m for _, x in mine)
+                if 2 * max(sides) > len(mine):
+                    return f"class {name}: {sides} values on either side of coordinate {j}"
+            else:
+                total = sum(v for v, _ in mine)
+                excess += total * (sum(v * x[j] for v, x in mine) / total - m) ** 2
+    return None if e["distance"] == "manhattan" or excess <= Fraction(c.gap) else f"{float(excess)} above the minimum"
+
+
+@judge("complement-counts")
+def complement(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    e, table, s = c.evidence, exact(X), weights_of(w, len(y))
+    alpha = np.broadcast_to(np.asarray(e["alpha"], dtype=float), (len(table[0]),)).tolist()
+    with mp.workdps(50):
+        for name, stated in zip(np.asarray(e["classes"]).tolist(), np.asarray(e["feature_weights"], dtype=float)):
+            rest = [(v, x) for v, x, label in zip(s, table, y.tolist()) if not _same(label, name)]
+            counts = [Fraction(a) + sum(v * x[j] for v, x in rest) for j, a in enumerate(alpha)]
+            shares = [n / sum(counts) for n in counts]
+            logs = [mp.log(mp.mpf(p.numerator) / p.denominator) for p in shares]
+            want = [v / sum(logs) if e["norm"] else -v for v in logs]
+            if any(abs(a - b) > abs(b) * (c.error * (1 + 1e-6)) + 1e-290 for a, b in zip(want, map(mp.mpf, stated))):
+                return f"class {name}: {[float(v) for v in want]} expected"
+    return None

@@ -11,14 +11,22 @@ import pytest
 import scipy.sparse
 import scipy.stats
 
+import tests.attacks.oracles  # noqa: F401  (adds its judges)
 from certifit.bayes import fit_density
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.decomposition import PCA
 from certifit.exceptions import CertifitError
 from certifit.geometry import separability
 from certifit.linear_model import Perceptron
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
-from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from certifit.neighbors import (
+    CondensedNeighbors,
+    EditedNeighbors,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestCentroid,
+    NearestNeighbors,
+)
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.attacks.judges import JUDGES
 
@@ -55,6 +63,11 @@ def _neighbours(seed: int) -> list[Answer]:
     queries = X[rng.integers(0, len(X), 2)] * (1.0 if seed % 2 else 0.5)
     found = [(model.certificate_for(queries), X, y, None), (model.certificate_, X, y, None)]
     found.append((KNeighborsRegressor(2).fit(X, y.astype(float)).certificate_, X, y.astype(float), None))
+    search = NearestNeighbors(metric=metric, p=3).fit(X)
+    found.append((search.certificate_within(queries, float(search.kneighbors(queries, 2)[0][0, -1])), X, None, None))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns that do not vary
+        found += [(NearestCentroid(metric=m).fit(X, y).certificate_, X, y, None) for m in ("euclidean", "manhattan")]
     if metric != "cosine":
         found += [(k().fit(X, y).certificate_, X, y, None) for k in (CondensedNeighbors, EditedNeighbors)]
     return found
@@ -72,7 +85,8 @@ def _counts(seed: int) -> list[Answer]:
     rng, X, y, w = odd(seed)
     cells = rng.integers(0, 3, size=X.shape).astype(float)
     found = []
-    for model, rows in ((GaussianNB(), X), (BernoulliNB(), X), (MultinomialNB(), np.abs(X)), (CategoricalNB(), cells)):
+    for model, rows in ((GaussianNB(), X), (BernoulliNB(), X), (MultinomialNB(), np.abs(X)), (CategoricalNB(), cells),
+                        (ComplementNB(), np.abs(X))):  # fmt: skip
         found.append((model.fit(rows, y, sample_weight=w).certificate_, rows, y, w))
     table = scipy.sparse.csr_matrix(np.where(cells > 0, cells, 7.0))
     table.data[table.data == 7.0] = 0.0  # zeros that are stored

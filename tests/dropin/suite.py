@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -25,27 +26,28 @@ LOGS, PAGE = ROOT / "build" / "suite", ROOT / "docs" / "sklearn_tests.md"
 REASONS = Path(__file__).parent / "suite_reasons.txt"
 
 
-def run(module: str, seconds: int) -> None:
-    """Run one module of scikit-learn's tests to its end."""
+def run(module: str, seconds: float) -> None:
+    """Run one module of scikit-learn's tests to its end, past tests that end the process; a line per test is logged."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{module}.jsonl"
-    log.unlink(missing_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "tests.dropin.swap",
-        "-p",
-        "no:cacheprovider",
-        "-W",
-        "ignore",
-        "-q",
-    ]
-    command += ["--tb=no", f"--rootdir={Path(sklearn.__file__).parents[1]}", "--pyargs", module]
+    log.write_text("", encoding="utf-8")
+    options = ["-p", "tests.dropin.swap", "-p", "no:cacheprovider", "-W", "ignore", "-q", "--tb=short"]
+    place = [f"--rootdir={Path(sklearn.__file__).parents[1]}", "--pyargs", module]
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    subprocess.run(command, env=os.environ | threads | {"SUITE_LOG": str(log), "PYTHONPATH": paths}, timeout=seconds)
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    env = os.environ | threads | {"SUITE_LOG": str(log), "PYTHONPATH": paths}
+    end = time.monotonic() + seconds
+    with open(LOGS / f"{module}.txt", "w", encoding="utf-8") as said:
+        code = -1
+        while code < 0:  # a signal ended it: the test that was under way has failed, the others go on
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            command = [sys.executable, "-m", "pytest", *options, *place]
+            try:
+                code = subprocess.run(command, env=env, timeout=left, stdout=said, stderr=said).returncode
+            except subprocess.TimeoutExpired:
+                break
 
 
 def reasons() -> list[tuple[str, str]]:
@@ -57,8 +59,10 @@ def reasons() -> list[tuple[str, str]]:
 def results(log: Path) -> dict[str, dict[str, str]]:
     """Tests of a module that touched a swapped name and ran to an end."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    done = {line["id"]: line for line in lines if line.get("outcome") in ("passed", "xpassed", "failed")}
-    return {name: line for name, line in done.items() if line["touched"]}
+    last = {line["id"]: line for line in lines}
+    crash = {"outcome": "failed", "touched": ["?"], "why": "ended the process or was stopped with it"}
+    done = {name: line if "outcome" in line else crash for name, line in last.items()}
+    return {n: d for n, d in done.items() if d["touched"] and d["outcome"] in ("passed", "xpassed", "failed")}
 
 
 def page() -> str:

@@ -7,7 +7,10 @@ from certifit.neighbors import (
     EditedNeighbors,
     KNeighborsClassifier,
     KNeighborsRegressor,
+    NearestCentroid,
     NearestNeighbors,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
 )
 from tests.contract import contract
 
@@ -18,7 +21,12 @@ from tests.contract import contract
         KNeighborsRegressor(),
         KNeighborsClassifier(n_neighbors=None, weights="gaussian"),
         KNeighborsRegressor(n_neighbors=3, weights="distance", metric="manhattan", algorithm="kd_tree"),
+        KNeighborsClassifier(metric="nan_euclidean"),
         NearestNeighbors(),
+        RadiusNeighborsClassifier(outlier_label="most_frequent", radius=2.0),
+        RadiusNeighborsRegressor(radius=30.0, weights="distance"),
+        NearestCentroid(),
+        NearestCentroid(metric="manhattan", priors="empirical"),
         EditedNeighbors(),
         CondensedNeighbors(),
     ]

@@ -156,6 +156,23 @@ class Space:
             return tuple(sorted((g, c) for g, c in zip(gaps, w) if c != 0 and g != 0))
         return sum((c * g ** int(self.power) for c, g in zip(w, gaps)), rational(0))
 
+    def within(self, q: Array, row: int, radius: float) -> bool | None:
+        """Whether the row lies at most ``radius`` ≥ 0 away from q, exactly; None when even this cannot tell."""
+        r, x = rational(radius), self.X[row]
+        if self.metric == "cosine":
+            w = [rational(v) for v in self.w]
+            xs, qs = [rational(v) for v in x], [rational(v) for v in q]
+            s = sum((c * a * b for c, a, b in zip(w, xs, qs)), rational(0))
+            sizes = [sum((c * a * a for c, a in zip(w, v)), rational(0)) for v in (xs, qs)]
+            if 0 in sizes:
+                return bool(r >= 1)
+            bound = (1 - r) * abs(1 - r) * sizes[0] * sizes[1]  # s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
+            return bool(s * abs(s) >= bound)
+        key = self.key(q, row)
+        if isinstance(key, tuple):  # a power that is no whole number: the sum is known when it has no terms
+            return True if not key else None
+        return bool(key <= (r if self.metric == "chebyshev" else r ** int(self.power)))
+
     def forget(self) -> None:
         """Let go of the numbers kept for comparison."""
         self._keys.clear()
@@ -166,7 +183,7 @@ class Space:
         return sign is not None and (sign < 0 or (sign == 0 and a < b))
 
 
-def _distance_words(evidence: Evidence) -> str:
+def distance_words(evidence: Evidence) -> str:
     """The distance that a claim is about."""
     name = str(evidence["metric"])
     words = f"Minkowski distance (p = {float(evidence['p']):g})" if name == "minkowski" else f"{name} distance"
@@ -255,7 +272,7 @@ class Neighbors(Kind):
         if itself:
             which = f"training row {int(evidence['own'][0])}" if m == 1 else f"each of {m} training rows"
         return (
-            f"By {_distance_words(evidence)}, the listed {rows} {who} to {which}, equal distances by lower row number: "
+            f"By {distance_words(evidence)}, the listed {rows} {who} to {which}, equal distances by lower row number: "
             f"the last lies within {figures['farthest']:.6g}, "
             f"all others at least {figures['separation']:.3g} farther away."
         )
@@ -404,7 +421,7 @@ class Condensed(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole "
-            f"training set does, by the nearest neighbour in {_distance_words(evidence)}."
+            f"training set does, by the nearest neighbour in {distance_words(evidence)}."
         )
 
 
@@ -442,5 +459,5 @@ class Edited(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
             f"Of {figures['rows']} training rows exactly the {figures['kept']} kept ones have the label that "
-            f"their {figures['neighbors']} nearest other rows vote for, by {_distance_words(evidence)}."
+            f"their {figures['neighbors']} nearest other rows vote for, by {distance_words(evidence)}."
         )

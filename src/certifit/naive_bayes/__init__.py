@@ -7,7 +7,7 @@ the counts, means and variances of the data.
 from certifit._passing import pass_on
 from certifit.naive_bayes._base import Boundary
 from certifit.naive_bayes._categorical import CategoricalNB
-from certifit.naive_bayes._discrete import BernoulliNB, MultinomialNB
+from certifit.naive_bayes._discrete import BernoulliNB, ComplementNB, MultinomialNB
 from certifit.naive_bayes._folds import FoldFit, fit_folds
 from certifit.naive_bayes._gaussian import GaussianNB
 from certifit.naive_bayes._mixed import MixedNB
@@ -16,6 +16,7 @@ __all__ = [
     "BernoulliNB",
     "Boundary",
     "CategoricalNB",
+    "ComplementNB",
     "FoldFit",
     "GaussianNB",
     "MixedNB",

@@ -1,4 +1,4 @@
-"""Naive Bayes on counts: Bernoulli and multinomial."""
+"""Naive Bayes on counts: Bernoulli, multinomial and complement."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._base import (
     Alpha,
     Boundary,
@@ -165,6 +166,105 @@ class MultinomialNB(CountingNB):
 
     def _evidence(self) -> Record:
         return super()._evidence() | {"model": "multinomial"}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(CountingNB):
+    r"""Complement naive Bayes: a class is judged by the counts of all *other* classes, which helps uneven classes.
+
+    .. math:: \hat c(x) = \arg\max_c \sum_j x_j w_{cj}, \qquad
+              w_{cj} = -\log \frac{N_j - N_{cj} + \alpha_j}{\sum_k (N_k - N_{ck} + \alpha_k)}
+
+    Parameters
+    ----------
+    alpha, force_alpha :
+        As in `MultinomialNB`.
+    fit_prior, class_prior :
+        As in `MultinomialNB`; they matter only where there is a single class.
+    norm : bool, default=False
+        Whether the logarithms of a class are divided by their sum.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Counts, and the weights w.
+    feature_all_ : ndarray of shape (n_features,)
+        Counts of all classes together.
+    statistics_ : ClassCounts
+        The mergeable counts behind the estimates.
+    certificate_ : Certificate
+        Proof that the weights are those of the counts of the data.
+
+    References
+    ----------
+    J. Rennie, L. Shih, J. Teevan, D. Karger, "Tackling the poor assumptions of naive Bayes text classifiers",
+    ICML 2003.
+
+    Examples
+    --------
+    >>> from certifit.naive_bayes import ComplementNB
+    >>> model = ComplementNB().fit([[2, 0], [1, 1], [0, 3]], ["a", "a", "b"])
+    >>> np.exp(-model.feature_log_prob_).round(4).tolist()
+    [[0.2, 0.8], [0.6667, 0.3333]]
+    >>> model.certificate_.holds
+    True
+    """
+
+    _proof_kind = "complement-counts"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, "norm": ["boolean"]}
+
+    def __init__(
+        self,
+        *,
+        alpha: float | npt.ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: npt.ArrayLike | None = None,
+        norm: bool = False,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.norm = norm
+
+    def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> ClassCounts:
+        check_non_negative(X, "ComplementNB (input X)")
+        return super()._tally(X, codes, K, weight)
+
+    def _estimate(self, statistics: ClassCounts) -> None:
+        self.feature_count_ = statistics.cells
+        self.feature_all_ = statistics.cells.sum(axis=0)
+        logs = smoothed_log_shares(self.feature_all_ - statistics.cells, self._alpha())
+        with np.errstate(invalid="ignore"):
+            self.feature_log_prob_ = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+
+    def _joint(self, X: Matrix) -> Array:
+        scores = -_weigh(X, -self.feature_log_prob_)
+        return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores
+
+    def certify(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Certificate:
+        """Prove that the weights are those of the given data.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            All data the model was fitted to.
+
+        Returns
+        -------
+        Certificate
+        """
+        check_is_fitted(self, "statistics_")
+        evidence = {
+            "classes": np.asarray(self.classes_),
+            "alpha": self._alpha(),
+            "feature_weights": self.feature_log_prob_,
+            "norm": bool(self.norm),
+        }
+        return issue(self._proof_kind, Data.of(X, y, sample_weight), evidence)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
@@ -52,9 +55,30 @@ class Search(Certified, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.sparse = not self._has_metric("nan_euclidean")
+        tags.input_tags.pairwise = self._has_metric("precomputed")
+        tags.input_tags.allow_nan = self._has_metric("nan_euclidean")
         return tags
+
+    def _has_metric(self, name: str) -> bool:
+        return isinstance(self.metric, str) and self.metric == name
+
+    @property
+    def _checks(self) -> Record:
+        """How rows are validated; only the distance that leaves missing cells out lets them in."""
+        missing = self._has_metric("nan_euclidean")
+        finite: bool | str = "allow-nan" if missing else True
+        return {"dtype": KINDS, "order": "C", "accept_sparse": not missing and "csr", "ensure_all_finite": finite}
+
+    def _read_rows(self, X: Matrix, y: Any = "no_validation", **more: Any) -> Any:
+        """Training rows in full, with targets if there are any."""
+        given = self._has_metric("precomputed")
+        if given:
+            refuse_zeros(X)
+        if isinstance(y, str):
+            return dense(validate_data(self, rows_of(X), **self._checks), given)
+        X, y = validate_data(self, rows_of(X), y, multi_output=True, **self._checks, **more)
+        return dense(X, given), y
 
     # -- fitting ------------------------------------------------------------------------------------
     def _store(self, X: Array, task: str, y_given: Any) -> None:
@@ -113,8 +137,7 @@ class Search(Certified, BaseEstimator):
         given = self._index.metric.name == "precomputed"
         if given:
             refuse_zeros(X)
-        X = validate_data(self, X, reset=False, dtype=KINDS, order="C", accept_sparse="csr")
-        X = dense(X, given)
+        X = dense(validate_data(self, X, reset=False, **self._checks), given)
         if given:
             _check_given(X, square=False)
         none = np.empty(0, np.int64)
@@ -244,6 +267,32 @@ class Search(Certified, BaseEstimator):
                 w[at, first + at] = 0.0
             _votes.refuse_all_zero(w)
             yield slice(first, first + len(D)), None, w
+
+
+@dataclass(frozen=True)
+class ClassTargets:
+    """Labels as codes: one column of codes and one set of classes for each output."""
+
+    several: bool
+    classes: Any
+    codes: Array
+
+    @classmethod
+    def of(cls, labels: Array) -> ClassTargets:
+        """Read labels of shape (n,) or (n, n_outputs); a single column is taken for a line, with a warning."""
+        several = labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim == 2 and not several:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=3,
+            )
+        check_classification_targets(labels)
+        columns = labels.reshape(len(labels), -1)
+        pairs = [np.unique(columns[:, j], return_inverse=True) for j in range(columns.shape[1])]
+        classes = [found for found, _ in pairs] if several else pairs[0][0]
+        return cls(several, classes, np.stack([codes for _, codes in pairs], axis=1))
 
 
 def rows_of(X: Matrix) -> Any:

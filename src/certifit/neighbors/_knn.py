@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array, Grid, Matrix
 from certifit.neighbors import _votes
-from certifit.neighbors._base import KINDS, Searcher, dense, rows_of
+from certifit.neighbors._base import ClassTargets, Searcher
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
 from certifit.resampling import FoldAnswers, FoldTable, require
 
@@ -41,7 +39,8 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
     metric : str or callable, default="minkowski"
         euclidean, manhattan, chebyshev, minkowski, cosine, precomputed (a sparse matrix holds the distances that are
         known), or a function of two rows, whose axioms are checked on a dozen training rows. scikit-learn's other
-        metrics by name are computed by scikit-learn, and its DistanceMetric objects by themselves.
+        metrics by name ("nan_euclidean" leaves missing cells out) are computed by scikit-learn, and its DistanceMetric
+        objects by themselves.
     metric_params : dict, default=None
         ``p`` and ``w`` (weights of the features), or arguments of the function.
     n_jobs : int, default=None
@@ -68,8 +67,7 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
 
     Notes
     -----
-    Not in certifit: "nan_euclidean". Sparse X is stored in full. Order of neighbours at equal distance is by row number
-    here, unspecified there.
+    Sparse X is stored in full. Order of neighbours at equal distance is by row number here, unspecified there.
 
     References
     ----------
@@ -101,24 +99,11 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         self
         """
         self._validate_params()
-        X, labels = validate_data(self, rows_of(X), y, multi_output=True, dtype=KINDS, order="C", accept_sparse="csr")
-        X = dense(X, self.metric == "precomputed")
-        several = labels.ndim == 2 and labels.shape[1] > 1
-        if labels.ndim == 2 and not several:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                "(n_samples,), for example using ravel().",
-                DataConversionWarning,
-                stacklevel=2,
-            )
-        check_classification_targets(labels)
-        columns = labels.reshape(len(labels), -1)
-        pairs = [np.unique(columns[:, j], return_inverse=True) for j in range(columns.shape[1])]
+        X, labels = self._read_rows(X, y)
+        targets = ClassTargets.of(labels)
         self._store(X, "classes", labels)
-        self.outputs_2d_ = several
-        self._y_given = labels
-        self._codes = np.stack([codes for _, codes in pairs], axis=1)
-        self.classes_ = [classes for classes, _ in pairs] if several else pairs[0][0]
+        self.outputs_2d_, self.classes_ = targets.several, targets.classes
+        self._y_given, self._codes = labels, targets.codes
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -201,10 +186,6 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
     certificate_ : Certificate
         The stored rows are the training rows, and which squared error no rule can avoid.
 
-    Notes
-    -----
-    Not in certifit: as for `KNeighborsClassifier`.
-
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
@@ -225,17 +206,7 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
         self
         """
         self._validate_params()
-        X, values = validate_data(
-            self,
-            rows_of(X),
-            y,
-            multi_output=True,
-            y_numeric=True,
-            dtype=KINDS,
-            order="C",
-            accept_sparse="csr",
-        )
-        X = dense(X, self.metric == "precomputed")
+        X, values = self._read_rows(X, y, y_numeric=True)
         self._store(X, "values", values)
         self._y_given = values
         self._values = values.reshape(len(values), -1).astype(float, copy=False)

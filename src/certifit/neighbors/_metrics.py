@@ -30,8 +30,8 @@ NAMES = {
     "precomputed": "precomputed",
 }
 OTHERS = {
-    "braycurtis", "canberra", "correlation", "dice", "hamming", "haversine", "jaccard", "mahalanobis", "rogerstanimoto",
-    "russellrao", "seuclidean", "sokalsneath", "sqeuclidean", "yule",
+    "braycurtis", "canberra", "correlation", "dice", "hamming", "haversine", "jaccard", "mahalanobis", "nan_euclidean",
+    "rogerstanimoto", "russellrao", "seuclidean", "sokalsneath", "sqeuclidean", "yule",
 }  # fmt: skip
 """scikit-learn's other metrics by name; it computes them."""
 

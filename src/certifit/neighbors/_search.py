@@ -142,7 +142,7 @@ class Index:
         """
         n, wide = len(self._points), k + 1
         open_ = np.flatnonzero((values[:, k] <= values[:, k - 1] * (1.0 + band)) & (found[:, k] < n))
-        if len(open_) and self._exact_arithmetic(Q):
+        if len(open_) and self.exact_arithmetic(Q):
             return  # rounding made no error, so equal is equal and the lower row number came first
         while len(open_):
             wide = min(n, 2 * wide + 8)
@@ -158,7 +158,7 @@ class Index:
                 still.append(part[~done])
             open_ = np.concatenate(still)
 
-    def _exact_arithmetic(self, Q: Array) -> bool:
+    def exact_arithmetic(self, Q: Array) -> bool:
         """Whether every distance is computed without rounding: smallish whole numbers, unit weights."""
         if not np.all(self._weights == 1.0):
             return False

@@ -1,0 +1,316 @@
+"""Classification and regression by all rows within a radius."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._sklearn import StrOptions
+from certifit._types import Array, Matrix, Record
+from certifit.neighbors._base import ClassTargets
+from certifit.neighbors._within import WithinRadius, ragged
+
+
+class RadiusVoting(WithinRadius):
+    """Parameters and weights of the estimators that ask all rows within a radius."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **WithinRadius._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"}), callable, None],
+    }
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        metric_params: Record | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def _voters(self, X: Matrix) -> tuple[Array, Array, Array]:
+        """How many rows each query has, and these rows and their weights, one query after the other."""
+        counts, distances, rows = self._within(X, None, False)
+        if callable(self.weights):  # as scikit-learn hands them over: an array of arrays
+            given = self.weights(ragged(np.split(distances, np.cumsum(counts)[:-1])))
+            return counts, rows, np.concatenate([np.asarray(w, dtype=float) for w in given]) if len(rows) else distances
+        if self.weights != "distance":
+            return counts, rows, np.ones(len(rows))
+        with np.errstate(divide="ignore"):
+            w = 1.0 / distances
+        query = np.repeat(np.arange(len(counts)), counts)
+        exact = np.zeros(len(counts), dtype=bool)
+        exact[query[np.isinf(w)]] = True  # rows at distance zero count alone
+        return counts, rows, np.where(exact[query], np.isinf(w), w)
+
+
+class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting):
+    """Vote of all training rows within a radius, with a proof that none is missed.
+
+    A query x gets the class c with the largest Σ wᵢ over the rows i with d(x, xᵢ) ≤ r and yᵢ = c (ties: the first
+    class).
+
+    Parameters
+    ----------
+    radius : float ≥ 0, default=1.0
+        r.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        1; 1/d; or a function of the distances (an array of arrays).
+    algorithm, leaf_size, p, metric, metric_params, n_jobs :
+        As in `KNeighborsClassifier`.
+    outlier_label : label, list of labels, "most_frequent" or None, default=None
+        Answer for queries without any row within r; None: they are refused.
+
+    Attributes
+    ----------
+    classes_ : array of labels, or list of arrays for several outputs
+    outlier_label_ : list of one label for each output, or None
+    algorithm_, effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_, n_features_in_ :
+        As in scikit-learn.
+    certificate_ : Certificate
+        The stored rows are the training rows, and how many training mistakes no rule can avoid;
+        `certificate_within` proves which rows vote on queries.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> model = RadiusNeighborsClassifier(radius=1.2, outlier_label="b").fit(X, y)
+    >>> model.predict([[1.1], [9.0]]).tolist(), float(model.predict_proba([[1.1]])[0, 0].round(4))
+    (['a', 'b'], 0.6667)
+    >>> print(model.certificate_within([[1.1]]).claim)
+    By euclidean distance, the listed rows lie within 1.2 of the query and no other does (3 rows for a query).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RadiusVoting._parameter_constraints,
+        "outlier_label": [Integral, str, "array-like", None],
+    }
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = 2,
+        metric: Any = "minkowski",
+        outlier_label: Any = None,
+        metric_params: Record | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            radius, weights=weights, algorithm=algorithm, leaf_size=leaf_size, p=p, metric=metric,
+            metric_params=metric_params, n_jobs=n_jobs,
+        )  # fmt: skip
+        self.outlier_label = outlier_label
+
+    outlier_label_: Any
+
+    def fit(self, X: Matrix, y: Any) -> RadiusNeighborsClassifier:
+        """Store the rows and prepare the search.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rows, labels = self._read_rows(X, y)
+        targets = ClassTargets.of(labels)
+        outlier = _outlier_labels(self.outlier_label, targets)
+        self._store(rows, "classes", labels)
+        self.outputs_2d_, self.classes_, self.outlier_label_ = targets.several, targets.classes, outlier
+        self._y_given, self._codes = labels, targets.codes
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def predict_proba(self, X: Matrix) -> Any:
+        """Share of each class in the (weighted) vote; of a query without rows, all for ``outlier_label``.
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries, n_classes), or a list of them for several outputs
+        """
+        check_is_fitted(self, "n_samples_fit_")
+        counts, rows, w = self._voters(X)
+        alone = np.flatnonzero(counts == 0)
+        if len(alone) and self.outlier_label_ is None:
+            raise ValueError(
+                f"No neighbors found for test samples {alone!r}, you can try using larger radius, giving a label for "
+                "outliers, or considering removing them from your dataset."
+            )
+        query, found = np.repeat(np.arange(len(counts)), counts), []
+        for k, classes in enumerate(self.classes_ if self.outputs_2d_ else [self.classes_]):
+            votes = np.zeros((len(counts), len(classes)))
+            np.add.at(votes, (query, self._codes[rows, k]), w)
+            if len(alone):
+                self._answer_alone(votes, alone, classes, self.outlier_label_[k])
+            total = votes.sum(axis=1, keepdims=True)
+            found.append(votes / np.where(total == 0.0, 1.0, total))
+        return found if self.outputs_2d_ else found[0]
+
+    @staticmethod
+    def _answer_alone(votes: Array, alone: Array, classes: Array, label: Any) -> None:
+        at = np.flatnonzero(classes == label)
+        if len(at) == 1:
+            votes[alone, at[0]] = 1.0
+        else:
+            warnings.warn(
+                f"Outlier label {label} is not in training classes. All class probabilities of outliers will be "
+                "assigned with 0.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def predict(self, X: Matrix) -> Array:
+        """The class with the largest share (ties: the first of ``classes_``), or the label of outliers.
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries,) or (n_queries, n_outputs)
+        """
+        shares, sets = self.predict_proba(X), self.classes_
+        if not self.outputs_2d_:
+            shares, sets = [shares], [sets]
+        out = np.empty((len(shares[0]), len(sets)), dtype=sets[0].dtype)
+        for k, (classes, share) in enumerate(zip(sets, shares)):
+            out[:, k] = classes[np.argmax(share, axis=1)]
+            nobody = np.all(share == 0.0, axis=1)
+            if np.any(nobody):
+                out[nobody, k] = self.outlier_label_[k]
+        return out if self.outputs_2d_ else out[:, 0]
+
+    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
+        """Share of right labels; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))
+
+
+def _outlier_labels(given: Any, targets: ClassTargets) -> list[Any] | None:
+    """The label of queries that nothing is near, one for each output."""
+    sets = targets.classes if targets.several else [targets.classes]
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "most_frequent":
+        return [c[np.argmax(np.bincount(targets.codes[:, k]))] for k, c in enumerate(sets)]
+    listed = isinstance(given, (list, tuple, np.ndarray))
+    if listed and len(given) != len(sets):
+        raise ValueError(f"The length of outlier_label: {given} is inconsistent with the output length: {len(sets)}")
+    labels = list(given) if listed else [given] * len(sets)
+    for classes, label in zip(sets, labels):
+        if isinstance(label, (list, tuple, np.ndarray)):
+            raise TypeError(f"The outlier_label of classes {classes} is supposed to be a scalar, got {label}.")
+        if np.append(classes, label).dtype != classes.dtype:
+            raise TypeError(f"The dtype of outlier_label {label} is inconsistent with classes {classes} in y.")
+    return labels
+
+
+class RadiusNeighborsRegressor(RegressorMixin, MultiOutputMixin, RadiusVoting):
+    """Mean of all training rows' values within a radius, with a proof that none is missed.
+
+    ŷ(x) = Σ wᵢyᵢ / Σ wᵢ over the rows i with d(x, xᵢ) ≤ r.
+
+    Parameters
+    ----------
+    radius, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs :
+        As in `RadiusNeighborsClassifier`.
+
+    Attributes
+    ----------
+    algorithm_, effective_metric_, effective_metric_params_, n_samples_fit_, n_features_in_ :
+        As in `KNeighborsRegressor`.
+    certificate_ : Certificate
+        The stored rows are the training rows, and which squared error no rule can avoid; `certificate_within` proves
+        which rows a prediction is the mean of.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
+    >>> RadiusNeighborsRegressor(radius=0.7).fit(X, y).predict([[2.4]]).tolist()
+    [6.5]
+    """
+
+    def fit(self, X: Matrix, y: Any) -> RadiusNeighborsRegressor:
+        """Store the rows and prepare the search.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rows, values = self._read_rows(X, y, y_numeric=True)
+        self._store(rows, "values", values)
+        self._y_given = values
+        self._values = values.reshape(len(values), -1).astype(float, copy=False)
+        self._flat = values.ndim == 1
+        return self
+
+    def predict(self, X: Matrix) -> Array:
+        """The (weighted) mean of the values within the radius; NaN, with a warning, where there is none.
+
+        Parameters
+        ----------
+        X : array-like of queries, or None: the training rows, none of which is its own neighbour
+
+        Returns
+        -------
+        array of shape (n_queries,) or (n_queries, n_outputs)
+        """
+        check_is_fitted(self, "n_samples_fit_")
+        counts, rows, w = self._voters(X)
+        query = np.repeat(np.arange(len(counts)), counts)
+        total, sums = np.zeros(len(counts)), np.zeros((len(counts), self._values.shape[1]))
+        np.add.at(total, query, w)
+        np.add.at(sums, query, w[:, None] * self._values[rows])
+        if np.any(counts == 0):
+            warnings.warn(
+                "One or more samples have no neighbors within specified radius; predicting NaN.",
+                UserWarning,
+                stacklevel=2,
+            )
+        with np.errstate(invalid="ignore"):
+            out = sums / total[:, None]
+        return out[:, 0] if self._flat else out
+
+    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
+        """R²; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))
