@@ -42,6 +42,7 @@ TABLES: dict[str, tuple[str, str, str]] = {  # name: package, item, target
     "diabetes": ("sklearn", "diabetes", "target"),
     "diamonds": ("ggplot2", "diamonds", "price"),
     "doctor-visits": ("AER", "DoctorVisits", "visits"),
+    "foods": ("modeldata", "testing_data", "score"),
     "hotel-rates": ("modeldata", "hotel_rates", "avg_price_per_room"),
     "hpc": ("modeldata", "hpc_data", "class"),
     "iris": ("sklearn", "iris", "target"),

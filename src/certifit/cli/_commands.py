@@ -450,7 +450,7 @@ def _row(model: Any, row: str) -> Any:
         if not 1 <= int(number) <= table.rows:
             raise UsageError(f"{source} has rows 1 to {table.rows}; there is no row {number}.")
         return table.take([int(number) - 1])
-    cells = {name: [""] for name in model.schema.names}
+    cells = {name: [""] for name in model.schema.sources}
     for part in row.split(","):
         name, sign, value = part.partition("=")
         if not sign or name.strip() not in cells:
@@ -486,8 +486,10 @@ def show(path: Path) -> int:
         _say(f"  score       {s['measure']} {s['mean']:.3f} ({low:.3f} to {high:.3f}) on held-out rows")
     if about.get("parameters"):
         _say("  parameters  " + ", ".join(f"{k} = {v}" for k, v in about["parameters"].items()))
-    _say(f"  columns     {len(model.schema.columns)}")
-    for column in model.schema.columns:
+    _say(f"  columns     {len(model.schema.sources)}")
+    for name in dict.fromkeys(c.text for c in model.schema.columns if c.text):
+        _say(f"    {name} (text: {sum(c.text == name for c in model.schema.columns)} words)")
+    for column in [c for c in model.schema.columns if not c.text]:
         shown = ", ".join(column.categories[:6]) + (" ..." if len(column.categories) > 6 else "")
         _say(f"    {column.name} ({column.kind}{': ' + shown if shown else ''})")
     for name, why in model.schema.dropped:

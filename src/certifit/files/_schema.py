@@ -1,9 +1,9 @@
 """What a table must look like to be fed to a model: names, kinds, categories, target.
 
 A schema turns any table into one float64 matrix, row by row and without looking at other rows: numbers as they
-are, dates as days since 1970, booleans as 0 and 1, categories as their position in a fixed list; NaN stands for
-"missing" and −1 for a category the list does not know. Everything that learns from rows (medians, scales,
-which categories get a column) happens later, inside the folds.
+are, dates as days since 1970, booleans as 0 and 1, categories as their position in a fixed list, texts as 0 and 1 for
+words that they lack or have; NaN stands for "missing" and −1 for a category the list does not know. Everything that
+learns from rows (medians, scales, which categories get a column) happens later, inside the folds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from certifit._types import Array, Named, Record
 from certifit.exceptions import TableError
 from certifit.files import _cells
 from certifit.files._read import Table
+from certifit.files._text import presence
 
 Kind = Literal["number", "boolean", "category", "date"]
 Task = Literal["classification", "regression", "counts"]
@@ -36,6 +37,10 @@ class Column:
         Of dates.
     comma : bool
         Whether numbers have a decimal comma.
+    text : str
+        The table's column of text, if this one says whether a text has a word; it is named after that word.
+    bucket, buckets : int
+        Words are hashed into so many buckets; which of them this column is about.
 
     Examples
     --------
@@ -48,6 +53,14 @@ class Column:
     categories: tuple[str, ...] = ()
     pattern: str = ""
     comma: bool = False
+    text: str = ""
+    bucket: int = 0
+    buckets: int = 0
+
+    @property
+    def source(self) -> str:
+        """The table's column that is read."""
+        return self.text or self.name
 
     def read(self, cells: Any) -> tuple[Array, Array]:
         """Cells as float64, and a mask of those that could not be understood.
@@ -58,6 +71,8 @@ class Column:
         """
         if self.kind == "number":
             return _cells.numbers(cells, self.comma)
+        if self.text:
+            return presence(cells, self.buckets)[:, [self.bucket]].toarray()[:, 0], np.zeros(len(cells), dtype=bool)
         if self.kind == "boolean":
             return _cells.booleans(cells)
         if self.kind == "date":
@@ -175,10 +190,15 @@ class Schema:
         """Names of the input columns, in order."""
         return tuple(c.name for c in self.columns)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the table's columns that are read, in order, each once."""
+        return tuple(dict.fromkeys(c.source for c in self.columns))
+
     def read(self, table: Table) -> Reading:
         """The table as a float64 matrix; a missing column is refused, other columns are ignored."""
         have = set(table.columns)
-        absent = [c.name for c in self.columns if c.name not in have]
+        absent = [name for name in self.sources if name not in have]
         if absent:
             shown = ", ".join(repr(a) for a in absent[:5]) + (" and more" if len(absent) > 5 else "")
             raise TableError(
@@ -188,11 +208,17 @@ class Schema:
         X = np.empty((table.rows, len(self.columns)))
         unseen: dict[str, int] = {}
         unreadable: dict[str, int] = {}
+        for name in dict.fromkeys(c.text for c in self.columns if c.text):  # every text is taken apart once
+            own = [j for j, c in enumerate(self.columns) if c.text == name]
+            found = presence(table.column(name), self.columns[own[0]].buckets)
+            X[:, own] = found[:, [self.columns[j].bucket for j in own]].toarray()
         for j, column in enumerate(self.columns):
+            if column.text:
+                continue
             X[:, j], bad = column.read(table.column(column.name))
             if bad.any():
                 (unseen if column.kind == "category" else unreadable)[column.name] = int(bad.sum())
-        expected = {*self.names, *(name for name, _ in self.dropped), *([self.target.name] if self.target else [])}
+        expected = {*self.sources, *(name for name, _ in self.dropped), *([self.target.name] if self.target else [])}
         return Reading(X, unseen, unreadable, tuple(c for c in table.columns if c not in expected))
 
     def labels(self, table: Table) -> tuple[Array, Array]:

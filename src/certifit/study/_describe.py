@@ -20,11 +20,11 @@ def plural(count: int, word: str, words: str | None = None) -> str:
 
 def summary(facts: Facts) -> str:
     """The table in one line."""
-    kinds = Counter(c.kind for c in facts.schema.columns)
-    words = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates"}
+    kinds = Counter({c.source: "text" if c.text else c.kind for c in facts.schema.columns}.values())
+    words = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates", "text": "texts"}
     parts = ", ".join(f"{n} {words[k] if n > 1 else k}" for k, n in kinds.most_common())
     missing = f", {plural(facts.missing, 'missing cell')}" if facts.missing else ""
-    return f"{len(facts.y)} rows, {plural(len(facts.schema.columns), 'column')} ({parts}){missing}"
+    return f"{len(facts.y)} rows, {plural(len(facts.schema.sources), 'column')} ({parts}){missing}"
 
 
 def remarks(facts: Facts) -> list[str]:
@@ -51,7 +51,7 @@ def remarks(facts: Facts) -> list[str]:
 
 def describe(facts: Facts) -> Record:
     """The data as the record holds them."""
-    used = {c.name: j for j, c in enumerate(facts.schema.columns)}
+    used = {c.source: j for j, c in enumerate(facts.schema.columns)}
     columns = []
     for f in facts.found:
         row: dict[str, Any] = {"name": f.name, "kind": f.kind, "missing": f.missing, "distinct": f.distinct}
@@ -59,7 +59,9 @@ def describe(facts: Facts) -> Record:
         if f.name in used and f.column is not None:
             x = facts.X[:, used[f.name]]
             row |= _spread(x, f.column.kind, f.column.categories)
-        elif f.column is not None:
+        elif f.words and f.name in used:
+            row["levels"] = _words(facts, f.name)
+        elif f.columns:
             row["why"] = "gives the answer away"
         else:
             row["why"] = f.why
@@ -82,6 +84,12 @@ def describe(facts: Facts) -> Record:
     counts, edges = np.histogram(facts.y, bins=min(30, max(8, len(np.unique(facts.y)))))
     histogram = {"counts": counts.tolist(), "edges": [float(f"{e:.6g}") for e in edges]}
     return out | {"target_range": [low, middle, high], "target_histogram": histogram}
+
+
+def _words(facts: Facts, name: str) -> list[list[Any]]:
+    """The commonest words of a text, with the number of rows that have them."""
+    own = [(c, j) for j, c in enumerate(facts.schema.columns) if c.text == name]
+    return [[c.name.removeprefix(f"{name}: "), int(facts.X[:, j].sum())] for c, j in own[:4]]
 
 
 def _spread(x: Array, kind: str, categories: Sequence[str]) -> Record:

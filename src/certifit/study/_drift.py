@@ -58,6 +58,8 @@ def seen_before(model: TableModel, table: Table, X: Array, y: Array) -> list[str
 def _sketch(x: Array, column: Column) -> Record:
     seen = x[~np.isnan(x)]
     out: dict[str, Any] = {"n": len(x), "missing": int(np.isnan(x).sum())}
+    if column.text:  # one of hundreds of words: comparing them all would hide what happens to the other columns
+        return out
     if column.kind == "category":
         counts = np.bincount(seen[seen >= 0].astype(int), minlength=len(column.categories))
         top = np.argsort(-counts, kind="stable")[:_LEVELS]

@@ -62,12 +62,16 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
                 [_score(model, work, rows, _shuffled(work.X[rows], columns, rng)) for _ in range(_SHUFFLES)]
             )
     held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
-    names = work.schema.names
+    names = [c.source for c in work.schema.columns]
     found: list[dict[str, Any]] = []
     for g, columns in enumerate(groups):
         low, high, _ = corrected_limits(lost[:, g], held_out, 0.95)
         found.append(
-            {"columns": [names[j] for j in columns], "lost": float(lost[:, g].mean()), "interval": [low, high]}
+            {
+                "columns": list(dict.fromkeys(names[j] for j in columns)),
+                "lost": float(lost[:, g].mean()),
+                "interval": [low, high],
+            }
         )
     found.sort(key=lambda row: -row["lost"])
     return {"importance": found}
@@ -85,12 +89,15 @@ def _shuffled(X: Array, columns: Sequence[int], rng: np.random.Generator) -> Arr
 
 
 def alike(work: Work) -> list[list[int]]:
-    """Columns in groups whose ranks are correlated by 0.8 or more with each other; categories stand alone."""
+    """Columns in groups whose ranks are correlated by 0.8 or more with each other; categories and texts stand alone."""
     columns = work.schema.columns
-    ordered = [j for j, c in enumerate(columns) if c.kind != "category" and np.nanstd(work.X[:, j]) > 0]
-    alone = [[j] for j in range(len(columns)) if j not in set(ordered)]
+    ordered = [j for j, c in enumerate(columns) if c.kind != "category" and not c.text and np.nanstd(work.X[:, j]) > 0]
+    texts = [
+        [j for j, c in enumerate(columns) if c.text == t] for t in dict.fromkeys(c.text for c in columns if c.text)
+    ]
+    alone = [*([j] for j, c in enumerate(columns) if j not in set(ordered) and not c.text), *texts]
     if len(ordered) < 2:
-        return [[j] for j in range(len(columns))]
+        return sorted([*([j] for j in ordered), *alone])
     part = work.X[np.random.default_rng(work.seed).permutation(len(work.y))[:5_000]][:, ordered]
     filled = np.where(np.isnan(part), np.nanmedian(part, axis=0), part)
     ranks = rankdata(filled, axis=0)
@@ -110,7 +117,7 @@ def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float 
     if work.task == "classification" and _curves(answers_of(pipeline, sample[:1]), work) is None:
         return []
     found = []
-    for name in order[:_MOST]:
+    for name in [n for n in order if n in work.schema.names][:_MOST]:
         if time.monotonic() > deadline:
             break
         j = work.schema.names.index(name)

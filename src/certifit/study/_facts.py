@@ -11,7 +11,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.files import Column, Schema, Table, TableError, Target, _cells
-from certifit.study._kinds import Found, find_kind
+from certifit.study._kinds import SHORT, Found, find_kind, text
 from certifit.study._leaks import alone
 
 _LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) gives the answer away
@@ -135,7 +135,7 @@ def examine(
     ]
     for f in found:
         notes.extend(f.notes)
-    columns = tuple(f.column for f in found if f.column is not None)
+    columns = tuple(c for f in found for c in f.columns)
     X = Schema(columns).read(table).X
     leaks = _find_leaks(columns, X, y, aim, keep)
     kept = [j for j, c in enumerate(columns) if c.name not in dict(leaks)]
@@ -144,7 +144,7 @@ def examine(
         why = "; ".join(f"{f.name}: {'gives the answer away' if f.name in given else f.kind}" for f in found[:5])
         hint = " (--keep COLUMN uses it all the same)" if given or any(f.why for f in found) else ""
         raise TableError(f"No column is left to predict from: {why}{hint}.")
-    dropped = tuple((f.name, f.why) for f in found if f.column is None)
+    dropped = tuple((f.name, f.why) for f in found if not f.columns)
     dropped += tuple((name, "gives the answer away") for name, _ in leaks)
     schema = Schema(tuple(columns[j] for j in kept), aim, dropped)
     X = np.ascontiguousarray(X[:, kept])
@@ -166,8 +166,10 @@ def _look(table: Table, name: str, drop: Sequence[str], keep: Sequence[str], cat
     if name in drop:
         return Found(name, None, "dropped as asked")
     found = find_kind(name, table.column(name), name in categories)
-    if found.column is not None or name not in keep or found.distinct < 2:
+    if found.columns or name not in keep or found.distinct < 2:
         return found
+    if found.why == SHORT:
+        return text(name, table.column(name), found.missing, found.distinct)
     values, bad = _cells.numbers(table.column(name))  # an identifier or free text that is to be used all the same
     if not bad.any() and not np.isnan(values).all():
         return Found(name, Column(name, "number"), found.why, found.missing, found.distinct)

@@ -1,18 +1,27 @@
-"""What each column of a table is: number, boolean, category, date; or identifier, free text, constant (not used)."""
+"""What each column of a table is: number, boolean, category, date, text; or identifier, constant (not used).
+
+Free text of several words becomes one 0/1 column for each of the words that many rows have (`certifit.files._text`).
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
-from certifit.files import Column, _cells
+from certifit.files import Column, _cells, _text
 
 _FEW_WORDS = 0.01  # a column with at most this share of words among numbers is a column of numbers
 _MANY_LEVELS = 0.5  # more levels than this share of the rows: no category
+_LONG = 6  # words of a text on average: a name or a title has fewer
+SHORT = "free text of a few words (--keep uses its words)"
+_MOST_WORDS = 300
+_WORD_CELLS = 20_000_000  # numbers that the words of one text may take
+_WORD_ROWS = 3  # that must have a word, and that must lack it
 _ID_NAME = re.compile(r"(?i:(^|[_\W])(id|uuid|guid|index|row|key|nr|no|code)$|^unnamed|^id[_\W])|[a-z]I[dD]$")
 
 
@@ -26,10 +35,16 @@ class Found:
     missing: int = 0
     distinct: int = 0
     notes: tuple[str, ...] = field(default=())
+    words: tuple[Column, ...] = ()  # of a text
 
     @property
     def kind(self) -> str:
-        return self.column.kind if self.column is not None else self.why
+        return "text" if self.words else self.column.kind if self.column is not None else self.why
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What is read of it: one column, one for each word of a text, or none."""
+        return self.words or (() if self.column is None else (self.column,))
 
 
 def find_kind(name: str, cells: Any, as_category: bool = False) -> Found:
@@ -149,7 +164,41 @@ def _category(name: str, words: Any, missing: int, distinct: int, asked: bool) -
     if not asked and present >= 20 and distinct > _MANY_LEVELS * present:
         spaced = pc.mean(pc.match_substring_regex(words, r"\S\s+\S+\s+\S").cast("float64")).as_py() or 0.0
         if spaced > 0.3 or (pc.mean(pc.utf8_length(words)).as_py() or 0.0) > 40:
-            return Found(name, None, "free text", missing, distinct)
+            long = (pc.mean(pc.count_substring_regex(words, r"\S+")).as_py() or 0.0) >= _LONG
+            return text(name, words, missing, distinct) if long else Found(name, None, SHORT, missing, distinct)
         return Found(name, None, "identifier (nearly every row has its own value)", missing, distinct)
     categories = tuple(sorted(pc.unique(words.drop_null()).to_pylist()))
     return Found(name, Column(name, "category", categories), "", missing, distinct)
+
+
+def text(name: str, words: Any, missing: int, distinct: int) -> Found:
+    """A text as one 0/1 column for each bucket of words that enough rows have, named after its commonest word.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> cells = pa.array(["a very good film", "good fun", "bad film", "dull", "good", "so bad", "bad"])
+    >>> [c.name for c in text("review", cells, 0, 7).columns]
+    ['review: bad', 'review: good']
+    """
+    analyse = _text.analyser().build_analyzer()
+    rows: Counter[str] = Counter()
+    for cell in _text.texts(words):
+        rows.update(set(analyse(cell)))
+    share = np.diff(_text.presence(words, _text.BUCKETS).indptr)
+    known = sorted(rows, key=lambda w: (-rows[w], w))
+    found = _text.analyser().transform(known).tocsr().indices if known else np.empty(0, dtype=int)
+    called = {int(b): w for w, b in reversed(list(zip(known, found)))}  # the commonest word of a bucket names it
+    used = [b for b in called if _WORD_ROWS <= share[b] <= len(words) - _WORD_ROWS]
+    used.sort(key=lambda b: (-share[b], called[b]))
+    most = max(30, min(_MOST_WORDS, _WORD_CELLS // max(len(words), 1)))
+    columns = tuple(
+        Column(f"{name}: {called[b]}", "boolean", text=name, bucket=b, buckets=_text.BUCKETS) for b in used[:most]
+    )
+    if not columns:
+        return Found(name, None, "free text without words that some rows have and others lack", missing, distinct)
+    note = (
+        f"{name!r} is text: each of its {len(columns)} commonest words is a column that says whether the text has it "
+        f"(words are hashed into {_text.BUCKETS:,} buckets, so that a few share one)"
+    )
+    return Found(name, None, "", missing, distinct, (note,), columns)

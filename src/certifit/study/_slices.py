@@ -57,6 +57,7 @@ def slices(
     parts = [
         (column.name, name, rows)
         for j, column in enumerate(columns)
+        if not column.text  # hundreds of words would leave every slice an interval that says nothing
         for name, rows in _parts(X[:, j], column)
         if least <= rows.sum() < len(wrong)
     ][:_MOST]

@@ -19,6 +19,9 @@ def program_of(model: TableModel) -> Program:
     dates = [c.name for c in columns if c.kind == "date"]
     if dates:
         raise ExportError(f"Dates ({dates[0]!r}) cannot be exported: fit without them (--drop {dates[0]!r}).")
+    texts = [c.text for c in columns if c.text]
+    if texts:
+        raise ExportError(f"Text ({texts[0]!r}) cannot be exported: fit without it (--drop {texts[0]!r}).")
     program = Program(
         [c.name for c in columns if c.kind != "category"], [c.name for c in columns if c.kind == "category"]
     )

@@ -26,6 +26,8 @@ def of_schema(g: Graph, schema: Any, kind: str) -> tuple[Inputs, str]:
     """The columns of a study's table, each (n, 1): words for categories, numbers for all else (NaN: missing)."""
     inputs, parts = [], []
     for c in schema.columns:
+        if c.text:
+            raise ExportError(f"Text ({c.text!r}) cannot be exported: fit without it (--drop {c.text!r}).")
         inputs.append((c.name, (TensorProto.STRING if c.kind == "category" else _TYPES[kind], ["n", 1])))
         if c.kind == "category":
             gaps = [w for w in MISSING if w not in c.categories]
