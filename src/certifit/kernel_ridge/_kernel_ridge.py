@@ -18,6 +18,7 @@ from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
+from certifit.kernel_ridge._functions import THEIRS, Named, as_table_function
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
 from certifit.regularizers import SquaredL2
@@ -37,10 +38,14 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     alpha : float > 0 or array of one a target, default=1.0
     kernel : {"linear", "poly", "polynomial", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="linear"
+        Also "additive_chi2", "chi2", "cosine" and "laplacian", computed by scikit-learn. A function takes two rows and
+        returns a number (as in scikit-learn), or takes two tables and returns all values at once.
     gamma : float ≥ 0, default=None
-        None is 1 / columns.
-    degree : int ≥ 1, default=3
+        None is 1 / columns (1 for "chi2").
+    degree : float ≥ 0, default=3
     coef0 : float, default=1.0
+    kernel_params : dict, default=None
+        Further arguments of a function given as kernel.
     solver : {"auto", "cholesky", "lms"}, default="auto"
         "auto" is "cholesky"; "lms" is gradient descent on c (kernel LMS).
     step : float > 0, default=None
@@ -69,11 +74,6 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     certificate_ : Certificate
         Kind "duality".
 
-    Notes
-    -----
-    Not in certifit: ``kernel_params`` (give a Kernel or a closure), scikit-learn's other named kernels (pass its
-    function: ``kernel=laplacian_kernel``).
-
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 4.0])
@@ -84,10 +84,11 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
-        "kernel": [StrOptions({*NAMES, *_WORDS}), callable],
+        "kernel": [StrOptions({*NAMES, *_WORDS, *THEIRS}), callable],
         "gamma": [Interval(Real, 0.0, None, closed="left"), None],
-        "degree": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Real, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
         "solver": [StrOptions({"auto", "cholesky", "lms"})],
         "step": [Interval(Real, 0.0, None, closed="neither"), None],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -104,6 +105,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
+        kernel_params: Record | None = None,
         solver: str = "auto",
         step: float | None = None,
         tol: float = 1e-8,
@@ -116,6 +118,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.solver = solver
         self.step = step
         self.tol = tol
@@ -153,8 +156,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=float), (Y.shape[1],))
         if not np.all(alpha > 0):
             raise ValueError("alpha must be positive for every target: without a penalty the fit is not unique.")
-        name = _WORDS.get(self.kernel, self.kernel) if isinstance(self.kernel, str) else self.kernel
-        kernel, _ = choose(name, self.gamma, self.degree, self.coef0, X)
+        kernel = self._kernel(X)
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
         self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
@@ -166,6 +168,18 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             sample_weight,
         )
         return self
+
+    def _kernel(self, X: Matrix) -> Kernel:
+        """The kernel that the parameters describe."""
+        given = self.kernel
+        if isinstance(given, str) and given in THEIRS:
+            given = Named(given, self.gamma)
+        elif callable(given) and not isinstance(given, Kernel):
+            given = as_table_function(given, self.kernel_params or {}, X)
+        name = _WORDS.get(given, given) if isinstance(given, str) else given
+        if name == "poly" and self.degree != int(self.degree):
+            given = name = Named("polynomial", self.gamma, degree=self.degree, coef0=self.coef0)
+        return choose(name, self.gamma, int(self.degree), self.coef0, X)[0]
 
     def _solve(self, K: Array, Y: Array, alpha: Array, weights: Array) -> Array:
         self.solver_ = resolve(self.solver)
