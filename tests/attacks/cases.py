@@ -256,6 +256,16 @@ def _partitions() -> Iterator[Case]:
     yield Case("GaussianNB in partitions", fitted(GaussianNB(), TWO), X, TWO)
     for model in (MultinomialNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
         yield Case(f"{type(model).__name__} in partitions", fitted(model, THREE, cells=CELLS), CELLS, THREE)
+    plain = pa.table(dict(zip(names, X.T)))
+    for k in (1, 2):
+        yield Case(f"{k} clusters in partitions", scale.fit(KMeans(k), plain, engine="serial").certificate_, X)
+    clusters = scale.fit(KMeans(2), plain.append_column("w", [heavy]), weight="w", engine="serial").certificate_
+    yield Case("clusters with weights in partitions", clusters, X, None, heavy)
+    mixed = np.column_stack([X[:, 0], CELLS[:, 0]])
+    gaps = np.where(np.arange(10)[:, None] == [3, 5], np.nan, mixed)
+    for w, rows in ((None, mixed), (None, gaps), (heavy + 0.5, gaps)):
+        certificate = fitted(MixedNB(categorical=["x1"]), THREE, w, rows)
+        yield Case("MixedNB in partitions", certificate, rows, THREE, w)
     components = scale.fit(PCA(1), pa.table(dict(zip(names, X.T))), engine="serial").certificate_
     yield Case("PCA in partitions", components, X)
 

@@ -476,7 +476,14 @@ def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     if len(X) > 10 or k > 3 or max(np.abs(X).max(initial=0.0), s.max(initial=0.0)) > 1e100 or not np.any(s):
         return None
     centres, labels = np.asarray(c.evidence["centres"], dtype=float), np.asarray(c.evidence["labels"]).astype(int)
-    cost = float(s @ ((X - centres[labels]) ** 2).sum(axis=1))
+    return best_of_all(c, X, s, float(s @ ((X - centres[labels]) ** 2).sum(axis=1)))
+
+
+def best_of_all(c: Certificate, X: Any, s: Any, cost: float) -> Verdict:
+    """Whether the bound and the gap are true of all clusterings of a few rows into at most k parts."""
+    k = c.clusters
+    if len(X) > 10 or k > 3 or max(np.abs(X).max(initial=0.0), s.max(initial=0.0)) > 1e100:
+        return None
     codes = np.stack(np.unravel_index(np.arange(k ** len(X)), (k,) * len(X)), axis=1)
     best, square = np.zeros(len(codes)), (s * (X**2).sum(axis=1)).sum()
     for part in range(k):
@@ -484,10 +491,28 @@ def clustering(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
         size = mine.sum(axis=1)
         best += np.where(size > 0, ((mine @ X) ** 2).sum(axis=1) / np.where(size > 0, size, 1.0), 0.0)
     least = float(square - best.max())
-    slack = 1e-9 * (abs(square) + 1e-300)
+    slack = 1e-9 * (abs(square) + 1e-300) + 1e-12 * abs(cost)
     if cost > c.value + slack or c.bound > least + slack or cost - least > c.gap + slack:
         return f"costs {cost}, the best costs {least}"
     return None
+
+
+@judge("cluster-sums")
+def cluster_sums(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """Every row with its nearest centre, against the best of all clusterings of the rows."""
+    centres = np.asarray(c.evidence["centres"], dtype=float)
+    s = np.ones(len(X)) if w is None else np.asarray(w)
+    distances = ((np.asarray(X)[:, None] - centres) ** 2).sum(axis=2)
+    labels = distances.argmin(axis=1)
+    cost, gain = float(s @ distances.min(axis=1)), 0.0
+    for j, centre in enumerate(centres):
+        mine = s * (labels == j)
+        if mine.sum() > 0:
+            gain += float(mine.sum() * np.square(mine @ X / mine.sum() - centre).sum())
+    slack = 1e-9 * (abs(cost) + 1e-300)
+    if c.centre_gain < gain - slack or c.value < cost - slack or c.value > cost + slack + c.reassignment_gain:
+        return f"costs {cost}, moving centres gains {gain}"
+    return best_of_all(c, X, s, cost)
 
 
 @judge("moments")

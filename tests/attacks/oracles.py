@@ -365,6 +365,7 @@ def evidence_maximum(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None if worst <= c.slope + 1e-15 else f"the slope is {mp.nstr(worst)}"
 
 
+@judge("mixed-sums")
 @judge("mixed-counts")
 def mixed_counts(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     e, s = c.evidence, np.ones(len(y)) if w is None else np.asarray(w, dtype=float)
@@ -374,9 +375,14 @@ def mixed_counts(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
         mine = np.array([str(v) == str(name) or v == name for v in y.tolist()])
         for a, j in enumerate(np.ravel(e["numeric"]).astype(int)):
             v = np.array([float(x) for x in X[:, j]])
-            mean = np.average(v[mine], weights=s[mine])
-            spread = np.average((v[mine] - mean) ** 2, weights=s[mine])
-            spread += float(e["var_smoothing"]) * np.average((v - np.average(v, weights=s)) ** 2, weights=s)
+            there = ~np.isnan(v)
+            own = mine & there
+            if not s[own].sum() > 0:
+                continue
+            mean = np.average(v[own], weights=s[own])
+            spread = np.average((v[own] - mean) ** 2, weights=s[own])
+            middle = np.average(v[there], weights=s[there])
+            spread += float(e["var_smoothing"]) * np.average((v[there] - middle) ** 2, weights=s[there])
             if abs(mean - e["theta"][k][a]) > (1e-8 + 2 * c.mean_error) * (1.0 + abs(mean)):
                 return "a mean is off"
             if abs(spread - e["var"][k][a]) > (1e-8 + 2 * c.variance_error) * spread:

@@ -60,13 +60,14 @@ class ByClass(Statistic):
     exponent : (width,) array
         Their grid.
     make : callable
-        From a block of m rows to numbers (width, m), none of which may depend on other rows.
+        From a block of m rows to numbers (width, m), none of which may depend on other rows; None for a subclass that
+        has a method for it.
     rounding : float
         Error of these numbers, relative to the largest.
     """
 
     def __init__(
-        self, classes: Any, exponent: Array, make: Callable[[Block], Array], rounding: float, whole: Any = False,
+        self, classes: Any, exponent: Array, make: Callable[[Block], Array] | None, rounding: float, whole: Any = False,
         weight_exponent: int | None = None,
     ) -> None:  # fmt: skip
         self.classes, self.make, self.weighted = np.asarray(classes), make, weight_exponent is not None
@@ -98,6 +99,7 @@ class ByClass(Statistic):
         return codes
 
     def _made(self, block: Block) -> Array:
+        assert self.make is not None
         return self.make(block)
 
     def merge(self, other: ByClass) -> ByClass:
@@ -138,7 +140,7 @@ class ClassTotals:
 
 
 # -- means and variances ----------------------------------------------------------------------------------------------
-class _Squares:
+class Squares:
     """x − c and its square, for columns x."""
 
     def __init__(self, centre: Array) -> None:
@@ -155,7 +157,7 @@ class _Squares:
 def class_moments(classes: Any, grid: Grid, weight_exponent: int | None = None) -> ByClass:
     """The statistic of Σ s (x − c) and Σ s (x − c)² within each class."""
     exponent = np.append(grid.exponent, 2 * grid.exponent)
-    return ByClass(classes, exponent, _Squares(grid.centre), 4 * UNIT, weight_exponent=weight_exponent)
+    return ByClass(classes, exponent, Squares(grid.centre), 4 * UNIT, weight_exponent=weight_exponent)
 
 
 def means_and_variances(found: ClassTotals, centre: Array) -> tuple[Ball, Ball, Ball, Ball]:
@@ -215,7 +217,7 @@ class GaussianSums(SumKind):
         _check_shape(total.shape, class_count=stated)
         counted = bool(np.all((total - stated).magnitude <= 1e-12 * np.abs(stated)))
         checks = (
-            _every_class(found),
+            every_class(found),
             sane,
             Check("the class counts are those of the data", counted),
             prior,
@@ -262,7 +264,7 @@ class Counts(ByClass):
             self.inside = self.inside and bool(fits.all())
         if self.model == "multinomial" and np.any(X < 0):
             raise ValueError("counts are not negative")
-        made = self.make(block)
+        made = super()._made(block)
         if self.model == "bernoulli" and not np.all((made == 0.0) | (made == 1.0)):
             raise ValueError("cells are zeros and ones")
         return made
@@ -305,7 +307,7 @@ class CountedSums(SumKind):
         figures, checks = discrete_proof(whole, spread, _probabilities(evidence), group, groups)
         error, prior = _prior_check(evidence, found.weight)
         figures |= {"prior_error": upper(error), "rows": equal(int(found.counts.sum()))}
-        present = _every_class(found)
+        present = every_class(found)
         inside = Check("every cell is one of the categories", found.inside)
         return Proof(figures, (present, inside, sane, prior, *checks))
 
@@ -313,7 +315,8 @@ class CountedSums(SumKind):
         return SmoothedCounts().claim(figures, evidence)
 
 
-def _every_class(found: ClassTotals) -> Check:
+def every_class(found: ClassTotals) -> Check:
+    """Whether every class has rows that count."""
     return Check("there are rows of every class", bool(np.all(found.weight.lower > 0.0)))
 
 

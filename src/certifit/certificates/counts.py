@@ -451,25 +451,7 @@ class MixedCounts(Kind):
         _check_shape((len(evidence["classes"]), len(evidence["numeric"])), theta=theta, var=var)
         values, there = _numeric_columns(data.X, [int(j) for j in evidence["numeric"]])
         W, r1, r2 = _deviations(data, values, there, codes, theta, rigor)
-        empty = np.asarray(W.mid, dtype=float) == 0.0
-        shift, variance = _exact_moments(_no_zero(W), r1, r2)
-        spread = _column_variance(W, shift, variance, theta)
-        smoothing, sane = _parameter(evidence, "var_smoothing")
-        epsilon = spread * ball(smoothing, like=spread)
-        # A class that never shows a column takes the column's own mean and variance; a column that is constant
-        # everywhere says nothing and has variance one by convention.
-        want = _pool(variance, spread, empty)
-        flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
-        wide = want + epsilon
-        one = ball(np.ones(wide.shape), like=wide)
-        wide = Ball(np.where(flat, one.mid, wide.mid), np.where(flat, one.rad, wide.rad))
-        figures, checks = _gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
-        flat_ok = bool(np.all(var[:, flat] == 1.0))
-        return figures, (
-            sane,
-            *checks,
-            Check("columns without variation have variance 1", flat_ok, f"{int(flat.sum())}"),
-        )
+        return mixed_numbers(W, *_exact_moments(_no_zero(W), r1, r2), evidence)
 
     def _categories(self, data: Data, codes: Array, evidence: Evidence, rigor: Rigor) -> Any:
         columns = [int(j) for j in evidence["discrete"]]
@@ -502,6 +484,27 @@ class MixedCounts(Kind):
             f"{float(evidence['var_smoothing']):g} of each column's "
             f"variance (to {worst:.1e})."
         )
+
+
+def mixed_numbers(W: Ball, shift: Ball, variance: Ball, evidence: Evidence) -> tuple[dict[str, Any], tuple[Check, ...]]:
+    """Checks of the columns of numbers: weight, error of the stated mean and variance of each class and column.
+
+    A class that never shows a column takes the column's own mean and variance; a column that is constant everywhere
+    says nothing and has variance one by convention.
+    """
+    theta, var = (np.asarray(evidence[k], dtype=float) for k in ("theta", "var"))
+    empty = np.asarray(W.mid, dtype=float) == 0.0
+    spread = _column_variance(W, shift, variance, theta)
+    smoothing, sane = _parameter(evidence, "var_smoothing")
+    epsilon = spread * ball(smoothing, like=spread)
+    want = _pool(variance, spread, empty)
+    flat = np.asarray(spread.magnitude, dtype=float) <= (16 * UNIT * np.abs(theta).max(axis=0)) ** 2 + 1e-300
+    wide = want + epsilon
+    one = ball(np.ones(wide.shape), like=wide)
+    wide = Ball(np.where(flat, one.mid, wide.mid), np.where(flat, one.rad, wide.rad))
+    figures, checks = _gaussian_checks(_pooled_shift(W, shift, theta, empty), wide, theta, var)
+    flat_ok = bool(np.all(var[:, flat] == 1.0))
+    return figures, (sane, *checks, Check("columns without variation have variance 1", flat_ok, f"{int(flat.sum())}"))
 
 
 def _pool(variance: Ball, spread: Ball, empty: Array) -> Ball:

@@ -147,7 +147,7 @@ def subspace_proof(
     ``size`` is the largest entry of the table; ``lifted`` are the unit vectors and variances in the space of rows.
     """
     V, stated = (Ball(U), values) if lifted is None else lifted
-    n, total = len(U), _trace(A)
+    n, total = len(U), trace(A)
     order = Check("the variances are sorted, none negative", bool(np.all(np.diff(values) <= 0) and np.all(values >= 0)))
     size = max(size, 1e-300)
     mean_off = float(np.max(shift.magnitude))
@@ -160,7 +160,7 @@ def subspace_proof(
     unit = frobenius(dot(U, U.T) - np.eye(n))
     skew = frobenius(dot(V, V.T) - np.eye(len(stated)))
     kept = (V.T * AV).sum() / (1.0 + Ball(0.0, skew)) if skew < 0.5 else Ball(0.0, np.inf)
-    bound, ran = _most(A, V, stated, values, tau, total)
+    bound, ran = most_kept(A, V, stated, values, tau, total)
     gap = (bound - kept).maximum(0.0)
     checks = (
         order,
@@ -181,7 +181,7 @@ def subspace_proof(
     return Proof(figures, checks)
 
 
-def _trace(A: Ball) -> Ball:
+def trace(A: Ball) -> Ball:
     rad = np.broadcast_to(A.rad, A.shape)
     return Ball(np.diag(A.mid).copy(), np.diag(rad).copy()).sum()
 
@@ -192,7 +192,7 @@ def _row_vectors(T: Ball, U: Array) -> Ball:
     return Z / np.sqrt(Z.square().sum(axis=1)).reshape(-1, 1)
 
 
-def _most(A: Ball, V: Ball, stated: Array, values: Array, tau: float, total: Ball) -> tuple[Ball, bool]:
+def most_kept(A: Ball, V: Ball, stated: Array, values: Array, tau: float, total: Ball) -> tuple[Ball, bool]:
     """The most that any subspace of n dimensions keeps, and whether that is proved."""
     n, size = len(values), A.shape[0]
     if n == 0:

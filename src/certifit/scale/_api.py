@@ -113,7 +113,7 @@ def fit(
     ----------
     estimator : estimator
         LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and its kin (convex
-        families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, PCA, Standardizer,
+        families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, MixedNB, PCA, KMeans, Standardizer,
         OneHot, Thermometer or Factored. Others are refused: fit them to a `sample`.
     source : path, pattern, list of paths, pyarrow.Table, data frame, dask.dataframe, dask.array or Source
         Parquet, Arrow and CSV files are read in partitions.
@@ -122,8 +122,8 @@ def fit(
     features : sequence of str, default=None
         Columns to use; all but the target and the weights when None.
     weight : str, default=None
-        A column of weights ≥ 0, for least squares and its kin, logistic regression, generalized linear models and
-        naive Bayes; weight k counts as k copies of the row.
+        A column of weights ≥ 0, for least squares and its kin, logistic regression, generalized linear models, naive
+        Bayes and k-means; weight k counts as k copies of the row.
     engine : {"local", "serial", "dask"}, address of a scheduler, or distributed.Client, default="local"
         Small tables are read in this process alone unless ``workers`` is given.
     workers : int, default=None
@@ -190,6 +190,8 @@ def verify(
     """
     certificate: Certificate = fitted if isinstance(fitted, Certificate) else fitted.certificate_
     told: Any = certificate.digests
+    if "columns" in told and "target" not in told:  # a model without a target
+        target = None
     columns = Columns(
         told.get("target") if target is None else target,
         told.get("columns") if features is None else features,
@@ -298,7 +300,7 @@ def _asking(model: Any, source: Any, target: str | None, way: Way) -> Iterator[t
 def _answers(answerer: Answerer, all_of_them: bool, part: Partition, plan: Plan) -> list[tuple[str, Array]]:
     found: list[list[Any]] = [[], []]
     for block in part.blocks(plan):
-        if not np.all(np.isfinite(block.X)):
+        if not (np.all(np.isfinite(block.X)) or answerer.allows_gaps):
             raise TableError(f"{part.name} holds a value that is missing or not finite.")
         found[0].append(answerer.predict(block))
         if all_of_them:

@@ -17,7 +17,7 @@ import numpy as np
 from certifit._errors import need
 from certifit.exceptions import TableError
 from certifit.scale._engine import Counted, Engine, EngineError, Watch, work
-from certifit.scale._source import Partition, Plan, TablePart, kinds_of
+from certifit.scale._source import Partition, Plan, TablePart, kinds_of, truths_of
 
 _DEATHS = 2  # workers that a task may take with it before its partition is named
 
@@ -137,11 +137,13 @@ def as_arrow(held: Any) -> Any:
     return pa.Table.from_pandas(held, preserve_index=False)
 
 
-def partitions_of(data: Any) -> tuple[tuple[Partition, ...], tuple[tuple[str, str], ...]]:
-    """Partitions and kinds of columns of a dask.dataframe or a two-dimensional dask.array."""
+def partitions_of(data: Any) -> tuple[tuple[Partition, ...], tuple[tuple[str, str], ...], frozenset[str]]:
+    """Partitions, kinds of columns and columns of truth values of a dask.dataframe or a two-dimensional dask.array."""
+    truths: frozenset[str] = frozenset()
     if hasattr(data, "to_delayed") and hasattr(data, "_meta") and hasattr(data, "columns"):
         parts = data.to_delayed()
-        kinds = kinds_of(as_arrow(data._meta_nonempty if hasattr(data, "_meta_nonempty") else data._meta).schema)
+        schema = as_arrow(data._meta_nonempty if hasattr(data, "_meta_nonempty") else data._meta).schema
+        kinds, truths = kinds_of(schema), truths_of(schema)
     elif hasattr(data, "chunks") and getattr(data, "ndim", 0) == 2:
         whole = data.rechunk({1: -1})
         parts = [block[0] for block in whole.to_delayed()]
@@ -150,4 +152,4 @@ def partitions_of(data: Any) -> tuple[tuple[Partition, ...], tuple[tuple[str, st
         raise TableError(
             f"A Dask {type(data).__name__} is no table: pass a dask.dataframe or a dask.array of two axes."
         )
-    return tuple(HeldPart(part, f"partition {k}") for k, part in enumerate(parts)), kinds
+    return tuple(HeldPart(part, f"partition {k}") for k, part in enumerate(parts)), kinds, truths

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.glm import GLM
 from certifit.linear_model import (
@@ -17,12 +18,13 @@ from certifit.linear_model import (
     Ridge,
     TweedieRegressor,
 )
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
+from certifit.scale._clusters import fit_kmeans
 from certifit.scale._job import Job
 from certifit.scale._margins import fit_linear_svc
 from certifit.scale._moments import fit_moments
-from certifit.scale._simple import fit_counting, fit_encoder, fit_gaussian, fit_pca, fit_standardizer
+from certifit.scale._simple import fit_counting, fit_encoder, fit_gaussian, fit_mixed, fit_pca, fit_standardizer
 from certifit.scale._smooth import fit_glm, fit_logistic
 from certifit.svm import LinearSVC
 
@@ -42,15 +44,16 @@ FITTERS: dict[type, Fitter] = {
     MultinomialNB: fit_counting,
     BernoulliNB: fit_counting,
     CategoricalNB: fit_counting,
+    MixedNB: fit_mixed,
     PCA: fit_pca,
+    KMeans: fit_kmeans,
     Standardizer: fit_standardizer,
     OneHot: fit_encoder,
     Thermometer: fit_encoder,
     Factored: fit_encoder,
 }
-WEIGHTED = tuple(
-    cls for cls, fitter in FITTERS.items() if fitter in (fit_moments, fit_logistic, fit_glm, fit_gaussian, fit_counting)
-)
+_WEIGHING = (fit_moments, fit_logistic, fit_glm, fit_gaussian, fit_counting, fit_mixed, fit_kmeans)
+WEIGHTED = tuple(cls for cls, fitter in FITTERS.items() if fitter in _WEIGHING)
 """Estimators whose rows may have weights."""
-WORDS = (OneHot, Thermometer, Factored)
+WORDS = (MixedNB, OneHot, Thermometer, Factored)
 """Estimators that take columns of words."""

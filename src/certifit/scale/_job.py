@@ -160,6 +160,10 @@ class Job:
         answers = found.finish()
         return answers[0] if len(statistics) == 1 else answers
 
+    def ignore_target(self) -> None:
+        """For models that have none: a column that was named as the target is no feature, and is not read."""
+        self.plan = replace(self.plan, target=None)
+
     def look(self, labels: bool, gaps: bool = False) -> Seen:
         """Ends of the columns and labels of the target: from the files' own notes where these have them."""
         columns, plan = list(self.plan.numbers), self.plan

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from certifit._types import Array
 from certifit.certificates.passes import scores as linear
@@ -30,6 +31,11 @@ class Answerer:
 
     def __init__(self, model: Any, columns: tuple[str, ...], words: tuple[str, ...] = ()) -> None:
         self.model, self.columns, self.words = model, columns, words
+
+    @property
+    def allows_gaps(self) -> bool:
+        """Whether the model answers for rows with missing cells."""
+        return bool(get_tags(self.model).input_tags.allow_nan)
 
     def predict(self, block: Block) -> Array:
         """Labels or values."""

@@ -97,8 +97,8 @@ class Sample(Statistic):
         # Equal hashes are equal rows but for a chance of 2^−64: the values themselves settle the order of the others.
         ties = [*X[::-1], h] if len(X) else [h]
         best = np.lexsort(ties)[: self.rows]
-        kept = Block(X[:, best], None if y is None else y[best], tuple(w[best] for w in words))
-        self.kept = [(h[best], kept)]
+        weight = None if self.kept[0][1].weight is None else np.concatenate([b.weight for _, b in self.kept])
+        self.kept = [(h[best], Block(X, y, words, weight=weight).take(best))]
 
     def merge(self, other: Sample) -> Sample:
         self.kept = [*self.kept, *other.kept]

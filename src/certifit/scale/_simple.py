@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from certifit.certificates.class_sums import ClassTotals, Counts, class_moments, means_and_variances
+from certifit.certificates.mixed_sums import Layout, MixedSums, MixedTotals
 from certifit.certificates.moments import Moments, near
-from certifit.certificates.sums import Block, Statistic
+from certifit.certificates.sums import Block, Grid, Statistic
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
 from certifit.exceptions import TableError
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, MultinomialNB
-from certifit.naive_bayes._statistics import ClassCounts, ClassMoments
+from certifit.naive_bayes._columns import choose_kinds
+from certifit.naive_bayes._statistics import ClassCounts, ClassMoments, MixedStatistics
 from certifit.parallel import one_thread
 from certifit.scale._job import Job, name_features
 
@@ -75,9 +78,61 @@ def fit_counting(job: Job, model: Any) -> None:
     model._promise_certificates(lambda: (job.certify("counted-sums", evidence),))
 
 
+def fit_mixed(job: Job, model: Any) -> None:
+    """Naive Bayes on columns of several kinds: the values of the categories first, then sums and counts by class."""
+    names = [*job.plan.numbers, *job.plan.words]
+    order = _in_order(job, names)
+    implied: Any = ["categorical" if c in job.plan.words else job.source.truth(c) for c in order]
+    asked: Any = {"numeric": model.numeric, "categorical": model.categorical, "boolean": model.boolean}
+    kinds: dict[str, str] = dict(zip(order, choose_kinds([np.zeros(0)] * len(order), implied, order, asked)))
+    for name in job.plan.words:
+        if kinds[name] == "numeric":
+            raise TableError(f"Column {name!r} is asked to be numeric, but it holds words.")
+    name_features(model, order)
+    seen = job.look(labels=True, gaps=True)
+    assert seen.classes is not None
+    numeric = [j for j, name in enumerate(names) if kinds[name] == "numeric"]
+    discrete = [names.index(name) for name in order if kinds[name] != "numeric"]
+    levels = job.run(Levels(discrete), task="values", rows=seen.rows) if discrete else []
+    model._kinds = [kinds[name] for name in order]
+    model._words = [_category_names(model, values, kinds[names[j]], names[j]) for values, j in zip(levels, discrete)]
+    numeric.sort(key=lambda j: order.index(names[j]))
+    layout = Layout(tuple(numeric), tuple(discrete), tuple(map(tuple, model._words)))
+    grid = type(seen.grid)(seen.grid.centre[numeric], seen.grid.exponent[numeric])
+    found = job.run(MixedSums(seen.classes, layout, grid, seen.weight_exponent), task="sums by class", rows=seen.rows)
+    model._adopt_seen(_mixed_statistics(found, layout, grid), seen.classes)
+    evidence = {
+        **_shares(model),
+        **model._evidence(),
+        "numeric": np.array(numeric, dtype=int),
+        "discrete": np.array(discrete, dtype=int),
+        "centre": grid.centre,
+        "exponent": grid.exponent,
+        "digits": 3,
+        **seen.weights,
+    }
+    model._promise_certificates(lambda: (job.certify("mixed-sums", evidence),))
+
+
+def _category_names(model: Any, values: list[Any], kind: str, name: str) -> list[str]:
+    known = [v for v in values if v is not None and v == v]
+    column = np.array(known, dtype=float if all(isinstance(v, float) for v in known) else object)
+    return list(model._name_categories(column, kind, name))
+
+
+def _mixed_statistics(found: MixedTotals, layout: Layout, grid: Grid) -> MixedStatistics:
+    a, total = len(layout.numeric), found.sums.weight.mid
+    weight, mean, variance = found.moments(a)
+    scatter = np.maximum(variance.mid, 0.0) * weight.mid
+    numbers = ClassMoments(weight.mid, np.where(weight.mid > 0.0, grid.centre + mean.mid, 0.0), scatter)
+    counts = ClassCounts(total, found.cells(3 * a).mid, np.array(layout.sizes, dtype=np.int64))
+    return MixedStatistics(total, numbers, counts)
+
+
 def fit_pca(job: Job, model: Any) -> None:
     """Principal components from second moments."""
-    seen = job.look(labels=True)
+    job.ignore_target()
+    seen = job.look(labels=False)
     d = len(job.plan.numbers)
     if seen.rows < max(2, d):
         raise ValueError(f"In partitions PCA needs at least as many rows as columns ({d}), and two.")
@@ -106,7 +161,8 @@ def fit_standardizer(job: Job, model: Any) -> None:
     """Means and spreads, each rounded once from exact sums."""
     if model.ddof not in (0, 1):
         raise ValueError(f"ddof must be 0 or 1, got {model.ddof}.")
-    seen = job.look(labels=True)
+    job.ignore_target()
+    seen = job.look(labels=False)
     found = job.run(Moments(seen.grid, 3), task="moments", rows=seen.rows)
     room = max(found.rows - model.ddof, 1)
     spread = np.sqrt(np.maximum(np.diag(found.centred().mid), 0.0) / room)
@@ -117,13 +173,15 @@ def fit_standardizer(job: Job, model: Any) -> None:
 
 
 class Levels(Statistic):
-    """The different values of every column."""
+    """The different values of some columns, by their place in a block: numbers first, words after them."""
 
-    def __init__(self, numbers: int, words: int) -> None:
-        self.found: list[set[Any]] = [set() for _ in range(numbers + words)]
+    def __init__(self, places: Sequence[int]) -> None:
+        self.places = list(places)
+        self.found: list[set[Any]] = [set() for _ in self.places]
 
     def add(self, block: Block) -> None:
-        for k, column in enumerate([*block.X, *block.words]):
+        columns = [*block.X, *block.words]
+        for k, column in enumerate(columns[j] for j in self.places):
             values = np.unique(column) if column.dtype != object else set(column.tolist())
             self.found[k].update(values.tolist() if isinstance(values, np.ndarray) else values)
             self._limit()
@@ -147,7 +205,7 @@ def fit_encoder(job: Job, model: Any) -> None:
     import pandas as pd
 
     names = [*job.plan.numbers, *job.plan.words]
-    levels = job.run(Levels(len(job.plan.numbers), len(job.plan.words)), task="values")
+    levels = job.run(Levels(range(len(names))), task="values")
     rows = max(map(len, levels))
     columns = {
         name: [values[min(i, len(values) - 1)] for i in range(rows)] for name, values in zip(names, levels)

@@ -298,6 +298,12 @@ class Source:
 
     parts: tuple[Partition, ...]
     kinds: tuple[tuple[str, str], ...]
+    truths: frozenset[str] = frozenset()
+    """Columns of truth values, which are numbers too."""
+
+    def truth(self, column: str) -> str:
+        """ "boolean" for a column of truth values, else "numeric"."""
+        return "boolean" if column in self.truths else "numeric"
 
     @classmethod
     def of(cls, data: Any, partitions: int | None = None) -> Source:
@@ -334,7 +340,7 @@ class Source:
             data = pa.Table.from_pandas(data, preserve_index=False) if hasattr(data, "iloc") else pa.table(data)
         edges = np.linspace(0, data.num_rows, partitions + 1).astype(int)
         parts = tuple(TablePart(data.slice(a, b - a), f"partition {k}") for k, (a, b) in enumerate(pairwise(edges)))
-        return cls(parts, kinds_of(data.schema))
+        return cls(parts, kinds_of(data.schema), truths_of(data.schema))
 
     @classmethod
     def files(cls, patterns: Sequence[str | os.PathLike[str]]) -> Source:
@@ -345,7 +351,8 @@ class Source:
             parts.extend(_file_parts(path))
         first = parts[0]
         assert isinstance(first, FilePart)
-        return cls(tuple(parts), kinds_of(first.schema()))
+        schema = first.schema()
+        return cls(tuple(parts), kinds_of(schema), truths_of(schema))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -391,6 +398,13 @@ class Source:
 def kinds_of(schema: Any) -> tuple[tuple[str, str], ...]:
     """Names and kinds of the columns."""
     return tuple((schema.field(j).name, kind_of(schema.field(j).type)) for j in range(len(schema)))
+
+
+def truths_of(schema: Any) -> frozenset[str]:
+    """Names of the columns of truth values."""
+    import pyarrow as pa
+
+    return frozenset(f.name for f in schema if pa.types.is_boolean(f.type))
 
 
 def _expanded(pattern: str) -> list[str]:
