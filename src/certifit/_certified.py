@@ -13,10 +13,14 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import assert_all_finite, validate_data
+
 from certifit._errors import ChangedDataError
 from certifit._types import Matrix
 from certifit.certificates import Certificate
-from certifit.design import fingerprint
+from certifit.design import fingerprint, look
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,6 +42,23 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 def note_fingerprint(model: Any, X: Matrix, found: int) -> None:
     """Called where validation has read all of X anyway: its fingerprint is not taken a second time."""
     model._looked = {id(X): found}
+
+
+def read_rows(model: Any, X: Matrix, y: Any = "no_validation", **options: Any) -> Any:
+    """X (float, dense or CSR), and y if given, validated as scikit-learn does, in one read of X.
+
+    The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway.
+    """
+    ask = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]} | options
+    found = validate_data(model, X, y, ensure_all_finite=False, **ask)
+    rows = found[0] if isinstance(found, tuple) else found
+    finite = False
+    if not issparse(rows):
+        mark, finite = look(rows)
+        note_fingerprint(model, rows, mark)
+    if not finite:
+        assert_all_finite(rows, estimator_name=type(model).__name__, input_name="X")
+    return found
 
 
 class Held:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._certified import Certified
+from certifit._certified import Certified, read_rows
 from certifit._errors import NoOptimumError
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
@@ -173,9 +173,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> GLM:
         """Fit; ``offset`` is added to every score, ``exposure`` adds its logarithm (log link only)."""
         self._validate_params()
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True, multi_output=False
-        )
+        X, y = read_rows(self, X, y, y_numeric=True, multi_output=False)
         y = np.asarray(y, dtype=float)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.link_ = _link_name(self.family, self._asked_link())
@@ -192,7 +190,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self.n_iter_, self.status_ = int(solution.stats["n_iter"]), solution.status
         self.trace_ = solution.trace
         self._loss, self._reader = loss, reader
-        self._statistics = self._describe(X, y, weights, shift)
+        self._statistics = {} if self.alpha > 0 else self._describe(X, y, weights, shift)
         fitted = self.coef_, np.array(self.intercept_)
         self._promise_certificates(
             partial(_certificates, X, y, sample_weight, shift, objective, fitted), X, y, sample_weight, shift
@@ -254,14 +252,14 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         )
 
     def _describe(self, X: Matrix, y: Array, weights: Array, shift: Array | None) -> Record:
-        """The few numbers that `summary` needs."""
-        z = np.asarray(X @ np.asarray(self.coef_, dtype=float)) + float(self.intercept_)
+        """The few numbers that `summary` needs, which is for fits without a penalty."""
+        z = as_design(X).product(np.asarray(self.coef_, dtype=float)) + float(self.intercept_)
         z = z if shift is None else z + shift
         family, link = self._reader.parts
         mu, used = link.inverse(z), weights > 0
         with np.errstate(all="ignore"):
             pearson = float(np.sum(weights[used] * np.square(y - mu)[used] / family.variance_of(mu)[used]))
-        spread = None if self.alpha > 0 else self._spread(X, weights * self._reader.curvature(z, y))
+        spread = self._spread(X, weights * self._reader.curvature(z, y))
         return {
             "spread": spread,
             "rows": int(used.sum()),

@@ -6,32 +6,17 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._certified import note_fingerprint
+from certifit._certified import read_rows
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, MatrixLike
-from certifit.design import look
 
 
 def read_regression(model: Any, X: Matrix, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
     """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
     X, y = read_rows(model, X, y, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
-
-
-def read_rows(model: Any, X: Matrix, y: Any, **options: Any) -> tuple[Matrix, Any]:
-    """X (float, dense or CSR) and y, validated as scikit-learn does, with a quicker look for NaN and infinity."""
-    X, y = validate_data(
-        model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **options
-    )
-    finite = False
-    if not issparse(X):
-        found, finite = look(X)
-        note_fingerprint(model, X, found)
-    if not finite:
-        assert_all_finite(X, estimator_name=type(model).__name__, input_name="X")
-    return X, y
 
 
 def read_weights(sample_weight: Any, X: Matrix) -> Array | None:

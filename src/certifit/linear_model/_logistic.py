@@ -15,7 +15,7 @@ from sklearn.utils import Tags, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._certified import Certified
+from certifit._certified import Certified, read_rows
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
@@ -28,7 +28,6 @@ from certifit.linear_model._base import (
     SparseCoefficients,
     dense,
     feature_names,
-    read_rows,
     read_weights,
     region_of,
     surely,
@@ -40,7 +39,6 @@ from certifit.regularizers import Regularizer, SquaredL2, Zero, mix_of_norms
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers.dual import dual_point, evidence_of
-from certifit.solvers.newton import ON_A_SHARE
 from certifit.solvers.smooth import solve_smooth
 
 _FINEST = 1e-20  # gap, as a share of the null model, below which Newton's method has nothing left to find
@@ -218,8 +216,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         self.trace_ = solution.trace
         weighed = None if np.all(factors == 1.0) else tuple(factors)
         objective = replace(task.objective, classes=names_of(classes), class_weight=weighed)
-        witness, data = self._witness(task), Data.of(X, y, sample_weight)
-        make = partial(self._prove, data, objective, witness)
+        data = Data.of(X, y, sample_weight)
+        make = partial(self._prove, data, objective, solution.stats.get("witness"))
         self._promise_certificates(make, data.X, data.y, data.sample_weight)
         return self
 
@@ -252,7 +250,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         if self.max_iter == 0 and start is None:
             solution = _no_step(task)
         else:
-            solution = solve_smooth(task, options, start, ask_existence=True)
+            solution = solve_smooth(task, options, start, ask_existence=True, witness=task.outputs > 1)
         if not _looks_finite(solution, task.design.X):
             used = np.flatnonzero(task.s > 0)
             self._refuse_separable(task.design.X[used], y[used])
@@ -302,25 +300,17 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             return Zero()
         return mix_of_norms(ratio, prior=prior)
 
-    def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array]) -> tuple[Certificate, ...]:
-        evidence = evidence_of(objective, dense(self.coef_), self.intercept_)
+    def _prove(self, data: Data, objective: Objective, witness: tuple[Array, Array] | None) -> tuple[Certificate, ...]:
+        """By the fit's own slopes, or by those of a better point nearby, which prove more."""
+        coef, intercept = dense(self.coef_), self.intercept_
+        evidence = evidence_of(objective, coef, intercept)
+        W, b = (coef.astype(float), intercept.astype(float)) if witness is None else witness
         found = []
         if len(self.classes_) == 2 and isinstance(objective.regularizer, (SquaredL2, Zero)):
             found.append(issue("local", data, evidence))
         if objective.strength > 0 or not found:
-            found.append(issue("duality", data, evidence | {"dual": dual_point(objective, data, *witness)}))
+            found.append(issue("duality", data, evidence | {"dual": dual_point(objective, data, W, b)}))
         return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
-
-    def _witness(self, task: Task) -> tuple[Array, Array]:
-        """The fit itself; for a softmax fit that looked at a share of the rows, a better solution nearby.
-
-        The dual point of the latter proves a gap that the fit's own one would overstate by far.
-        """
-        W, b = np.asarray(self.coef_, dtype=float), np.asarray(self.intercept_, dtype=float)
-        if self.solver_ != ON_A_SHARE or task.outputs == 1:
-            return W, b
-        found: tuple[Array, Array] = solve_smooth(task, Options(max(1e-6 * self.tol**2, 1e-14)), (W, b)).value
-        return found
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores: (n,) for two classes (positive for the second), else (n, K)."""

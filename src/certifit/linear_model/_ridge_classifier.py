@@ -12,13 +12,13 @@ from sklearn.utils import Tags, column_or_1d, compute_class_weight, compute_samp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._certified import Certified
+from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue
-from certifit.linear_model._base import read_rows, read_weights, surely
+from certifit.linear_model._base import read_weights, surely
 from certifit.linear_model._ridge import Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, SquaredL2

@@ -134,6 +134,26 @@ class Loss(EvaluationLoss):
         """
         return self.value(z, y), self.slope(z, y)
 
+    def level(self, y: Array) -> Array:
+        """The part of the value that depends on y alone; a fit needs it once.
+
+        Parameters
+        ----------
+        y : array
+            Targets.
+        """
+        return np.zeros(np.shape(y)[:1])
+
+    def above_level(self, z: Array, y: Array) -> tuple[Array, Array]:
+        """`value_slope` without `level`.
+
+        Parameters
+        ----------
+        z, y : arrays of one shape
+            Scores and targets.
+        """
+        return self.value_slope(z, y)
+
     def possible(self, y: Array) -> Array:
         """Which targets the loss is for, entry by entry.
 

@@ -47,9 +47,16 @@ class Poisson(_DevianceLoss):
     def slope(self, z: Array, y: Array) -> Array:
         return np.exp(capped(z, _CAP)) - y
 
-    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+    def level(self, y: Array) -> Array:
+        return _x_log_x(y) - y
+
+    def above_level(self, z: Array, y: Array) -> tuple[Array, Array]:
         e = np.exp(np.minimum(z, _CAP))
-        return e - z * y + (_x_log_x(y) - y), e - y
+        return e - z * y, e - y
+
+    def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
+        values, slopes = self.above_level(z, y)
+        return values + self.level(y), slopes
 
     def curvature(self, z: Array, y: Array) -> Array:
         return np.exp(np.minimum(z, _CAP)) + 0.0 * y

@@ -8,6 +8,7 @@ r"""The smooth part of an objective as a function of centred and scaled coordina
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -84,15 +85,20 @@ class SmoothSum:
                 z += self.offset[rows, None]
             Z[rows] = z
             with np.errstate(over="ignore"):
-                values, slopes = self.loss.value_slope(self._pointwise(z), self.y[rows])
+                values, slopes = self.loss.above_level(self._pointwise(z), self.y[rows])
             slopes, s = slopes.reshape(z.shape), self.weights[rows]
             return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
 
         data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
-        return data + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
+        return data + self._level + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
 
     def _penalty(self, theta: Array) -> float:
         return 0.5 * float(self.ridge @ np.square(theta - self.prior).sum(axis=1))
+
+    @cached_property
+    def _level(self) -> float:
+        """What no θ can change."""
+        return float(self.weights @ self.loss.level(self.y))
 
     def _pulled(self, G: Array, theta: Array) -> Array:
         """The gradient with the penalty's part."""
@@ -104,9 +110,9 @@ class SmoothSum:
     def value(self, Z: Array, theta: Array) -> tuple[float, Array]:
         """The objective, and the slopes of the losses (n, K), which come with it for nothing."""
         with np.errstate(over="ignore"):
-            values, slopes = self.loss.value_slope(self._pointwise(Z), self.y)
+            values, slopes = self.loss.above_level(self._pointwise(Z), self.y)
         data = float(self.weights @ values)
-        return data + self._penalty(theta), slopes.reshape(Z.shape)
+        return data + self._level + self._penalty(theta), slopes.reshape(Z.shape)
 
     def gradient(self, slopes: Array, theta: Array) -> Array:
         return self._pulled(self.columns.product_t(slopes * self.weights[:, None]), theta)

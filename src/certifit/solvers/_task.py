@@ -132,7 +132,7 @@ class Task:
         w : (d,) array
         b : float, default=0
         """
-        z = self.design.product(w) + b
+        z = self.design.product(w) + b if np.any(w) else np.full(self.design.shape[0], float(b))
         return z if self.offset is None else z + self.offset
 
     def fit_at(self, z: Array) -> float:

@@ -28,6 +28,7 @@ def solve_smooth(
     *,
     null: float | None = None,
     ask_existence: bool = False,
+    witness: bool = False,
 ) -> Solution:
     """Fit; ``value`` = (W (K, d), b (K,)).
 
@@ -44,6 +45,8 @@ def solve_smooth(
     ask_existence : bool, default=False
         Without a penalty: whether to see if an optimum surely exists. ``stats["exists"]`` is then True, False, or None
         where that was too much work.
+    witness : bool, default=False
+        Whether ``stats["witness"]`` shall be a (W, b) whose slopes prove a gap about as small as that of the fit.
 
     Examples
     --------
@@ -65,10 +68,12 @@ def solve_smooth(
         # The gap of an l1 problem is of first order in the error, so the model's promise must be far smaller.
         found = minimise_l1(f, l1_weights(task, f.columns), theta, target * min(options.tol, 1e-3), options)
     else:
-        found = minimise(f, theta, target, options)
+        found = minimise(f, theta, target, options, witness=witness)
     stats = found.stats | {"target": target, "relative_gap": found.stats["gap"] / null}
     if ask_existence:
         stats["exists"] = True if objective.strength > 0 else near_optimum(f, found.value)
+    if witness:
+        stats["witness"] = f.columns.raw(stats.get("witness", found.value))
     return Solution(symmetric(task, *f.columns.raw(found.value)), found.status, stats)
 
 
