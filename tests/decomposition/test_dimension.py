@@ -32,3 +32,10 @@ def test_minkas_choice_is_scikit_learns_and_finds_the_rank(seed, rank):
 
 def test_one_column_has_one_component():
     assert most_probable_dimension(np.array([2.0]), 10) == 1
+
+
+def test_a_share_that_is_met_exactly_asks_for_one_more():
+    variances = np.array([4.228, 0.2427, 0.0782, 0.0238])
+    for k in range(1, 4):
+        share = float((variances / variances.sum()).cumsum()[k - 1])
+        assert components_for_share(variances, float(variances.sum()), share) == k + 1

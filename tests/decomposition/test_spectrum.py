@@ -59,3 +59,11 @@ def test_a_road_for_every_shape():
     assert roads.choose_solver((600, 5000), 5, sparse=False) == "gram_eigh"
     assert roads.choose_solver((2000, 3000), 5, sparse=False) == "randomized"
     assert roads.choose_solver((600, 5000), 5, sparse=True) == "arpack"
+
+
+def test_a_rough_random_start_still_states_the_variance_of_its_own_scores():
+    wide = np.random.default_rng(2).normal(size=(60, 40))  # no gap in the spectrum: one iteration is far from the end
+    found = roads.by_random_start(wide, 3, 2, 0, np.random.RandomState(0))
+    scores = (wide - wide.mean(axis=0)) @ found.vectors.T
+    np.testing.assert_allclose(found.variances, scores.var(axis=0, ddof=1))
+    np.testing.assert_allclose(np.corrcoef(scores.T), np.eye(3), atol=1e-12)

@@ -19,6 +19,7 @@ CELLS = scale(CELLS)[::3, :6]
 SICK = SICK[::3]
 FLOWERS, KINDS = load_iris(return_X_y=True)
 X, Y = load_diabetes(return_X_y=True)
+# scikit-learn lists the same two checks for its own SGDClassifier and SGDRegressor.
 ORDER = "the walk depends on the order of the rows: weight k is not k copies"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": ORDER,

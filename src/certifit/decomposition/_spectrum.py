@@ -119,16 +119,18 @@ class _Centred:
 
 
 def by_random_start(X: Matrix, count: int, oversamples: int, power: int, rng: np.random.RandomState) -> Spectrum:
-    """Subspace iteration from random directions (Halko, Martinsson, Tropp 2011), orthonormalised at every step."""
+    """Subspace iteration from random directions (Halko, Martinsson, Tropp 2011), orthonormalised at every step.
+
+    The components are the best ones within the subspace that was found, so that the variances are those of the scores.
+    """
     op = _Centred(X)
     n, d = X.shape
     Q = rng.standard_normal((d, min(count + oversamples, n, d)))
-    for _ in range(power):
+    for _ in range(power + 1):
         Q, _ = np.linalg.qr(op.times(Q))
         Q, _ = np.linalg.qr(op.transposed(Q))
-    Q, _ = np.linalg.qr(op.times(Q))
-    _, S, Vt = scipy.linalg.svd(op.transposed(Q).T, full_matrices=False)
-    return Spectrum(op.mean, S[:count] ** 2 / op.freedom, turn(Vt[:count]), op.variance)
+    _, S, Wt = scipy.linalg.svd(op.times(Q), full_matrices=False)
+    return Spectrum(op.mean, S[:count] ** 2 / op.freedom, turn(Wt[:count] @ Q.T), op.variance)
 
 
 def by_lanczos(X: Matrix, count: int, tol: float, rng: np.random.RandomState) -> Spectrum:
