@@ -55,6 +55,7 @@ __all__ = [
     "routing_enabled",
     "safe_indexing",
     "safe_split",
+    "trees_of_boosting",
     "with_labels",
 ]
 
@@ -166,3 +167,23 @@ def compiled_tree(tree: Any, counts: Array) -> Any:
     values = np.ascontiguousarray(tree.value, dtype=np.float64)
     made.__setstate__({"max_depth": tree.max_depth, "node_count": tree.node_count, "nodes": nodes, "values": values})
     return made
+
+
+def trees_of_boosting(model: Any) -> tuple[list[dict[str, Any]], list[int], Any]:
+    """The trees of a fitted HistGradientBoosting model as arrays, the output each adds to, and where sums start.
+
+    Parameters
+    ----------
+    model : fitted HistGradientBoostingClassifier or HistGradientBoostingRegressor
+        Without categorical columns.
+    """
+    trees, outputs = [], []
+    for step in model._predictors:
+        for k, tree in enumerate(step):
+            nodes = tree.nodes
+            leaf = nodes["is_leaf"].astype(bool)
+            children = {side: np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right")}
+            found = {"feature": nodes["feature_idx"].astype(np.int64), "threshold": nodes["num_threshold"]}
+            trees.append(found | children | {"value": nodes["value"][:, None], "depth": nodes["depth"].max()})
+            outputs.append(k)
+    return trees, outputs, np.ravel(model._baseline_prediction)

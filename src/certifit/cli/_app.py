@@ -53,6 +53,7 @@ def study(
     categories: _Names = None,
     workers: int | None = None,
     yardstick: bool = True,
+    allow_black_box: Annotated[bool, Parameter(negative="")] = False,
     groups: str | None = None,
     time: str | None = None,
     weights: str | None = None,
@@ -92,6 +93,8 @@ def study(
         Processes; as many as there are processors when not given.
     yardstick
         Run scikit-learn's gradient boosting and random forest in the same folds, for comparison only.
+    allow_black_box
+        Let gradient boosting and random forest be chosen and saved, too; nothing is proved about them.
     groups
         A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
     time
@@ -129,6 +132,7 @@ def study(
         categories=_list(categories) or [],
         workers=count,
         yardstick=yardstick,
+        allow_black_box=allow_black_box,
         groups=groups,
         time=time,
         weights=weights,

@@ -35,6 +35,7 @@ def card(record: Named) -> str:
         _section("Columns used", [_columns(record)]),
         _section("How it was judged", [_judged(record)]),
         _section("Proved", [f"- {_text(c['claim'])}" for c in record["proofs"]["certificates"] if c["holds"]]),
+        _section("Not proved", [record["proofs"]["none"]] if "none" in record["proofs"] else []),
         _section("What would change this", [f"- {_text(c)}" for c in record["changes"]]),
         _section("Again", [f"```\n{command(record)}\n```", f"certifit {record['certifit']}, {record['made'][:10]}."]),
     ]

@@ -184,6 +184,8 @@ def command(record: Named) -> str:
     for option in ("groups", "time", "weights", "test", "positive", "metric", "require"):
         if s.get(option):
             words += [f"--{option}", s[option]]
+    if s.get("allow_black_box"):
+        words.append("--allow-black-box")
     if s.get("costs"):
         words += ["--costs", ",".join(f"{c:g}" for c in s["costs"])]
     return " ".join(shlex.quote(w) for w in words)

@@ -8,6 +8,7 @@ import numpy as np
 
 from certifit._types import Array, Record
 from certifit.study import _calibration, _drivers, _slices, _threshold, _winner
+from certifit.study._black_box import NOTHING
 from certifit.study._design import Design
 from certifit.study._plan import Work
 from certifit.study._runner import Result
@@ -23,6 +24,8 @@ def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Des
     else:
         out["values"] = _winner.value_figures(held.y, held.said, work.seed)
     out["proofs"] = _winner.proofs(pipeline, work, end)
+    if winner.candidate.black_box:
+        out["proofs"]["none"] = NOTHING
     out["inside"] = _winner.inside(pipeline, work) if look else {"kind": "none"}
     out["drivers"] = _drivers.importance(winner, work, end) if look else {}
     leading = _drivers.most_important(out["drivers"])

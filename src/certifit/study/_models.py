@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,11 @@ class Candidate:
     growth: tuple[int, int] = (1, 1)
     called: str = ""
     yardstick: bool = False
+
+    @property
+    def black_box(self) -> bool:
+        """Whether nothing can be proved about it."""
+        return self.path[-1:] in ((_BOXES,), (_BOXED,))
 
     @property
     def name(self) -> str:
@@ -225,6 +230,8 @@ _LOGISTIC = "certifit.linear_model:LogisticRegression"
 _PAIRS: dict[str, dict[str, Any]] = {"AdditiveBasis": {"pairs": 12}}
 _FEW_C = {"C": (0.01, 0.1, 1.0, 10.0)}
 _POISSON: dict[str, dict[str, Any]] = {"GLM": {"family": "poisson"}}
+_BOXES = "certifit.study._black_box:BlackBoxClassifier"
+_BOXED = "certifit.study._black_box:BlackBoxRegressor"
 _LARGE = 20_000_000  # cells of a table whose columns become sixteen
 
 TABLE: tuple[Candidate, ...] = (
@@ -424,6 +431,19 @@ YARDSTICKS: tuple[Candidate, ...] = (
 """scikit-learn's ensembles with their default settings: how much a model one can prove and read gives away."""
 
 
+def _boxed(c: Candidate) -> Candidate:
+    """A yardstick that may be chosen: the same ensemble, kept as arrays that a model file can hold."""
+    path = _BOXES if c.tasks == (CLASSES,) else _BOXED
+    settings: dict[str, Any] = {"kind": c.called}
+    if path == _BOXED:
+        settings["counts"] = c.tasks == (COUNTS,)
+    return replace(c, path=(path,), settings={path.split(":")[1]: settings}, yardstick=False)
+
+
+BLACK_BOXES: tuple[Candidate, ...] = tuple(_boxed(c) for c in YARDSTICKS)
+"""The yardsticks as candidates, for a study that allows them."""
+
+
 def candidates(
     task: str,
     rows: int,
@@ -431,9 +451,9 @@ def candidates(
     classes: int,
     shape: Shape,
     asked: tuple[str, ...] | None = None,
-    yardsticks: bool = False,
+    others: tuple[Candidate, ...] = (),
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Candidates for a task, and those skipped with the reason.
+    """Candidates for a task (and ``others`` beside those of the table), and those skipped with the reason.
 
     Examples
     --------
@@ -441,11 +461,12 @@ def candidates(
     >>> [c.name for c in found]
     ['baseline', 'ridge']
     """
-    table = (*TABLE, *YARDSTICKS) if yardsticks else TABLE
-    known = [c for c in table if task in c.tasks and c.available()]
+    known = [c for c in (*TABLE, *others) if task in c.tasks and c.available()]
     if asked is not None:
         names = {c.name for c in known}
         wrong = [a for a in asked if a not in names]
+        if wrong and wrong[0] in {c.name for c in BLACK_BOXES}:
+            raise ValueError(f"Nothing can be proved about {wrong[0]}: it is compared with --allow-black-box only.")
         if wrong:
             raise ValueError(f"There is no model {wrong[0]!r} for this task; there are: {', '.join(sorted(names))}.")
         known = [c for c in known if c.name in asked or c.name == "baseline"]

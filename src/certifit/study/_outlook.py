@@ -150,6 +150,8 @@ def proof_lines(record: Named) -> list[str]:
     """The proofs in a line or two for the terminal."""
     proofs = record["proofs"]
     lines = []
+    if "none" in proofs:
+        lines.append(proofs["none"])
     if proofs["certificates"]:
         first = proofs["certificates"][0]
         lines.append(("" if first["holds"] else "NOT PROVED: ") + first["claim"])

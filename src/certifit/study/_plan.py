@@ -22,7 +22,7 @@ from certifit.files import Schema, TableError
 from certifit.study._design import Design, Roles, designed_folds
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._models import Candidate, Shape, candidates
+from certifit.study._models import BLACK_BOXES, YARDSTICKS, Candidate, Shape, candidates
 
 _COMPARISON = 0.75  # of the time budget goes to the comparison; the rest to refit, proofs and report
 _REFIT = 0.15  # of it goes to fitting the chosen model again
@@ -148,12 +148,14 @@ def plan_study(
     seed: int,
     yardsticks: bool = False,
     design: Design = PLAIN,
+    black_box: bool = False,
 ) -> StudyPlan:
     """The plan for a table: all models that suit it (or those asked for), on folds of their own number or as asked.
 
-    Yardsticks come last, and only where all models are compared.
+    Yardsticks come last, and only where all models are compared; where black boxes are allowed they are candidates.
     """
-    chosen, skipped = choose_candidates(facts, models, yardsticks and models is None)
+    others = BLACK_BOXES if black_box else YARDSTICKS if yardsticks and models is None else ()
+    chosen, skipped = choose_candidates(facts, models, others)
     work = plan_work(facts, design.read(facts), folds, seed)
     if work.weights is not None:
         skipped += [(c.name, "takes no weights") for c in chosen if not c.takes_weights()]
@@ -207,7 +209,7 @@ def _plain_folds(facts: Facts, folds: int | None, seed: int) -> tuple[tuple[Fold
 
 
 def choose_candidates(
-    facts: Facts, models: Sequence[str] | None, yardsticks: bool = False
+    facts: Facts, models: Sequence[str] | None, others: tuple[Candidate, ...] = ()
 ) -> tuple[list[Candidate], list[Skipped]]:
     """The candidates for these data, and those that do not suit them, with the reason."""
     features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
@@ -215,7 +217,7 @@ def choose_candidates(
     shape = Shape() if facts.task == "classification" else Shape.of(facts.y)
     asked = None if models is None else tuple(models)
     try:
-        return candidates(facts.task, len(facts.y), features, classes, shape, asked, yardsticks)
+        return candidates(facts.task, len(facts.y), features, classes, shape, asked, others)
     except ValueError as error:
         raise TableError(str(error)) from None
 

@@ -164,6 +164,7 @@ def run(
     categories: Sequence[str] = (),
     workers: int = 1,
     yardstick: bool = True,
+    allow_black_box: bool = False,
     groups: str | None = None,
     time: str | None = None,
     weights: str | None = None,
@@ -200,6 +201,8 @@ def run(
     yardstick : bool, default=True
         Whether scikit-learn's gradient boosting and random forest run in the same folds, for comparison only (where
         all models are compared).
+    allow_black_box : bool, default=False
+        Whether these two may be chosen and saved, too; nothing is proved about them.
     groups : str, default=None
         A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
     time : str, default=None
@@ -242,10 +245,13 @@ def run(
     hear.say("reading", _describe.summary(facts))
     for remark in _describe.remarks(facts):
         hear.say("noticed", remark)
-    plan = plan_study(facts, models, folds, seed, yardstick, design)
+    plan = plan_study(facts, models, folds, seed, yardstick, design, allow_black_box)
     found = _compare(plan, budget, workers, hear)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
-    roles = asdict(design) | {"test": None if trial is None else trial.source or "a table"}
+    roles = asdict(design) | {
+        "allow_black_box": allow_black_box,
+        "test": None if trial is None else trial.source or "a table",
+    }
     study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles, design)
     for line in _outlook.proof_lines(study.record):
         hear.say("proof", line)

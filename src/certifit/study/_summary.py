@@ -113,6 +113,10 @@ def _price(record: Mapping[str, Any]) -> list[Line]:
 
 def _proved(record: Mapping[str, Any]) -> list[Line]:
     found = record["proofs"]["certificates"]
+    if "none" in record["proofs"]:
+        return [
+            {"head": "Proof", "text": record["proofs"]["none"] + " It was chosen because black boxes were allowed."}
+        ]
     if not found or record["verdict"]["winner"] == "baseline":
         return []
     held = "is proved, and anyone can check it" if found[0]["holds"] else "could not be proved"

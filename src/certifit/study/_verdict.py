@@ -20,6 +20,7 @@ import scipy.stats
 
 from certifit._limits import corrected_limits
 from certifit._types import Array, Named, Record
+from certifit.study._black_box import NOTHING
 from certifit.study._judge import Measure
 from certifit.study._plan import Fold
 from certifit.study._runner import Result
@@ -224,6 +225,8 @@ def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = (), be
     Where no model beats the baseline but a yardstick (``beside``) does, it is not said that the columns tell nothing.
     """
     text = _in_words(verdict, measure, [y for y in beside if y["minus_winner"] > y["half_width"]])
+    if verdict.winner.candidate.black_box:
+        text += f" {NOTHING}"
     if not missing:
         return text
     names, verb = _listed(list(missing)), "was" if len(missing) == 1 else "were"
