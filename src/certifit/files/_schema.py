@@ -39,7 +39,7 @@ class Column:
         Whether numbers have a decimal comma.
     text : str
         The table's column of text, if this one says whether a text has a word; it is named after that word.
-    bucket, buckets : int
+    bucket, buckets : int ≥ 0
         Words are hashed into so many buckets; which of them this column is about.
 
     Examples
