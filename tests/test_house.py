@@ -201,7 +201,8 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "linear_model/": ["linear_model/test_least_squares.py", "linear_model/test_linear_model.py"],
     "multiclass/": ["dropin/test_tools.py", "files/test_families.py"],
     "naive_bayes/": ["naive_bayes/test_contract.py", "naive_bayes/test_counts.py", "naive_bayes/test_mixed.py"],
-    "neighbors/": ["neighbors/test_knn.py", "neighbors/test_search.py", "neighbors/test_exact.py"],
+    "nearest/": ["nearest/test_search.py", "nearest/test_exact.py"],
+    "neighbors/": ["neighbors/test_knn.py", "neighbors/test_nearest.py"],
     "neural/": ["neural/test_mlp.py", "neural/test_contract.py"],
     "preprocessing/": ["preprocessing/test_contract.py"],
     "reinforcement/": ["reinforcement/test_planning.py"],
@@ -236,7 +237,7 @@ certificates/least_squares certificates/maps certificates/neighbors certificates
 certificates/region certificates/separation certificates/spectrum certificates/tree certificates/_ball
 certificates/_integers certificates/_proof_file certificates/_record
 tree/_classes tree/_columns tree/_export tree/_folds tree/_growing tree/_information tree/_pruning tree/_structure
-tree/_target neighbors/_exact neighbors/_folds neighbors/_knn neighbors/_metrics neighbors/_reduce neighbors/_search
+tree/_target nearest/_exact nearest/_metrics nearest/_search neighbors/_folds neighbors/_knn neighbors/_reduce
 neighbors/_votes naive_bayes/_base naive_bayes/_mixed naive_bayes/_statistics decomposition/_dimension
 decomposition/_pca decomposition/_spectrum glm/_folds glm/_glm glm/_regressors linear_model/_folds linear_model/_lasso
 linear_model/_logistic linear_model/_perceptron solvers/balance solvers/coordinate solvers/dual solvers/existence

@@ -62,8 +62,10 @@ def _mdpsolver(at: np.ndarray, p: np.ndarray, rewards: np.ndarray) -> Any:
     model = mdpsolver.model()
     model.mdp(discount=DISCOUNT, rewards=rewards.tolist(), tranMatProbs=p.tolist(), tranMatColumns=at.tolist())
 
+    start = [0.0] * STATES  # without it a second call goes on from the answer of the first
+
     def run() -> Any:
-        model.solve(algorithm="mpi", tolerance=GAP, update="standard", postProcessing=False, makeFinalCheck=False)
+        model.solve(tolerance=GAP, initValueVector=start, postProcessing=False, makeFinalCheck=False)
         return model.getValueVector()
 
     return run

@@ -17,8 +17,12 @@ def test_sweeps_are_bellmans_operator():
     decisions.sweep(*args, r, first, 0.8, V, 0, n, out, rows)
     assert np.allclose(out, Q.max(axis=1))
     assert np.array_equal(rows, np.arange(n) * a + Q.argmax(axis=1))
-    decisions.evaluate(*args, r, rows, 0.8, V, 0, n, out)
+    decisions.evaluate(*decisions.take_rows(*args, rows), r[rows], 0.8, V, 0, n, out)
     assert np.allclose(out, Q.max(axis=1))
+    once = decisions.evaluate_often(*decisions.take_rows(*args, rows), r[rows], 0.8, V, 1)
+    assert np.allclose(once, out)
+    twice = decisions.evaluate_often(*decisions.take_rows(*args, rows), r[rows], 0.8, V, 2)
+    assert np.allclose(twice, r[rows] + 0.8 * (P[rows] @ once))
     U, W = V.copy(), V.copy()
     decisions.sweep_in_place(*args, r, first, 0.8, U, np.arange(n)[::-1].copy(), rows)
     for s in range(n)[::-1]:

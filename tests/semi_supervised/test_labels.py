@@ -221,3 +221,20 @@ def test_clear_errors():
         LabelSpreading(lambda A, B: np.ones((2, 2))).fit(X, y)
     with pytest.raises(ValueError, match="more than there are rows"):
         LabelSpreading("knn", n_neighbors=99).fit(X, y)
+
+
+def test_krylov_steps_need_no_factorisation_on_a_graph_of_neighbours(monkeypatch):
+    from certifit.solvers import harmonic
+
+    def refuse(P):
+        raise AssertionError("a factorisation of a large graph takes a minute")
+
+    rng = np.random.default_rng(4)
+    group = rng.integers(3, size=600)
+    X = rng.normal(scale=2.0, size=(3, 6))[group] + rng.normal(size=(600, 6))
+    y = np.where(rng.uniform(size=600) < 0.1, group, -1)
+    direct = LabelSpreading(kernel="knn", alpha=0.9, solver="direct").fit(X, y)
+    monkeypatch.setattr(harmonic, "_factorised", refuse)
+    model = LabelSpreading(kernel="knn", alpha=0.9, solver="krylov").fit(X, y)
+    np.testing.assert_allclose(model.label_distributions_, direct.label_distributions_, atol=1e-12)
+    assert model.certificate_.error < 1e-9

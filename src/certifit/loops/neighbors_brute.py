@@ -3,7 +3,7 @@ directly.
 
 With centred and scaled rows x̂ and queries q̂, rounded to the working precision (unit u), the product gives
 ‖x̂‖² − 2x̂·q̂, which orders the rows like the distance but has lost digits to cancellation. What is proved
-(`certifit.neighbors._brute` has the constants): the true squared distance minus ‖q̂‖² lies between
+(`certifit.nearest._brute` has the constants): the true squared distance minus ‖q̂‖² lies between
 lo − e_q/2 and lo + e_x + e_q/2, where lo = fl(n_x − g), g = fl(2x̂·q̂), n_x = ‖x̂‖²(1 − ε), e_x and e_q of
 order ε‖x̂‖² and ε‖q̂‖². A row whose lo exceeds the k-th smallest lo + e_x + e_q is certainly not among the
 nearest k. All others are *candidates*: their distances are computed from differences of the data as given,

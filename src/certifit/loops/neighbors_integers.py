@@ -1,6 +1,6 @@
 """Scan all rows for one block of queries in whole numbers: products of 16-bit integers, exact in 32 bits.
 
-`certifit.neighbors._integers` has the rounding to whole numbers and the proof. A row's *score* for a query is
+`certifit.nearest._integers` has the rounding to whole numbers and the proof. A row's *score* for a query is
 x̂·q̂ − ⌈‖x̂‖²/2⌉, large where the row is near. A register tile of queries × rows is scored at a time and never
 leaves the first-level cache: scores below the query's bound, that is nearly all of them, are dropped by one
 comparison for a whole vector. What is not below becomes a *candidate*; the k best scores seen so far move the

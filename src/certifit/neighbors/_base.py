@@ -20,9 +20,8 @@ from certifit._certified import Certified
 from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
 from certifit._types import Array, Matrix, Record
 from certifit.certificates import Certificate, Data, issue
+from certifit.nearest import NAMES, OTHERS, Index, Metric, check_axioms, resolve
 from certifit.neighbors import _votes
-from certifit.neighbors._metrics import NAMES, OTHERS, Metric, check_axioms, resolve
-from certifit.neighbors._search import Index
 
 KINDS = (np.float64, np.float32)
 

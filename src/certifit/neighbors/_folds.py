@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Answers, Array, Grid
+from certifit.nearest import NAMES, Index, resolve
 from certifit.neighbors import _votes
-from certifit.neighbors._metrics import NAMES, resolve
-from certifit.neighbors._search import Index
 from certifit.resampling import (
     FoldAnswers,
     FoldTable,

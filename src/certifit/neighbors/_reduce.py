@@ -16,8 +16,7 @@ from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.certificates import Data, issue
 from certifit.loops import neighbors_tree
-from certifit.neighbors._metrics import NAMES, Metric, resolve
-from certifit.neighbors._search import Index, owned
+from certifit.nearest import NAMES, Index, Metric, owned, resolve
 from certifit.neighbors._votes import shares
 
 _VECTOR_METRICS = {k for k, v in NAMES.items() if v not in ("cosine", "precomputed")}

@@ -80,7 +80,7 @@ def for_every_k(
     Parameters
     ----------
     distances, rows : arrays of shape (n, k_max)
-        As from `certifit.neighbors._search.outside_folds`.
+        As from `certifit.nearest.outside_folds`.
     y : array of shape (n_train,)
         Class codes 0 … n_classes − 1, or values.
     n_classes : int, default=None

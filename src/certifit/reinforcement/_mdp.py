@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,16 @@ class MDP:
                 f"The probabilities of {told(row)} sum to {sums[row]:.6g}, not 1: correct them or pass normalise=True."
             )
         self.first = np.flatnonzero(np.diff(self.state, prepend=-1, append=self.n_states))
+
+    @cached_property
+    def shares(self) -> Any:
+        """The probabilities with every row divided by its sum: what a row stands for, to rounding."""
+        sums = np.asarray(self.P.sum(axis=1)).ravel()
+        if np.abs(sums - 1.0).max(initial=0.0) <= 4.0 * 2.0**-52:
+            return self.P
+        shares = self.P.copy()
+        shares.data /= np.repeat(sums, np.diff(shares.indptr))
+        return shares
 
     @property
     def n_states(self) -> int:

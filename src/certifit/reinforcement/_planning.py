@@ -20,6 +20,8 @@ from certifit.reinforcement._plan import FinitePlan, Plan
 from certifit.solvers import drive
 
 _LEAST = 2048  # states that are worth a thread
+_FEW = 3  # sweeps of a policy before it is first improved, twice that the next time, and so on: later ones are better
+_MANY = 32_768  # and where each has one action only
 
 
 class _State(NamedTuple):
@@ -28,6 +30,7 @@ class _State(NamedTuple):
     objective: float
     gap: float
     step: float
+    looks: int = 1
 
 
 class _Sweeps:
@@ -37,9 +40,9 @@ class _Sweeps:
         if not mdp.discount < 1.0:
             raise ValueError("An endless horizon needs a discount below 1: use finite_horizon, or a smaller discount.")
         self.mdp, self.n = mdp, mdp.n_states
-        sums = np.asarray(mdp.P.sum(axis=1)).ravel()
-        P = scipy.sparse.csr_matrix(scipy.sparse.diags(1.0 / sums) @ mdp.P)  # a row stands for p/Σp
-        self.P, self.matrix = P, (P.indptr, P.indices, P.data)
+        self.P = mdp.shares
+        indptr, indices = (a.view(f"u{a.itemsize}") for a in (self.P.indptr, self.P.indices))
+        self.matrix: tuple[Any, Any, Any] = (indptr, indices, self.P.data)
 
     def best(self, V: Array) -> tuple[Array, Array]:
         """TV and the rows that reach it."""
@@ -60,15 +63,19 @@ class _Sweeps:
 
     def policy(self, V: Array, rows: Array, times: int) -> Array:
         """T_π applied several times."""
-        from certifit.loops.decisions import evaluate
+        from certifit.loops.decisions import evaluate, evaluate_often, take_rows
 
+        ends, where, p = take_rows(*self.matrix, rows)
+        own = (ends, where, p, self.mdp.rewards[rows], self.mdp.discount)
+        if self.n < 2 * _MANY:
+            return np.asarray(evaluate_often(*own, V, times))
         before, after = V.copy(), np.empty(self.n)
 
         def work(first: int, last: int) -> None:
-            evaluate(*self.matrix, self.mdp.rewards, rows, self.mdp.discount, before, first, last, after)
+            evaluate(*own, before, first, last, after)
 
         for _ in range(times):
-            by_ranges(work, self.n, _LEAST)
+            by_ranges(work, self.n, _MANY)
             before, after = after, before
         return before
 
@@ -135,8 +142,8 @@ def value_iteration(
             order = np.argsort(-error, kind="stable")
             V = sweeps.in_place(V, order[error[order] >= 0.1 * error.max()])
         elif method == "auto":
-            V = sweeps.policy(V, state.rows, 10)
-        return sweeps.state(V)
+            V = sweeps.policy(V, state.rows, _FEW * state.looks)
+        return sweeps.state(V)._replace(looks=state.looks + 1)
 
     start = sweeps.state(np.zeros(sweeps.n))
 

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from certifit._types import Array, Matrix
 from certifit.certificates.harmonic import CUT
+from certifit.nearest import Index, Metric
 
 _DIRECT = 1 << 24  # entries of the cube of differences up to which distances are taken by differences
 
@@ -36,13 +37,25 @@ def neighbors(X: Matrix, k: int, n_jobs: int | None) -> Array:
         )
     if k == 1:
         return np.empty((n, 0), dtype=int)
-    return np.sort(NearestNeighbors(n_neighbors=k - 1, n_jobs=n_jobs).fit(X).kneighbors(return_distance=False), axis=1)
+    if scipy.sparse.issparse(X):
+        found = NearestNeighbors(n_neighbors=k - 1, n_jobs=n_jobs).fit(X).kneighbors(return_distance=False)
+    else:
+        rows = np.arange(n)
+        found = _index(X, n_jobs).query(X, k - 1, rows, rows)[1]
+    return np.sort(found, axis=1)
 
 
 def nearest(X: Matrix, Z: Matrix, k: int, n_jobs: int | None) -> Array:
     """The nearest k rows of X to each row of Z."""
-    search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X)
-    return np.asarray(search.kneighbors(Z, return_distance=False))
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Z):
+        search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X)
+        return np.asarray(search.kneighbors(Z, return_distance=False))
+    return _index(X, n_jobs).query(Z, k)[1]
+
+
+def _index(X: Array, n_jobs: int | None) -> Index:
+    """Our search, which orders dense rows exactly; sparse ones stay sparse in scikit-learn's."""
+    return Index(X, Metric("euclidean"), n_jobs=n_jobs)
 
 
 def linked(lists: Array) -> Any:

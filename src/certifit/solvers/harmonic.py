@@ -111,8 +111,12 @@ def _factorised(P: Array) -> _Solve:
     return lambda B, _: np.asarray(scipy.linalg.lu_solve(lu, B, check_finite=False))
 
 
+def _finite(start: Array) -> Array | None:
+    return start if np.all(np.isfinite(start)) else None
+
+
 def _krylov(P: Array) -> _Solve:
-    """BiCGSTAB on I − P; a column that it does not solve is left to a factorisation."""
+    """BiCGSTAB on I − P; a column that it does not solve is left to GMRES, and to a factorisation in the end."""
     n = P.shape[0]
     A = sla.LinearOperator((n, n), matvec=lambda v: v - P @ v, dtype=float)
     spare: list[_Solve] = []
@@ -126,10 +130,14 @@ def _krylov(P: Array) -> _Solve:
         for j, b in enumerate(B.T):
             if not np.any(b):
                 continue
-            out[:, j], failed = sla.bicgstab(A, b, rtol=1e-9, maxiter=2000, callback=step)
+            size = float(np.abs(b).max())  # a small b would look like a breakdown
+            found, failed = sla.bicgstab(A, b / size, rtol=1e-9, maxiter=2000, callback=step)
+            if failed:
+                found, failed = sla.gmres(A, b / size, rtol=1e-9, restart=60, maxiter=20, x0=_finite(found))
             if failed:
                 spare[:] = spare or [_factorised(P)]
-                out[:, j] = spare[0](b[:, None], count)[:, 0]
+                found = spare[0](b[:, None] / size, count)[:, 0]
+            out[:, j] = size * found
         return out
 
     return solve

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from certifit.neighbors import _brute, _integers
-from certifit.neighbors._metrics import Metric
-from certifit.neighbors._search import Index, choose_method, outside_folds
+from certifit.nearest import _brute, _integers
+from certifit.nearest._metrics import Metric
+from certifit.nearest._search import Index, choose_method, outside_folds
 from certifit.neighbors._votes import for_every_k
 
 DATA = {

@@ -27,7 +27,7 @@ from certifit.loops import neighbors_integers as loops
 from certifit.parallel import side_by_side
 
 if TYPE_CHECKING:
-    from certifit.neighbors._brute import Queries
+    from certifit.nearest._brute import Queries
 
 AVAILABLE: bool = loops.AVAILABLE
 _LONGEST, _FAR = 2.0**14, 2.0**15 - 1.0

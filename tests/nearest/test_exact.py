@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifit.neighbors import _exact
-from certifit.neighbors._metrics import Metric
-from certifit.neighbors._search import Index
+from certifit.nearest import _exact
+from certifit.nearest._metrics import Metric
+from certifit.nearest._search import Index
 
 # Numbers whose squares vanish, overflow, or differ in their last digits only.
 ODD = [0.0, 5e-324, 1e-310, 1e-170, 1e-130, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, 3.0, 1e155, 1e300]

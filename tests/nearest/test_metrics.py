@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from certifit.nearest._metrics import Metric, check_axioms, function_block, resolve
 from certifit.neighbors import KNeighborsRegressor
-from certifit.neighbors._metrics import Metric, check_axioms, function_block, resolve
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(30, 3))

@@ -15,11 +15,11 @@ import numpy as np
 
 from certifit._types import Array, Record
 from certifit.loops import neighbors_brute, neighbors_order, neighbors_tree
-from certifit.neighbors import _integers
-from certifit.neighbors._brute import BruteForce, Queries
-from certifit.neighbors._exact import ExactOrder
-from certifit.neighbors._metrics import Metric, function_block
-from certifit.neighbors._tree import Tree
+from certifit.nearest import _integers
+from certifit.nearest._brute import BruteForce, Queries
+from certifit.nearest._exact import ExactOrder
+from certifit.nearest._metrics import Metric, function_block
+from certifit.nearest._tree import Tree
 from certifit.parallel import ranges, side_by_side, threads
 
 _NONE = np.empty(0, np.int64)

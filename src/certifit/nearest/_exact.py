@@ -16,8 +16,8 @@ import numpy as np
 from certifit._types import Array
 from certifit.certificates import gamma
 from certifit.certificates.neighbors import Space
-from certifit.neighbors._brute import Queries
-from certifit.neighbors._metrics import Metric
+from certifit.nearest._brute import Queries
+from certifit.nearest._metrics import Metric
 
 _WIDE = 2.0**400  # numbers within 1/_WIDE.._WIDE have squares and errors of squares inside the range of floats
 _HEAVY = 2.0**50  # and so have their products with weights within 1/_HEAVY.._HEAVY

@@ -25,9 +25,9 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute as loops
-from certifit.neighbors import _integers
-from certifit.neighbors._integers import Integers
-from certifit.neighbors._tree import Tree
+from certifit.nearest import _integers
+from certifit.nearest._integers import Integers
+from certifit.nearest._tree import Tree
 from certifit.parallel import side_by_side
 
 _TINY = 1e-36
