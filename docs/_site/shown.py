@@ -94,6 +94,20 @@ def show_tree() -> Any:
     return plot.tree(model, highlight=data.data.iloc[[77]])
 
 
+def show_shape() -> Any:
+    """One column's part of an additive model: piecewise linear between quantiles."""
+    from sklearn.datasets import load_diabetes
+    from sklearn.pipeline import make_pipeline
+
+    from certifit import plot
+    from certifit.linear_model import Ridge
+    from certifit.preprocessing import AdditiveBasis
+
+    data = load_diabetes(as_frame=True, scaled=False)
+    model = make_pipeline(AdditiveBasis(n_steps=8), Ridge(3.0)).fit(data.data, data.target)
+    return plot.shape(model, "bmi")
+
+
 def show_kernel_matrix() -> Any:
     """A Gram matrix with its rows sorted by class."""
     from sklearn.datasets import load_iris

@@ -196,3 +196,22 @@ def test_every_picture_takes_and_returns_axes():
         thing = getattr(plot, name)
         if callable(thing) and name not in ("figure", "palette", "style"):
             assert inspect.signature(thing).parameters["ax"].default is None, name
+
+
+def test_the_shape_of_a_column_is_what_the_model_adds():
+    from sklearn.pipeline import make_pipeline
+
+    from certifit.linear_model import LogisticRegression, Ridge
+    from certifit.preprocessing import AdditiveBasis
+
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 6, (200, 2))
+    model = make_pipeline(AdditiveBasis(n_steps=6), Ridge(0.1)).fit(X, np.sin(X[:, 0]))
+    line = plot.shape(model, 1, names=["a", "b"]).lines[0]
+    at = np.column_stack([np.full(7, X[0, 0]), line.get_xdata()])
+    said = model.predict(at)
+    np.testing.assert_allclose(line.get_ydata(), said - said[0], atol=1e-12)
+    classes = make_pipeline(AdditiveBasis(n_steps=4), LogisticRegression()).fit(X, np.digitize(X[:, 0], [2, 4]))
+    assert len(plot.shape(classes).get_legend().get_texts()) == 3
+    with pytest.raises(TypeError, match="AdditiveBasis"):
+        plot.shape(Ridge().fit(X, X[:, 0]))

@@ -20,7 +20,16 @@ from certifit.plot._evaluation import (
     roc,
     search,
 )
-from certifit.plot._models import kernel_matrix, posterior, regularization_path, residuals, trace, trace_animation, tree
+from certifit.plot._models import (
+    kernel_matrix,
+    posterior,
+    regularization_path,
+    residuals,
+    shape,
+    trace,
+    trace_animation,
+    tree,
+)
 from certifit.plot._regions import decision_regions, margins, perceptron_animation, perceptron_steps
 from certifit.plot._style import COLOURS, figure, palette, style
 
@@ -50,6 +59,7 @@ __all__ = [
     "residuals",
     "roc",
     "search",
+    "shape",
     "style",
     "trace",
     "trace_animation",

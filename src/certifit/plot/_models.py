@@ -76,6 +76,55 @@ def regularization_path(
 
 
 @drawing
+def shape(model: Any, column: int | str = 0, ax: Axes | None = None, names: Any = None) -> Axes:
+    """What an additive model adds for one column: the sum of its ramps, 0 at the first knot; points are knots.
+
+    Parameters
+    ----------
+    model : Pipeline
+        Ends in a fitted `certifit.preprocessing.AdditiveBasis` and a linear model. With several classes there is one
+        line each.
+    column : int ≥ 0 or str, default=0
+        Of what the basis was fitted to: its place, or its name.
+    ax : matplotlib Axes, default=None
+    names : sequence of str, default=None
+        Names of these columns; those that the basis has seen when None.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from certifit.linear_model import Ridge
+    >>> from certifit.preprocessing import AdditiveBasis
+    >>> X = np.linspace(0.0, 6.0, 50)[:, None]
+    >>> ax = shape(make_pipeline(AdditiveBasis(n_steps=8), Ridge(0.1)).fit(X, np.sin(X[:, 0])), names=["angle"])
+    >>> ax.get_xlabel(), len(ax.lines[0].get_xdata())
+    ('angle', 9)
+    """
+    from certifit.preprocessing import AdditiveBasis
+
+    steps = [step for _, step in getattr(model, "steps", [])]
+    if len(steps) < 2 or not isinstance(steps[-2], AdditiveBasis) or not hasattr(steps[-1], "coef_"):
+        raise TypeError("A shape is drawn of a pipeline that ends in a fitted AdditiveBasis and a linear model.")
+    basis, last = steps[-2], steps[-1]
+    known = getattr(basis, "feature_names_in_", [f"x{j}" for j in range(len(basis.knots_))]) if names is None else names
+    j = list(known).index(column) if isinstance(column, str) else int(column)
+    lines = [basis.shapes(row)[j] for row in np.atleast_2d(last.coef_)]
+    labels = [str(c) for c in getattr(last, "classes_", [])] if len(lines) > 1 else [None]
+    _, ax = figure(ax)
+    for (knots, values), label, colour in zip(lines, labels, palette().colours):
+        ax.plot(knots, values, "o-", markersize=4, color=colour, label=label)
+    ax.axhline(0.0, color=palette().faint, linewidth=0.8, zorder=0)
+    ax.set(xlabel=str(known[j]), ylabel="added to the score")
+    if len(lines) > 1:
+        ax.legend()
+    return ax
+
+
+@drawing
 def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
     """A fitted tree: questions in boxes, leaves in the colour of their answer.
 

@@ -12,6 +12,7 @@ from certifit.report._ink import ACCENT, INK, PAPER, SECOND, SOFT, Record, plain
 
 Drawer = tuple[bool, Callable[[Any, Record], None], float]
 _MOST = 15
+_MOST_SHAPES = 12
 
 
 def drawers(record: Record) -> dict[str, Drawer]:
@@ -23,6 +24,8 @@ def drawers(record: Record) -> dict[str, Drawer]:
         "precision": ("precision" in (record.get("classes", {}).get("roc") or {}), _precision, 3.0),
         "tree": (len(_nodes(record)) > 1, _tree, 0.3 + 0.42 * sum(n["leaf"] or n["cut"] for n in _nodes(record))),
     }
+    for k, shape in enumerate(_shapes(record)):
+        made[f"shape{k}"] = (True, partial(_shape, k=k), 2.3 if shape["rows"] else 0.9 + 0.22 * len(shape["at"]))
     for k in range(len(_dependence(record))):
         made[f"dependence{k}"] = (True, partial(_depends, k=k), 2.3)
     return made
@@ -40,6 +43,10 @@ def alternative(name: str, record: Record) -> str | None:
         return f"Precision against recall of {record['classes']['roc']['positive']} on held-out rows, with a band."
     if name == "tree":
         return f"The top of the tree: {'; '.join(n['text'] for n in _nodes(record)[:6])}."
+    if name.startswith("shape"):
+        shape = _shapes(record)[int(name.removeprefix("shape"))]
+        ends = [f"{line[0]:.3g} to {line[-1]:.3g}" for line in shape["add"]]
+        return f"What {shape['column']} adds, {shape['at'][0]} to {shape['at'][-1]}: {', '.join(ends)}."
     if name.startswith("dependence"):
         shown = _dependence(record)[int(name.removeprefix("dependence"))]
         ends = [f"{c['label']} from {c['mean'][0]:.3g} to {c['mean'][-1]:.3g}" for c in shown["curves"]]
@@ -53,6 +60,54 @@ def _important(record: Record) -> list[Any]:
 
 def _dependence(record: Record) -> list[Any]:
     return list(record.get("drivers", {}).get("dependence", []))
+
+
+def _shapes(record: Record) -> list[Any]:
+    """Shapes of an additive model that are drawn: the strongest."""
+    found = record.get("inside", {}).get("shapes") or {}
+    return list(found.get("shapes", []))[:_MOST_SHAPES]
+
+
+def _shape(axes: Any, record: Record, k: int) -> None:
+    """What one column adds: a line between knots, with ticks where the rows are; or a bar for each level."""
+    shape, told = _shapes(record)[k], record["inside"]["shapes"]
+    looks = [(ACCENT, "-"), (SECOND, "-"), (INK, "-"), (ACCENT, ":")]
+    if not shape["rows"]:
+        _level_bars(axes, shape, told)
+        return
+    at = np.array(shape["at"], dtype=float)
+    for line, label, (colour, dash) in zip(shape["add"], told["labels"], looks):
+        axes.plot(at, line, dash, color=colour, label=plain(label) if label else None)
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.plot(shape["rows"], np.zeros(21), "|", transform=axes.get_xaxis_transform(), color=INK, markersize=9)
+    if shape["names"]:
+        few = np.unique(np.linspace(at[0], at[-1], 5).astype(int))
+        axes.set_xticks(few, [shape["names"][i] for i in few])
+    elif shape["kind"] == "boolean":
+        axes.set_xticks([0, 1], ["no", "yes"])
+    elif shape["kind"] == "number":
+        axes.xaxis.get_major_locator().set_params(nbins=5, integer=bool(np.all(at == np.floor(at))))
+    elif shape["kind"] == "date":
+        ends = np.quantile(at, [0.0, 0.5, 1.0], method="nearest")
+        axes.set_xticks(ends, [str(np.datetime64(int(np.floor(day)), "D")) for day in ends])
+    if len(shape["add"]) > 1:
+        axes.legend(loc="best", fontsize=8)
+    axes.set_xlabel(short(shape["column"], 40, 1))
+    axes.set_ylabel(short(told["about"], 24))
+
+
+def _level_bars(axes: Any, shape: Any, told: Any) -> None:
+    places = np.arange(len(shape["at"]))[::-1]
+    high = 0.7 / len(shape["add"])
+    for i, (line, label, colour) in enumerate(zip(shape["add"], told["labels"], (ACCENT, SECOND, INK, SOFT))):
+        axes.barh(places - i * high, line, height=high, color=colour, alpha=0.6, label=plain(label) if label else None)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_yticks(places - high * (len(shape["add"]) - 1) / 2, [short(str(w), 18, 1) for w in shape["at"]])
+    axes.grid(axis="y", visible=False)
+    axes.set_title(short(shape["column"], 40, 1), fontsize=10)
+    axes.set_xlabel(short(told["about"], 40, 1))
+    if len(shape["add"]) > 1:
+        axes.legend(loc="best", fontsize=8)
 
 
 def _nodes(record: Record) -> list[Any]:

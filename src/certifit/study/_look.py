@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.study import _calibration, _drivers, _slices, _threshold, _winner
+from certifit.study import _calibration, _drivers, _shapes, _slices, _threshold, _winner
 from certifit.study._black_box import NOTHING
 from certifit.study._design import Design
 from certifit.study._plan import Work
@@ -27,6 +27,8 @@ def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Des
     if winner.candidate.black_box:
         out["proofs"]["none"] = NOTHING
     out["inside"] = _winner.inside(pipeline, work) if look else {"kind": "none"}
+    if look and (found := _shapes.shapes(pipeline, work)) is not None:
+        out["inside"]["shapes"] = found
     out["drivers"] = _drivers.importance(winner, work, end) if look else {}
     leading = _drivers.most_important(out["drivers"])
     out["drivers"]["dependence"] = _drivers.dependence(pipeline, work, leading, end) if look else []
