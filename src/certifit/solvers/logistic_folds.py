@@ -91,7 +91,7 @@ def _together(
         signs = replace(signs, groups=None, factors=None, weights=weights)
     found = smooth_folds(
         signs, Logistic(), np.tile(strengths, (len(table.folds), 1)), fit_intercept=fit_intercept,
-        prior=None if prior is None else prior[0], tol=min(tol, 1e-10),
+        prior=None if prior is None else prior[0], tol=tol,
     )  # fmt: skip
     if found is None:
         return None

@@ -33,7 +33,7 @@ from certifit.parallel import one_thread
 from certifit.solvers._fold_cells import Anchor, Rows, evaluate, longest, look, values
 
 _REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one
-_FORESEEN = 1e-13  # share of the null model that the rate of convergence must foretell
+_FORESEEN = 1e-3  # share of the tolerance that the rate of convergence must foretell
 _ROUNDS = 8
 _SHARE = 6000  # rows that are enough to find the neighbourhood
 _PATIENCE = 40
@@ -238,8 +238,8 @@ def _rounds(
         stay, step, q = _judge(p, own, here, g, D)
         # The proof asks for what a fit alone promises; what the rate of convergence foretells is far smaller still.
         rate = np.where(np.isfinite(before), np.maximum(q / before, 0.3 * np.expm1(np.minimum(here.r, 1.0))), 1.0)
-        after = (step <= tol * p.null) & (0.5 * np.square(q * rate) <= _FORESEEN * p.null)
-        at_once = (stay <= tol * p.null) & (0.5 * np.square(q) <= _FORESEEN * p.null)
+        after = (step <= tol * p.null) & (0.5 * np.square(q * rate) <= _FORESEEN * tol * p.null)
+        at_once = (stay <= tol * p.null) & (0.5 * np.square(q) <= _FORESEEN * tol * p.null)
         hold, moved = ~after & (at_once | (stay < step)), here.theta + D
         theta[left] = np.where(hold[:, None], here.theta, moved)
         gap[left] = np.where(after | at_once, np.where(hold, stay, step), np.inf)
