@@ -224,7 +224,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "files/": ["files/test_save.py", "files/test_onnx.py"],
     "plot/": ["plot/test_models.py"],
     "report/": ["report/test_page.py"],
-    "scale/": ["scale/test_moments.py", "scale/test_dask.py"],
+    "scale/": ["scale/test_moments.py", "scale/test_engines.py"],
     "study/": ["study/test_run.py", "study/test_runner.py", "study/test_every_model.py"],
     "cli/": ["cli/test_cli.py"],
     "lab/": ["lab/test_scenes.py", "lab/test_requests.py", "lab/test_page.py"],

@@ -12,15 +12,6 @@ from tests.scale.tables import arrays, assert_same, partitioned, table
 distributed = pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
-
-
 def files(t: pa.Table, folder, parts: int) -> list[str]:
     """The table in so many Parquet files, listed in another order."""
     paths = []
