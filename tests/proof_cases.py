@@ -35,7 +35,7 @@ from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
-from certifit.svm import SVC, HardMarginSVC, LinearSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -273,6 +273,7 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "kernel ridge": _real(KernelRidge(kernel="rbf")),
     "poisson": _poisson,
     "poisson with offset": _poisson_with_offset,
+    "tube": _real(SVR(C=3.0, epsilon=0.3), weighted=True),
     "hard margin": _apart(HardMarginSVC()),
     "perceptron": _apart(Perceptron()),
     "perceptron, overlapping": _labels(Perceptron(max_iter=5)),

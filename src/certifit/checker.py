@@ -164,7 +164,6 @@ def sign(y): return abs(y) == 1
 def inside(a, s=None): return a if a >= 0 and (s is None or a <= s) else need(False, "a dual variable outside its box")
 def entropy(a, s): return plogp(inside(a, s), s) + plogp(s - a, s)
 LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the domain is refused; which y are possible
-    "absolute": (lambda z, y: (z - y).abs(), lambda y, s, b: inside(s - b.abs()) * 0 + b * y, lambda y: True),
     "hinge": (lambda z, y: (1 - z * y).max0(), lambda y, s, b: -inside(-b * y, s), sign),
     "perceptron": (lambda z, y: (-z * y).max0(), lambda y, s, b: inside(-b * y, s) * 0, sign),
     "squared_hinge": (lambda z, y: (1 - z * y).max0().square(), lambda y, s, b: b.square() / (4 * s) - inside(-b * y), sign),
@@ -175,10 +174,12 @@ LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the doma
     "poisson": (lambda z, y: exp(z) - z * y + plogp(y, N(1)) - y, lambda y, s, b: plogp(inside(b + s * y), s) - b - s * plogp(y, N(1)),
                 lambda y: y >= 0),
     "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1, lambda y, s, b: plogp(inside(s - b), s) + b * log(y) + b, lambda y: y > 0)}
-def loss_of(spec):
-    name, c = spec["name"], n(spec["params"].get("factor", 1.0))
-    need(c > 0 and (name == "squared" or (name in LOSSES and not spec["params"])), "a loss that this checker does not know: %s" % name)
-    return LOSSES.get(name) or (lambda z, y: c * (z - y).square(), lambda y, s, b: b * y + b.square() / (4 * c * s), lambda y: True)
+REAL = ("absolute", "squared factor", "epsilon_insensitive epsilon", "squared_epsilon_insensitive epsilon")
+def loss_of(spec):  # losses of real targets are c times a power of (|z − y| − w)₊
+    name, p = spec["name"], spec["params"]; c, w, power = n(p.get("factor", 1.0)), n(p.get("epsilon", 0.0)), "squared" in name
+    need(c > 0 and w >= 0 and " ".join([name, *p]) in (*REAL, *LOSSES), "a loss that this checker does not know: %s" % name)
+    return LOSSES.get(name) or (lambda z, y: (lambda t: c * t.square() if power else t)(((z - y).abs() - w).max0()), lambda y, s, b:
+        b * y + b.abs() * w + (b.square() / (4 * c * s) if power else inside(s - b.abs()) * 0), lambda y: True)
 def softmax(z, code, s, b):  # s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities
     lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
     need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
@@ -696,5 +697,4 @@ def main(args: list) -> int:
     else: return print("PROVED") or 0
     return 1
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="replace")  # a terminal without Greek letters is no reason to fail
-    sys.exit(main(sys.argv[1:]))
+    sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # a terminal without Greek letters is no reason to fail

@@ -142,6 +142,7 @@ FAMILIES: tuple[Family, ...] = (
         "svm",
         (
             Model("SVC", "SVM", "_kernels:svc"),
+            Model("SVR", "support vector regression", "_kernels:tube"),
             Model("LinearSVC", "linear SVM", "_linear:classification"),
             Model("HardMarginSVC", "hard-margin SVM", "_kernels:machine"),
             Model("PegasosSVC", "SVM by Pegasos", "_linear:classification"),

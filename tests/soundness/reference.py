@@ -63,6 +63,8 @@ def loss_of(loss):
     kinks = {
         "hinge": lambda z, y: max(mp.mpf(0), 1 - y * z),
         "absolute": lambda z, y: abs(z - y),
+        "epsilon_insensitive": lambda z, y: max(mp.mpf(0), abs(z - y) - number(loss.epsilon)),
+        "squared_epsilon_insensitive": lambda z, y: max(mp.mpf(0), abs(z - y) - number(loss.epsilon)) ** 2,
         "perceptron": lambda z, y: max(mp.mpf(0), -y * z),
     }
     return kinks[name], None, None

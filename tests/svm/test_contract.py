@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
 from tests.contract import contract
 
 # Weights as copies, rows permuted, pickled twins: the fits compared agree to 1e-7.
@@ -10,6 +10,8 @@ MACHINES = [
     SVC(),
     SVC(kernel="linear"),
     SVC(probability=True),
+    SVR(),
+    SVR(kernel="linear"),
     LinearSVC(tol=1e-10),
     LinearSVC(loss="hinge", tol=1e-8),
     PegasosSVC(random_state=0),

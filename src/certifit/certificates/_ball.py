@@ -292,7 +292,9 @@ class Ball:
     def maximum(self, other: Numeric) -> Ball:
         """The larger of this and the number or ball ``other``, entry by entry."""
         self, other = self._meet(other)
-        return Ball(np.maximum(self.mid, other.mid), np.maximum(self.rad, other.rad))
+        rad = np.maximum(self.rad, other.rad)
+        rad = np.where(self.lower > other.upper, self.rad, np.where(other.lower > self.upper, other.rad, rad))
+        return Ball(np.maximum(self.mid, other.mid), rad)
 
     def minimum(self, other: Numeric) -> Ball:
         """The smaller of this and the number or ball ``other``, entry by entry."""

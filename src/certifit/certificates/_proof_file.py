@@ -57,6 +57,8 @@ PROVED = {
 
 _LOSSES = {
     "absolute": "|z − y|",
+    "epsilon_insensitive": "max(0, |z − y| − ε)",
+    "squared_epsilon_insensitive": "max(0, |z − y| − ε)²",
     "binomial": "log(1 + exp(z)) − y z + y log y + (1 − y) log(1 − y)",
     "exponential": "exp(−y z)",
     "gamma_log": "y exp(−z) + z − log y − 1",

@@ -177,10 +177,12 @@ def _machine(model: Model, features: FeatureMap, k: int, plain: Ball) -> Machine
 def perfect(objective: Objective, target: Target, coef: Array, b: Array) -> bool:
     """Whether the null model fits without any loss, exactly, and is the model: no loss or penalty is below zero."""
     prior = getattr(objective.regularizer, "prior", None)
-    if objective.loss.name not in ("squared", "absolute") or objective.padding is not None or prior is not None:
+    if objective.loss.targets != "real" or objective.padding is not None or prior is not None:
         return False
     y = target.y[target.weights > 0.0].reshape(-1, len(b))
-    return not np.any(coef) and bool(np.all(y == b))
+    if objective.loss.name.endswith("epsilon_insensitive"):  # a little less than ε: the difference is rounded
+        return not np.any(coef) and bool(np.all(np.abs(y - b) <= objective.loss.params()["epsilon"] * (1.0 - 1e-15)))
+    return objective.loss.name in ("squared", "absolute") and not np.any(coef) and bool(np.all(y == b))
 
 
 def share_of(gap: Ball, null: Ball) -> Ball:
@@ -305,6 +307,8 @@ class Duality(Kind):
 def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball, gap: float) -> dict[str, Figure]:
     """What fits that are stated as sums (support vector machines, kernel ridge) say besides."""
     objective = model.objectives[0]
+    if objective.classes is None and any(o.free for o in model.objectives):
+        return {}  # a free offset may have more than one best value
     if objective.classes is None:
         weakest = min(o.convexity for o in model.objectives)
         return {"prediction_error": upper(np.sqrt(Ball(2.0 * gap) / weakest))}

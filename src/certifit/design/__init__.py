@@ -9,7 +9,7 @@ from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
-from certifit.design._gram_blocks import Blocks, blocks
+from certifit.design._gram_blocks import Blocks, TwiceBlocks, blocks
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "FoldTable",
     "Moments",
     "PseudoInverse",
+    "TwiceBlocks",
     "add_to_pair",
     "as_design",
     "blocks",

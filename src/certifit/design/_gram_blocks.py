@@ -144,6 +144,33 @@ class MatrixBlocks(Blocks):
         return np.asarray(weights.astype(self.dtype) @ self.K[i], dtype=float)
 
 
+class TwiceBlocks(Blocks):
+    """Every point twice: points i and n + i are the same (the two sides of a tube, say).
+
+    Examples
+    --------
+    >>> TwiceBlocks(MatrixBlocks(np.array([[2.0]]))).combine(np.array([0, 1]), np.array([1.0, -3.0])).tolist()
+    [-4.0, -4.0]
+    """
+
+    def __init__(self, once: Blocks) -> None:
+        self.once, self.n, self.dtype = once, 2 * once.n, once.dtype
+
+    def block(self, i: Array, j: Array) -> Array:
+        return self.once.block(i % self.once.n, j % self.once.n)
+
+    def take(self, i: Array) -> Blocks:
+        return self.once.take(i % self.once.n)
+
+    def diagonal(self) -> Array:
+        return np.tile(self.once.diagonal(), 2)
+
+    def combine(self, i: Array, weights: Array) -> Array:
+        total = np.bincount(i % self.once.n, weights, self.once.n)
+        used = np.flatnonzero(total)
+        return np.tile(self.once.combine(used, total[used]), 2)
+
+
 class KernelBlocks(Blocks):
     """Any kernel on any rows; whole rows are kept, the least recently used given up, under a memory limit."""
 

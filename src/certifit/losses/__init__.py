@@ -24,6 +24,7 @@ from certifit.losses._offset import best_offset
 from certifit.losses._registry import LOSSES, get_loss, loss_names, loss_spec, register
 from certifit.losses._regression import Absolute, Squared
 from certifit.losses._softmax import Softmax
+from certifit.losses._tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 __all__ = [
     "Absolute",
@@ -38,6 +39,7 @@ __all__ = [
     "Poisson",
     "TweedieLog",
     "Asymmetric",
+    "EpsilonInsensitive",
     "EvaluationLoss",
     "Exponential",
     "Hinge",
@@ -46,6 +48,7 @@ __all__ = [
     "PerceptronLoss",
     "Softmax",
     "Squared",
+    "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "ZeroOne",
     "best_offset",

@@ -77,6 +77,9 @@ class Loss(EvaluationLoss):
     curvature_bound: ClassVar[float] = np.inf
     """sup of the curvature (``inf`` where there is none)."""
 
+    kinks: ClassVar[int] = 1
+    """Where the slope of a loss that is not smooth jumps: how many places."""
+
     sgd_code: ClassVar[int | None] = None
     """The number by which the compiled loop of stochastic gradient descent knows the slope; None: it does not."""
 

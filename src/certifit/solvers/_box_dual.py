@@ -66,7 +66,7 @@ def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Box:
-    """The problem: minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, where one end of each box is 0.
+    """The problem: minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, where 0 is in each box.
 
     Labels −1/+1 with costs make p = y (`Box.of_labels`); real targets y with a tube of width ε make two boxes a point,
     one for each side of the tube (`Box.of_tube`).
@@ -88,7 +88,9 @@ class Box:
 
     @classmethod
     def of_tube(cls, y: Array, cost: Array, width: float) -> Box:
-        """Of the ε-insensitive loss: β = (α, −α*), each point twice."""
+        """Of the ε-insensitive loss: β = (α, −α*), each point twice; once where there is no tube."""
+        if width == 0.0:
+            return cls(y, -cost, cost)
         zero = np.zeros_like(cost)
         return cls(np.concatenate([y - width, y + width]), np.concatenate([zero, -cost]), np.concatenate([cost, zero]))
 
@@ -96,6 +98,10 @@ class Box:
     def cost(self) -> Array:
         """The length of each box."""
         return self.hi - self.lo
+
+    def balanced(self, beta: Array) -> Array:
+        """The β nearby whose exact sum is zero."""
+        return balance(beta, np.maximum(np.abs(self.lo), np.abs(self.hi)))
 
     def offset_and_gap(self, beta: Array, F: Array) -> tuple[float, float]:
         """The best offset and the duality gap with it."""
@@ -126,7 +132,7 @@ class BoxDual(ABC):
 
     def refresh(self) -> None:
         """Many small updates have left their rounding in Σβ and in the gradient: both are made anew."""
-        self.beta = balance(self.beta, self.cost)
+        self.beta = self.box.balanced(self.beta)
         self.F = self.gradient()
 
     def look(self, before: float, stalled: int = 0) -> DualState:

@@ -51,7 +51,7 @@ def _squared(loss: Loss) -> bool:
 
 
 def _one_kink(loss: Loss) -> bool:
-    return not loss.smooth and loss.targets != "class"
+    return not loss.smooth and loss.targets != "class" and loss.kinks == 1
 
 
 def _smooth(loss: Loss) -> bool:
@@ -171,6 +171,8 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
     if solver == "auto":
         if able:
             return able[0]
+        if loss.kinks > 1:
+            raise PairingError(f"No solver takes {pairing}; LinearSVR minimises it with a squared norm.")
         known = ", ".join(regularizer_names())
         raise PairingError(f"No solver takes {pairing}; squared loss works with every penalty ({known}).")
     wanted = next(m for m in METHODS if m.name == solver)

@@ -24,7 +24,6 @@ from certifit._types import Array
 from certifit.design import Blocks, cholesky
 from certifit.loops import smo as loops
 from certifit.solvers._box_dual import Box, MakeBlocks
-from certifit.solvers.balance import balance
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
 _ROUNDS, _PATIENCE = 30, 4  # working sets in all, and without half the gap: each lowers the dual, not always the gap
@@ -102,7 +101,7 @@ def _free(box: Box, beta: Array) -> Array:
 
 def _room(box: Box, beta: Array) -> tuple[Array, Array]:
     """Which multipliers may rise and which may fall; balancing leaves some a rounding away from their bound."""
-    slack = _AT_BOUND * box.cost
+    slack = _AT_BOUND * box.cost + 4.0 * float(np.spacing(np.abs(beta).max(initial=0.0)))
     return box.hi - beta > slack, beta - box.lo > slack
 
 
@@ -171,7 +170,7 @@ def _round(gram: Blocks, box: Box, at: Polished, near: Array) -> Polished | None
     loops.solve_block(K, f, moved, part.lo, part.hi, 0.0, _PAIR_STEPS)
     beta = at.beta.copy()
     beta[work] = moved
-    beta = balance(beta, np.maximum(np.abs(box.lo), np.abs(box.hi)))
+    beta = box.balanced(beta)
     changed = np.flatnonzero(beta != at.beta)
     F = at.gradient.copy()
     F[near] += _products(gram, near, changed, (beta - at.beta)[changed])

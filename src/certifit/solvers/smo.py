@@ -31,7 +31,6 @@ from certifit.parallel import one_thread
 from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._solution import Solution
-from certifit.solvers.balance import balance
 from certifit.solvers.polish import Polished, polish
 
 _BLOCK, _LARGEST_BLOCK = 1024, 4096
@@ -66,6 +65,7 @@ def smo(
     max_steps: float = np.inf,
     shrinking: bool = True,
     rounded: float | None = None,
+    start: Array | None = None,
     trace: bool = False,
 ) -> Solution:
     """Solve the dual until the duality gap is at most ``target``.
@@ -88,6 +88,8 @@ def smo(
         Whether points far from leaving their bound are set aside between rounds.
     rounded : float, default=None
         Once the target is reached, Newton steps on the free points (`polish`) go on to this gap; None: they do not.
+    start : array, default=None
+        β inside its box and balanced, from which the descent begins; None is zero.
     trace : bool, default=False
         Whether to record every round; every pair step (i, j, their α before and after, whether one was clipped at a
         bound) where there are at most 500 points.
@@ -110,6 +112,9 @@ def smo(
     deadline = np.inf if time_budget is None else time.perf_counter() + time_budget
     dual = _BlockDual(make(np.float32 if single else np.float64), box, target, deadline, max_steps, shrinking)
     dual.watched = trace and len(dual.lo) <= _WATCHED
+    if start is not None:
+        dual.beta = start.copy()
+        dual.F = dual.gradient()
     way = _Way(dual, time_budget is not None, trace)
     with one_thread():
         found = None
@@ -162,7 +167,7 @@ class _Way:
             return found
         start = Polished(found.beta, found.gradient, found.offset, found.gap)
         if not self.dual.exact:  # in single precision nothing was balanced yet
-            start = replace(start, beta=balance(found.beta, self.dual.cost))
+            start = replace(start, beta=self.dual.box.balanced(found.beta))
         end = polish(make, self.dual.box, start, rounded, self.dual.gram.dtype)
         if end is start:
             return found

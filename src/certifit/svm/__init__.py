@@ -7,6 +7,7 @@ from certifit.svm._linear import LinearSVC, linear_evidence_of
 from certifit.svm._pegasos import PegasosSVC
 from certifit.svm._perceptron import KernelPerceptron
 from certifit.svm._svc import SVC
+from certifit.svm._svr import SVR
 
 __all__ = [
     "HardMarginSVC",
@@ -14,6 +15,7 @@ __all__ = [
     "LinearSVC",
     "PegasosSVC",
     "SVC",
+    "SVR",
     "evidence_of",
     "linear_evidence_of",
     "machine_evidence",

@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, ovr_decision_function
-from certifit._trace import Trace, joined
+from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Ball, Data, dot, issue
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region
-from certifit.design import Blocks, blocks
-from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
+from certifit.kernels import Kernel, Precomputed
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
-from certifit.solvers._status import limit_of, worst
 from certifit.solvers.balance import balance
-from certifit.solvers.smo import smo
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import hinge_objective, machine_evidence, read_diagonal
-from certifit.svm._expansion import expansion, fixed, read_rows, shift_of, stored_like
+from certifit.svm._expansion import expansion, read_rows, stored_like
 from certifit.svm._folds import svc_answers
 from certifit.svm._labels import Labelled, labelled, masked, pair_coefficients, pairs_of
-from certifit.svm._linear import normals, warn_if_limited
+from certifit.svm._linear import warn_if_limited
+from certifit.svm._machine import CONSTRAINTS, TOO_LARGE, KernelMachine, name_descent, rows_of, solve_box
 
-_TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
-_ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
-_SINGLE = 1e-6  # relative gap above which single precision serves
+
+def told(found: Solution, rows: Array) -> Trace:
+    """The trace with pair steps told in rows of X."""
+    return Trace(
+        r._replace(**{k: int(rows[r[k]]) for k in ("i", "j") if r._asdict().get(k) is not None}) for r in found.trace
+    )
 
 
 def _has_probability(model: Any) -> bool:
@@ -47,7 +45,7 @@ def _has_probability(model: Any) -> bool:
     return True
 
 
-class SVC(Certified, ClassifierMixin, BaseEstimator):
+class SVC(KernelMachine, Certified, ClassifierMixin, BaseEstimator):
     r"""Soft-margin support vector classification, proved optimal to a stated gap.
 
     .. math:: \min_{w, b}\ \tfrac12 \lVert w\rVert^2 + \sum_i C_i \max(0,\ 1 - y_i(w^\top\varphi(x_i) + b))
@@ -120,24 +118,13 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
         "C": [Interval(Real, 0.0, None, closed="neither")],
-        "kernel": [StrOptions(set(NAMES)), callable],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "shrinking": ["boolean"],
         "probability": ["boolean"],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "max_iter": [Interval(Integral, -1, None, closed="left")],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "verbose": ["verbose"],
         "random_state": ["random_state"],
-        "trace": ["boolean"],
-        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -214,60 +201,15 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         return self
 
     def _set_up(self, X: Matrix, y: Array, sample_weight: Weights) -> tuple[Kernel, float, Labelled]:
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
-                "give the kernel values of all training rows with each other."
-            )
-        if self.kernel == "precomputed" and scipy.sparse.issparse(X):
-            raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "SVC")
-        kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X, lab.weights)
-        return kernel, gamma, lab
+        return *self._kernel_of(X, lab.weights), lab
 
     def _solve(self, kernel: Kernel, X: Matrix, rows: Array, lab: Labelled, first: int) -> Solution:
         y = np.where(lab.codes[rows] == first, 1.0, -1.0)
         cost = lab.cost[rows]
         null = 2.0 * min(cost[y > 0].sum(), cost[y < 0].sum())
-        everything = len(rows) == X.shape[0]
-        part = X if everything else (X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows])
-
-        centre = None
-        if isinstance(kernel, Linear) and not scipy.sparse.issparse(part):
-            # Σβ = 0: a common shift of all rows moves the offset alone, and small numbers keep more digits.
-            centre = part.mean(axis=0)
-            part = part - centre
-
-        def gram(dtype: npt.DTypeLike) -> Blocks:
-            return blocks(kernel, part, dtype, memory=1e6 * self.cache_size)
-
-        relative = self._relative_gap()
-        found = smo(
-            gram,
-            Box.of_labels(y, cost),
-            relative * null,
-            rounded=_ROUNDED * null,
-            single=isinstance(kernel, RBF) and relative >= _SINGLE and len(rows) > 500,
-            time_budget=self.time_budget,
-            max_steps=np.inf if self.max_iter == -1 else self.max_iter,
-            shrinking=self.shrinking,
-            trace=self.trace,
-        )
-        if not everything:  # pair steps are told in rows of X
-            rows_of = {"i": rows, "j": rows}
-            found.stats["trace"] = Trace(
-                r._replace(**{k: int(of[r[k]]) for k, of in rows_of.items() if r._asdict().get(k) is not None})
-                for r in found.trace
-            )
-        if centre is None:
-            return found
-        beta = balance(found.value.beta, cost)
-        machine = replace(found.value, beta=beta, offset=found.value.offset - float(beta @ part @ centre))
-        return replace(found, value=machine)
-
-    def _relative_gap(self) -> float:
-        """The share of the null model's loss at which a fit stops."""
-        return _TOL_TO_GAP * self.tol
+        found = solve_box(self, kernel, rows_of(kernel, X, rows), Box.of_labels(y, cost), null)
+        return found if len(rows) == X.shape[0] else replace(found, stats=found.stats | {"trace": told(found, rows)})
 
     def _name_results(
         self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, solved: list[tuple[Array, Solution]]
@@ -292,20 +234,10 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
         self.dual_coef_ = stored_like(X, dual)
         if not np.all(np.isfinite(dual)) or not all(np.isfinite(f.value.offset) for _, f in solved):
-            raise ValueError(
-                "The dual coefficients or intercepts are not finite: X holds numbers too large to square. "
-                "Divide its columns by their size first."
-            )
+            raise ValueError(TOO_LARGE)
         self.intercept_ = np.array([f.value.offset for _, f in solved])
-        self.kernel_, self._gamma = kernel, gamma
-        self.shape_fit_ = X.shape
-        self.n_iter_ = np.array([f.stats["steps"] for _, f in solved], dtype=np.int32)
-        self.gap_ = float(sum(f.value.gap for _, f in solved))
-        self.status_ = worst(f.status for _, f in solved)
-        self.fit_status_ = int(limit_of(self.status_) is not None)
-        self.trace_ = joined([f.trace for _, f in solved], "machine")
+        name_descent(self, X, kernel, gamma, [f for _, f in solved])
         self._columns = pair_coefficients(dual, own, k)
-        self._shift = shift_of(kernel, X)
 
     def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
         """Slope of the sigmoid from decisions on rows left out in turn."""
@@ -431,17 +363,3 @@ class SVC(Certified, ClassifierMixin, BaseEstimator):
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""
         return svc_answers(self, table, grid, response)
-
-    @property
-    def coef_(self) -> Array:
-        """Weights of the columns; with the linear kernel only."""
-        if self.kernel != "linear":
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        check_is_fitted(self)
-        return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags

@@ -17,10 +17,7 @@ from certifit.files._onnx._symbols import gram
 
 def svc(g: Graph, model: Any, x: str) -> Answer:
     """Decisions of all pairs, their votes, and (if asked for) probabilities."""
-    V = _dense(model.support_vectors_)
-    if model._shift is not None:
-        x, V = g("Sub", x, model._shift), V - model._shift
-    pairs = g("Add", g("MatMul", _values(g, model, x, V), model._columns), model.intercept_)
+    pairs = _expansion(g, model, x)
     classes, k = model.classes_, len(model.classes_)
     if k == 2:
         answer = by_sign(g, pairs, classes)
@@ -31,6 +28,19 @@ def svc(g: Graph, model: Any, x: str) -> Answer:
         scores = pairs if model.decision_function_shape == "ovo" else columns
     shares = _calibrated(g, columns, model._slope, str(code), k) if model.probability else None
     return Answer(code=code, scores=scores, shares=shares, classes=classes)
+
+
+def tube(g: Graph, model: Any, x: str) -> Answer:
+    """Kernel values with the support vectors times coefficients, and the offset."""
+    return values(g, _expansion(g, model, x), True)
+
+
+def _expansion(g: Graph, model: Any, x: str) -> str:
+    """Scores of all columns of coefficients."""
+    V = _dense(model.support_vectors_)
+    if model._shift is not None:
+        x, V = g("Sub", x, model._shift), V - model._shift
+    return g("Add", g("MatMul", _values(g, model, x, V), model._columns), model.intercept_)
 
 
 def machine(g: Graph, model: Any, x: str) -> Answer:

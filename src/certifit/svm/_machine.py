@@ -1,0 +1,173 @@
+"""What machines with a kernel have in common: parameters, the descent on their dual, support vectors and tags."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from certifit._sklearn import Interval, StrOptions
+from certifit._trace import joined
+from certifit._types import Array, Matrix
+from certifit.design import Blocks, TwiceBlocks, blocks
+from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
+from certifit.solvers import Solution
+from certifit.solvers._box_dual import Box
+from certifit.solvers._status import limit_of, worst
+from certifit.solvers.smo import smo
+from certifit.svm._expansion import fixed, shift_of, stored_like
+from certifit.svm._linear import normals
+
+_TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
+_ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
+_SINGLE = 1e-6  # relative gap above which single precision serves
+
+CONSTRAINTS: dict[str, Any] = {
+    "kernel": [StrOptions(set(NAMES)), callable],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "shrinking": ["boolean"],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
+    "verbose": ["verbose"],
+    "trace": ["boolean"],
+    "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+}
+"""Of the parameters that all of them have."""
+
+
+class KernelMachine:
+    """Mixin: the kernel, ``coef_`` and the tags of machines with `CONSTRAINTS` and one column of ``_columns`` each."""
+
+    kernel: Any
+    support_vectors_: Any
+    _columns: Array
+
+    def _kernel_of(self, X: Matrix, weights: Array | None) -> tuple[Kernel, float]:
+        """The kernel with its numbers, and γ; a Gram matrix is looked at."""
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
+                "give the kernel values of all training rows with each other."
+            )
+        if self.kernel == "precomputed" and scipy.sparse.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
+        return choose(self.kernel, self.gamma, self.degree, self.coef0, X, weights)  # type: ignore[attr-defined]
+
+    def _relative_gap(self) -> float:
+        """The share of the null model's loss at which a fit stops."""
+        return _TOL_TO_GAP * float(self.tol)  # type: ignore[attr-defined]
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the columns; with the linear kernel only."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator beside it
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+def rows_of(kernel: Kernel, X: Matrix, rows: Array) -> Matrix:
+    """Some rows of X; of a Gram matrix the columns, too."""
+    if len(rows) == X.shape[0]:
+        return X
+    return X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows]
+
+
+def solve_box(
+    model: Any, kernel: Kernel, X: Matrix, box: Box, null: float, start: Array | None = None, rounded: bool = True
+) -> Solution:
+    """Descent on the dual of a machine whose rows are X, each once or (`Box.of_tube`) twice.
+
+    Parameters
+    ----------
+    model : KernelMachine
+        Gives tolerance, limits and whether there is a trace.
+    kernel : Kernel
+    X : matrix
+        Rows, or their Gram matrix.
+    box : Box
+    null : float
+        Loss of the null model: the gap to reach is a share of it.
+    start : array, default=None
+        Where to begin.
+    rounded : bool, default=True
+        Whether Newton steps go on to rounding.
+    """
+    centre = None
+    if isinstance(kernel, Linear) and not scipy.sparse.issparse(X):
+        # Σβ = 0: a common shift of all rows moves the offset alone, and small numbers keep more digits.
+        centre = X.mean(axis=0)
+        X = X - centre
+
+    def gram(dtype: npt.DTypeLike) -> Blocks:
+        once = blocks(kernel, X, dtype, memory=1e6 * model.cache_size)
+        return once if once.n == len(box.lo) else TwiceBlocks(once)
+
+    relative = model._relative_gap()
+    found = smo(
+        gram,
+        box,
+        relative * null,
+        rounded=_ROUNDED * null if rounded else None,
+        single=isinstance(kernel, RBF) and relative >= _SINGLE and X.shape[0] > 500,
+        time_budget=model.time_budget,
+        max_steps=np.inf if model.max_iter == -1 else model.max_iter,
+        shrinking=model.shrinking,
+        start=start,
+        trace=model.trace,
+    )
+    beta = box.balanced(found.value.beta)
+    offset = found.value.offset
+    if centre is not None:
+        offset -= float(beta.reshape(-1, X.shape[0]).sum(axis=0) @ X @ centre)
+    return replace(found, value=replace(found.value, beta=beta, offset=offset))
+
+
+def name_machine(
+    model: Any, X: Matrix, kernel: Kernel, gamma: float, beta: Array, offset: float, found: Solution
+) -> None:
+    """Fitted attributes of one machine whose expansion is Σ βᵢ k(xᵢ, x) + offset, as in scikit-learn."""
+    if not np.all(np.isfinite(beta)) or not np.isfinite(offset):
+        raise ValueError(TOO_LARGE)
+    support = np.flatnonzero(beta)
+    model.support_ = support.astype(np.int32)
+    model.n_support_ = np.array([len(support)], dtype=np.int32)
+    model.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
+    model.dual_coef_ = stored_like(X, beta[support][None, :])
+    model.intercept_ = np.array([offset])
+    model._columns = beta[support][:, None]
+    name_descent(model, X, kernel, gamma, [found])
+    model.n_iter_ = int(model.n_iter_[0])
+    model.trace_ = found.trace
+
+
+def name_descent(model: Any, X: Matrix, kernel: Kernel, gamma: float, solved: list[Solution]) -> None:
+    """What a fit of one or several machines says of its kernel and of how it went."""
+    model.kernel_, model._gamma, model._shift = kernel, gamma, shift_of(kernel, X)
+    model.shape_fit_ = X.shape
+    model.n_iter_ = np.array([f.stats["steps"] for f in solved], dtype=np.int32)
+    model.gap_ = float(sum(f.value.gap for f in solved))
+    model.status_ = worst(f.status for f in solved)
+    model.fit_status_ = int(limit_of(model.status_) is not None)
+    model.trace_ = joined([f.trace for f in solved], "machine")
+
+
+TOO_LARGE = (
+    "The dual coefficients or intercepts are not finite: X holds numbers too large to square. "
+    "Divide its columns by their size first."
+)

@@ -1,0 +1,201 @@
+"""Support vector regression with a kernel: errors inside a tube are free."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from certifit._certified import Certified
+from certifit._objective import Objective
+from certifit._sklearn import Interval
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit.certificates import Data, issue
+from certifit.kernels import Kernel
+from certifit.losses import EpsilonInsensitive
+from certifit.regularizers import SquaredL2
+from certifit.solvers import Solution
+from certifit.solvers._box_dual import Box
+from certifit.solvers.balance import balance
+from certifit.svm._evidence import machine_evidence
+from certifit.svm._expansion import expansion, read_rows
+from certifit.svm._labels import masked
+from certifit.svm._linear import warn_if_limited
+from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box
+
+
+class SVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
+    r"""Support vector regression with a kernel, proved optimal to a stated gap.
+
+    .. math:: \min_{w, b}\ \tfrac12 \lVert w\rVert^2 + C \sum_i s_i\,
+              \max(0,\ |w^\top\varphi(x_i) + b - y_i| - \varepsilon)
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+        Of the polynomial kernel.
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
+    coef0 : float, default=0.0
+        Offset inside the polynomial and sigmoid kernels.
+    tol : float > 0, default=1e-3
+        Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. Where at most 2,000
+        multipliers are free, Newton steps on them then go on to rounding.
+    C : float > 0, default=1.0
+        Cost of a unit of error outside the tube.
+    epsilon : float ≥ 0, default=0.1
+        ε, half the width of the tube.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    cache_size : float > 0, default=200
+        Megabytes of kernel rows kept, for kernels that are slow to compute.
+    verbose :
+        Accepted so that scikit-learn's calls work; nothing is printed.
+    max_iter : int ≥ −1, default=-1
+        Limit on pair steps; −1 is none.
+    trace : bool, default=False
+        Whether to record every round in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which the fit stops and keeps the best so far, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    dual_coef_, support_, support_vectors_, n_support_, intercept_, coef_, fit_status_, n_iter_, shape_fit_,
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    gap_ : float
+        Duality gap at which the solver stopped.
+    kernel_ : Kernel
+        The kernel with its numbers.
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``.
+    certificate_ : Certificate
+        Kind "duality", of the objective divided by C.
+
+    Examples
+    --------
+    >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
+    >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit(X, y)
+    >>> model.predict([[2.5]]).round(3).tolist(), model.certificate_.relative_gap < 1e-12
+    ([2.25], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> SVR:
+        """Fit to rows X and numbers y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n numbers
+        sample_weight : array of n weights, default=None
+            Weight k equals k copies of the row; a row of weight 0 or less is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
+        fit_tube(self, X, y, sample_weight, self._solve)
+        return self
+
+    def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
+        """The machine and the half width of its tube."""
+        return solve_tube(self, kernel, X, y, cost, float(self.epsilon)), float(self.epsilon)
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predicted values of the rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n numbers
+        """
+        return expansion(self, read_rows(self, X), self._columns)[:, 0]
+
+
+def solve_tube(
+    model: Any, kernel: Kernel, X: Matrix, y: Array, cost: Array, width: float, start: Array | None = None,
+    rounded: bool = True,
+) -> Solution:  # fmt: skip
+    """The machine for a tube of half width ``width``; β is that of `Box.of_tube`."""
+    box = Box.of_tube(y, cost, width)
+    _, null = box.offset_and_gap(np.zeros(len(box.lo)), -box.linear)
+    return solve_box(model, kernel, X, box, null, start, rounded)
+
+
+def fit_tube(model: Any, X: Matrix, y: Array, sample_weight: Weights, solve: Any) -> None:
+    """Fit a regression machine: `solve` gives the dual over the rows with weight and the half width of the tube."""
+    y = np.asarray(y, dtype=float)
+    sample_weight = masked(sample_weight, X)
+    kernel, gamma = model._kernel_of(X, sample_weight)
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    rows = np.flatnonzero(weights > 0.0)
+    level = float(np.median(y[rows]))  # the offset takes it; small numbers keep more digits
+    cost = float(model.C) * weights[rows]
+    found, width = solve(kernel, rows_of(kernel, X, rows), y[rows] - level, cost)
+    beta = np.zeros(len(y))
+    beta[rows] = balance(found.value.beta.reshape(-1, len(rows)).sum(axis=0), cost)
+    name_machine(model, X, kernel, gamma, beta, found.value.offset + level, found)
+    warn_if_limited(model)
+    objective = Objective(EpsilonInsensitive(width), SquaredL2(0.5), 1.0 / float(model.C), stated="sum")
+    dual = np.zeros(len(y))
+    dual[rows] = balance(beta[rows] / float(model.C), weights[rows])
+    support, columns, intercept = model.support_, model._columns, model.intercept_
+    model._promise_certificates(
+        lambda: (
+            issue(
+                "duality",
+                Data.of(X, y, sample_weight),
+                machine_evidence(kernel, X, objective, support, columns, intercept, dual[support][:, None]),
+            ),
+        ),
+        X,
+        y,
+        sample_weight,
+    )
