@@ -1,0 +1,141 @@
+"""One job a family: data of any size, and the fit whose cost is measured (`benchmarks.scaling`, workload ``proof``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Sizes = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A family at work.
+
+    ``usual`` are its sizes (rows, columns, classes, points of a grid); ``grows`` says how far each of them is taken,
+    and ``promised`` with which power of it theory lets the cost grow.
+    """
+
+    fit: Callable[[Any, Any, Sizes], Any]
+    usual: Sizes
+    grows: dict[str, tuple[int, ...]]
+    promised: dict[str, float]
+    target: str = "class"
+
+    def data(self, sizes: Sizes) -> tuple[Any, Any]:
+        """Gaussian rows with a linear signal and noise; targets as the family wants them."""
+        rng = np.random.default_rng(0)
+        n, d, k = sizes["rows"], sizes["columns"], sizes.get("classes", 2)
+        X = rng.normal(size=(n, d))
+        W = rng.normal(size=(d, k)) / np.sqrt(d)
+        if self.target == "number":
+            return X, X @ W[:, 0] + 0.5 * rng.normal(size=n)
+        if self.target == "count":
+            return X, rng.poisson(np.exp(0.5 * X @ W[:, 0])).astype(float)
+        return X, (2.0 * X @ W + rng.gumbel(size=(n, k))).argmax(axis=1)
+
+
+def _fit(module: str, name: str, **options: Any) -> Callable[[Any, Any, Sizes], Any]:
+    def fit(X: Any, y: Any, sizes: Sizes) -> Any:
+        model = getattr(__import__(f"certifit.{module}", fromlist=[name]), name)
+        return model(**options).fit(X, y)
+
+    return fit
+
+
+def _search(module: str, name: str, parameter: str, low: float, high: float) -> Callable[[Any, Any, Sizes], Any]:
+    def fit(X: Any, y: Any, sizes: Sizes) -> Any:
+        from certifit.model_selection import Search
+
+        model = getattr(__import__(f"certifit.{module}", fromlist=[name]), name)
+        return Search(model(), {parameter: np.logspace(low, high, sizes["points"])}, cv=5).fit(X, y)
+
+    return fit
+
+
+def _clusters(X: Any, y: Any, sizes: Sizes) -> Any:
+    from certifit.cluster import KMeans
+
+    return KMeans(sizes["classes"], n_init=1, max_iter=20, random_state=0).fit(X)
+
+
+def _neighbours(X: Any, y: Any, sizes: Sizes) -> Any:
+    from certifit.neighbors import KNeighborsClassifier
+
+    model = KNeighborsClassifier(5).fit(X, y)
+    model.predict(X[: max(100, len(X) // 10)])
+    return model
+
+
+_ROWS, _COLUMNS = (1_000, 10_000, 100_000, 1_000_000), (10, 30, 100, 300, 1_000)
+_SMALL_ROWS = (300, 1_000, 3_000, 10_000)
+JOBS = {
+    "LinearRegression": Job(
+        _fit("linear_model", "LinearRegression"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 2}, "number",
+    ),
+    "Ridge": Job(
+        _fit("linear_model", "Ridge"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 2}, "number",
+    ),
+    "Lasso": Job(
+        _fit("linear_model", "Lasso", alpha=0.05), {"rows": 2_000, "columns": 50},
+        {"rows": _ROWS[:3], "columns": (10, 100, 1_000, 10_000)}, {"rows": 1, "columns": 1}, "number",
+    ),
+    "LogisticRegression": Job(
+        _fit("linear_model", "LogisticRegression"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS[:4], "classes": (2, 5, 10, 20)}, {"rows": 1, "columns": 1, "classes": 1},
+    ),
+    "GLM, Poisson": Job(
+        _fit("glm", "GLM", family="poisson", alpha=1e-3), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS[:4]}, {"rows": 1, "columns": 1}, "count",
+    ),
+    "Perceptron": Job(
+        _fit("linear_model", "Perceptron", max_iter=5, tol=None), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 1},
+    ),
+    "LinearSVC": Job(
+        _fit("svm", "LinearSVC"), {"rows": 5_000, "columns": 20},
+        {"rows": _ROWS[:3], "columns": _COLUMNS[:4]}, {"rows": 1, "columns": 1},
+    ),
+    "SVC, RBF": Job(
+        _fit("svm", "SVC"), {"rows": 1_000, "columns": 20},
+        {"rows": _SMALL_ROWS, "columns": _COLUMNS[:4]}, {"rows": 2, "columns": 1},
+    ),
+    "KernelRidge": Job(
+        _fit("kernel_ridge", "KernelRidge", kernel="rbf"), {"rows": 500, "columns": 10},
+        {"rows": (300, 1_000, 3_000), "columns": _COLUMNS[:4]}, {"rows": 3, "columns": 1}, "number",
+    ),
+    "DecisionTreeClassifier": Job(
+        _fit("tree", "DecisionTreeClassifier", max_depth=8), {"rows": 10_000, "columns": 10},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 1},
+    ),
+    "KNeighborsClassifier": Job(
+        _neighbours, {"rows": 5_000, "columns": 10}, {"rows": _ROWS[:3], "columns": _COLUMNS[:4]},
+        {"rows": 2, "columns": 1},
+    ),
+    "GaussianNB": Job(
+        _fit("naive_bayes", "GaussianNB"), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS, "classes": (2, 5, 10, 20)}, {"rows": 1, "columns": 1, "classes": 0},
+    ),
+    "PCA": Job(
+        _fit("decomposition", "PCA", n_components=5), {"rows": 20_000, "columns": 20},
+        {"rows": _ROWS, "columns": _COLUMNS}, {"rows": 1, "columns": 2},
+    ),
+    "KMeans": Job(
+        _clusters, {"rows": 10_000, "columns": 10, "classes": 8},
+        {"rows": _ROWS, "columns": _COLUMNS[:4], "classes": (2, 8, 32)}, {"rows": 1, "columns": 1, "classes": 1},
+    ),
+    "Search of Ridge": Job(
+        _search("linear_model", "Ridge", "alpha", -3, 3), {"rows": 10_000, "columns": 20, "points": 20},
+        {"rows": _ROWS[:3], "points": (3, 10, 30, 100)}, {"rows": 1, "points": 0}, "number",
+    ),
+    "Search of LogisticRegression": Job(
+        _search("linear_model", "LogisticRegression", "C", -3, 3), {"rows": 10_000, "columns": 20, "points": 10},
+        {"rows": _ROWS[:3], "points": (3, 10, 30)}, {"rows": 1, "points": 1},
+    ),
+}  # fmt: skip
+"""In the order of the documentation."""
