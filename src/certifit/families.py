@@ -126,7 +126,7 @@ FAMILIES: tuple[Family, ...] = (
             _step("StandardScaler", "on standardised columns", "_steps:standard"),
             _step("PolynomialFeatures", "with squares and products", "_steps:polynomial"),
             _step("PolynomialBasis", "with squares and products", "_steps:polynomial"),
-            _step("AdditiveBasis", "of additive features"),
+            _step("AdditiveBasis", "of additive features", "_steps:additive"),
             _step("NystroemBasis", "on Nyström features"),
             _step("PadOnes", "with a column of ones", "_steps:pad_ones"),
             _step("ColumnTransforms", "on functions of columns", "_steps:transforms"),

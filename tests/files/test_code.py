@@ -168,9 +168,6 @@ def test_what_cannot_be_written_is_refused(models):
         to_code(neighbours, "sql")
     with pytest.raises(ExportError, match="no export to 'cobol'"):
         to_code(models["ridge", "value"][0], "cobol")
-    days = (np.datetime64("2020-01-01") + np.arange(60)).astype(str)
-    with pytest.raises(ExportError, match="Dates"):
-        to_code(fit({"d": days, "x": x, "y": x + rng.normal(size=60)}, "y", "ridge"), "c")
 
 
 def test_a_baseline_can_be_exported_too():

@@ -46,7 +46,14 @@ from certifit.linear_model import (
 from certifit.multiclass import OneVsRest
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier, KNeighborsRegressor
-from certifit.preprocessing import ColumnTransforms, CorrelationFilter, PadOnes, PolynomialBasis, Standardizer
+from certifit.preprocessing import (
+    AdditiveBasis,
+    ColumnTransforms,
+    CorrelationFilter,
+    PadOnes,
+    PolynomialBasis,
+    Standardizer,
+)
 from certifit.study import fit as fit_table
 from certifit.study._baseline import ConstantClassifier, ConstantRegressor
 from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
@@ -394,7 +401,7 @@ def test_one_column_keeps_its_double_precision():
 
 def test_our_own_steps():
     X, y = TABLES["wine"]
-    steps = [Standardizer(ddof=1), PolynomialBasis(2), PadOnes(), CorrelationFilter(5)]
+    steps = [Standardizer(ddof=1), PolynomialBasis(2), PadOnes(), CorrelationFilter(5), AdditiveBasis(6, pairs=4)]
     for step in (*steps, ColumnTransforms({0: ["log", "sqrt"], 1: "square", 2: ["exp", "reciprocal", "abs"]})):
         agree(make_pipeline(step, Standardizer(), Ridge()).fit(X, y), X)
     with pytest.raises(ExportError, match="transform 'asinh' cannot be exported"):

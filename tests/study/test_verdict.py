@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from certifit.study import run
+from certifit.study import _runner, examine
 from certifit.study._judge import AUC, R2, Answers
 from certifit.study._models import Candidate, Shape, candidates
 from certifit.study._outlook import missing_usual, unfinished
-from certifit.study._plan import outer_folds
+from certifit.study._plan import outer_folds, plan_study
 from certifit.study._runner import Piece, Result
 from certifit.study._verdict import decide, in_words
 
@@ -179,8 +179,8 @@ def _claims(studies, models, folds=None):
     for seed in range(studies):
         rng = np.random.default_rng(seed)
         table = {f"x{j}": rng.normal(size=80) for j in range(4)} | {"y": rng.permutation(["a", "b"] * 40)}
-        study = run(table, "y", models=models, folds=folds, seed=seed, yardstick=False)
-        claims += study.record["verdict"]["beats_baseline"]
+        plan = plan_study(examine(table, "y"), models, folds, seed)
+        claims += decide(_runner.execute(plan), plan.work.folds, plan.work.measure).beats_baseline
     return claims
 
 
@@ -190,4 +190,5 @@ def test_random_labels_are_seldom_called_predictable():
 
 @pytest.mark.slow
 def test_of_200_studies_of_random_labels_at_most_5_percent_claim_skill():
-    assert _claims(200, None) <= 10
+    """By comparisons alone, which is where a claim of skill comes from; models of unlike kinds, default folds."""
+    assert _claims(200, ["logistic regression", "naive Bayes", "decision tree", "nearest neighbours"]) <= 10

@@ -50,7 +50,7 @@ class Var:
 
 @dataclass(frozen=True)
 class Op:
-    """``sum``, ``*``, ``-``, ``/`` or ``exp`` of parts."""
+    """``sum``, ``*``, ``-``, ``/``, ``exp`` or ``floor`` of parts."""
 
     kind: str
     parts: tuple[Any, ...]
@@ -73,6 +73,8 @@ class Program:
     ----------
     numbers, words : lists of str
         Columns that hold numbers (booleans as 0 and 1) and words.
+    dates : bool
+        Whether some of the numbers are days since 1970.
     steps : list of (name, formula)
     outputs : list of (name, formula)
         ``prediction`` and probabilities; a formula may be a text (a label).
@@ -80,6 +82,7 @@ class Program:
 
     numbers: list[str]
     words: list[str]
+    dates: bool = False
     steps: list[tuple[str, Any]] = field(default_factory=list)
     outputs: list[tuple[str, Any]] = field(default_factory=list)
 

@@ -10,20 +10,20 @@ import numpy as np
 from certifit._types import Array
 from certifit.exceptions import ExportError
 from certifit.files._code._formula import AtMost, Col, If, Is, Missing, Op, Program, clipped, times, total
+from certifit.files._dates import parts
 from certifit.files._table_model import TableModel
 
 
 def program_of(model: TableModel) -> Program:
     """The formulas of a model that `certifit study` or `fit` made; ExportError for what cannot be written out."""
     columns = model.schema.columns
-    dates = [c.name for c in columns if c.kind == "date"]
-    if dates:
-        raise ExportError(f"Dates ({dates[0]!r}) cannot be exported: fit without them (--drop {dates[0]!r}).")
     texts = [c.text for c in columns if c.text]
     if texts:
         raise ExportError(f"Text ({texts[0]!r}) cannot be exported: fit without it (--drop {texts[0]!r}).")
     program = Program(
-        [c.name for c in columns if c.kind != "category"], [c.name for c in columns if c.kind == "category"]
+        [c.name for c in columns if c.kind != "category"],
+        [c.name for c in columns if c.kind == "category"],
+        any(c.kind == "date" for c in columns),
     )
     steps = getattr(model.pipeline, "steps", [])
     if not steps or type(steps[0][1]).__name__ != "TableEncoder":
@@ -45,17 +45,59 @@ def program_of(model: TableModel) -> Program:
 def _features(program: Program, encoder: Any) -> list[Any]:
     """What the encoder makes of a row: numbers filled and scaled, marks of gaps, 0/1 of levels."""
     made = []
+    dates = _parts_of_dates(program, encoder)
     for j, fill, centre, scale in zip(encoder.kept_, encoder.fill_, encoder.centre_, encoder.scale_):
-        name = encoder.names[j]
-        x: Any = If(Missing(name), float(fill), Col(name))
+        name, part = dates.get(int(j), (encoder.names_[j], None))
+        x: Any = If(Missing(name), float(fill), Col(name) if part is None else part)
         x = x if centre == 0.0 else Op("-", (x, float(centre)))
         made.append(program.name(x if scale == 1.0 else Op("/", (x, float(scale)))))
     made += [program.name(If(Missing(encoder.names[j]), 1.0, 0.0)) for j in encoder.marked_]
     for j, v in zip(encoder.level_column_, encoder.level_):
+        if int(j) in dates:
+            name, part = dates[int(j)]
+            same = If(AtMost(part, float(v) + 0.5), If(AtMost(float(v) - 0.5, part), 1.0, 0.0), 0.0)
+            made.append(program.name(If(Missing(name), 0.0, same)))
+            continue
         levels, name = encoder.categories[j], encoder.names[j]
         asked: Any = Missing(name) if int(v) == len(levels) else Is(name, levels[int(v)])
         made.append(program.name(If(asked, 1.0, 0.0)))
     return made
+
+
+def _parts_of_dates(program: Program, encoder: Any) -> dict[int, tuple[str, Any]]:
+    """For each column that is a part of a date its date and a formula for it (of day 0 where the date is missing)."""
+    found: dict[int, tuple[str, Any]] = {}
+    used = {int(j) for j in (*encoder.kept_, *encoder.level_column_)}
+    made: dict[int, dict[str, Any]] = {}
+    for k, (j, part) in enumerate(encoder.parts_, start=len(encoder.names)):
+        if k in used:
+            name = encoder.names[j]
+            if j not in made:
+                made[j] = parts(_Formulas(program), program.name(If(Missing(name), 0.0, Col(name))))
+            found[k] = name, made[j][part]
+    return found
+
+
+class _Formulas:
+    """The arithmetic of dates as named formulas."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def plus(self, a: Any, b: Any) -> Any:
+        return self.program.name(Op("sum", (a, b)))
+
+    def minus(self, a: Any, b: Any) -> Any:
+        return self.program.name(Op("-", (a, b)))
+
+    def times(self, a: Any, b: float) -> Any:
+        return self.program.name(Op("*", (a, b)))
+
+    def floor_of_ratio(self, a: Any, b: float) -> Any:
+        return self.program.name(Op("floor", (Op("/", (a, b)),)))
+
+    def choose(self, a: Any, b: float, yes: Any, no: Any) -> Any:
+        return self.program.name(If(AtMost(a, b), yes, no))
 
 
 def _additive(program: Program, basis: Any, features: list[Any]) -> list[Any]:

@@ -31,6 +31,9 @@ class Language:
     def exp(self, x: str) -> str:
         return f"exp({x})"
 
+    def floor(self, x: str) -> str:
+        return f"floor({x})"
+
     def number(self, v: float) -> str:
         return f"({v!r})" if v < 0 else repr(float(v))
 
@@ -56,6 +59,8 @@ class Language:
         parts = [self.say(p) for p in formula.parts]
         if formula.kind == "exp":
             return self.exp(parts[0])
+        if formula.kind == "floor":
+            return self.floor(parts[0])
         return "(" + f" {'+' if formula.kind == 'sum' else formula.kind} ".join(parts) + ")"
 
 
@@ -105,6 +110,9 @@ class Python(Language):
 
     def exp(self, x: str) -> str:
         return f"_exp({x})"
+
+    def floor(self, x: str) -> str:
+        return f"math.floor({x})"
 
 
 class C(Language):
@@ -177,7 +185,8 @@ def to_sql(program: Program, what: str, version: str, table: str = "data") -> st
         source = f"stage{k}"
     head = f"WITH {', '.join(parts)}\n" if parts else ""
     answers = ",\n  ".join(f"{say.say(f)} AS {say.column(name)}" for name, f in program.outputs)
-    inputs = f"Reads the table {table}; numbers as numbers, booleans as 0 and 1, missing cells NULL."
+    inputs = f"Reads the table {table}; numbers as numbers, booleans as 0 and 1, missing cells NULL"
+    inputs += ", dates as days since 1970." if program.dates else "."
     note = _NOTE.format(mark="--", what=what, version=version, inputs=inputs)
     columns = ", ".join(say.column(c) for c in [*program.numbers, *program.words])
     return f"{note}{head}SELECT {columns},\n  {answers}\nFROM {source};\n"
@@ -186,7 +195,8 @@ def to_sql(program: Program, what: str, version: str, table: str = "data") -> st
 def to_python(program: Program, what: str, version: str) -> str:
     """A module with one function, ``predict(row)``, that takes and gives a dictionary."""
     say = Python()
-    inputs = "predict(row) takes a dictionary of cells (None or NaN where missing); booleans are 0 and 1."
+    inputs = "predict(row) takes a dictionary of cells (None or NaN where missing); booleans are 0 and 1"
+    inputs += ", dates days since 1970." if program.dates else "."
     lines = [_NOTE.format(mark="#", what=what, version=version, inputs=inputs).rstrip(), "import math", ""]
     lines += ["", "def _missing(cell):", "    return cell is None or cell != cell", ""]
     lines += ["", "def _exp(x):", "    return math.exp(x) if x < 709.0 else math.inf", ""]
@@ -208,7 +218,8 @@ def to_c(program: Program, what: str, version: str) -> str:
     answer = [f"    {'const char *' if text else 'double '}{n};  /* {_comment(name)} */" for n, name, _, text in out]
     body = [f"    double {name} = {say.say(formula)};" for name, formula in program.steps]
     body += [f"    answer.{n} = {say.say(f)};" for n, _, f, _ in out]
-    inputs = "Missing numbers are NAN, missing words NULL; booleans are 0 and 1. Link with -lm."
+    inputs = "Missing numbers are NAN, missing words NULL; booleans are 0 and 1"
+    inputs += (", dates days since 1970" if program.dates else "") + ". Link with -lm."
     note = f"/* {_comment(what)}, written by certifit {version}. {inputs} */\n"
     return (
         note + "#include <math.h>\n#include <stddef.h>\n#include <string.h>\n\n"

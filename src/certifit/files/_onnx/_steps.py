@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.exceptions import ExportError
+from certifit.files._dates import parts as calendar_parts
 from certifit.files._onnx._graph import Graph
 
 
@@ -84,12 +86,34 @@ def components(g: Graph, step: Any, x: str) -> str:
     return g("Div", x, np.maximum(scale, np.finfo(scale.dtype).eps))
 
 
+def additive(g: Graph, step: Any, x: str) -> str:
+    """Ramps of each column between its knots, and products of those of pairs."""
+    own = [ramp for j, t in enumerate(step.knots_) for ramp in _ends(j, t)]
+    parts = [_ramps(g, x, own)] if own else []
+    both = [(p, q) for i, j, s, t in step.pairs_ for p in _ends(i, s) for q in _ends(j, t)]
+    if both:
+        parts.append(g("Mul", _ramps(g, x, [p for p, _ in both]), _ramps(g, x, [q for _, q in both])))
+    return g.joined(parts)
+
+
+_Ramp = tuple[int, float, float]  # a column, and the knots between which its value climbs from 0 to 1
+
+
+def _ends(j: int, knots: Array) -> list[_Ramp]:
+    return [(j, a, b) for a, b in pairwise(knots)]
+
+
+def _ramps(g: Graph, x: str, ramps: list[_Ramp]) -> str:
+    columns, low, high = (np.array(part) for part in zip(*ramps))
+    climbed = g("Div", g("Sub", g("Gather", x, columns, axis=1), low), high - low)
+    return g("Min", g("Max", climbed, 0.0), 1.0)
+
+
 def columns_of_table(g: Graph, step: Any, x: str) -> str:
     """The features that a study makes of a table: filled numbers, marks of gaps, levels."""
     if step.gaps:
         return _columns_with_gaps(g, step, x)
-    if step.parts_:
-        raise ExportError("Parts of dates (year, month, weekday, hour) cannot be exported: fit without them (--drop).")
+    x = _with_dates(g, step, x)
     parts = []
     if len(step.kept_):
         numbers = g("Gather", x, step.kept_, axis=1)
@@ -99,11 +123,48 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
         parts.append(g.numbers_of(g("IsNaN", g("Gather", x, step.marked_, axis=1))))
     if len(step.level_column_):
         cells = g("Gather", x, step.level_column_, axis=1)
-        known = np.array([len(step.categories[j]) for j in step.level_column_])
-        gap: Array = step.level_ == known
+        known = np.array([len(step.categories_[j]) for j in step.level_column_])
+        gap: Array = (step.level_ == known) & (step.level_column_ < len(step.names))
         on = g("Or", g("And", g("IsNaN", cells), gap), g("And", g("Equal", cells, step.level_), ~gap))
         parts.append(g.numbers_of(on))
     return g.joined(parts)
+
+
+def _with_dates(g: Graph, step: Any, x: str) -> str:
+    """The columns, and behind them the parts of dates; those of a missing date are missing."""
+    if not step.parts_:
+        return x
+    found: dict[int, dict[str, str]] = {}
+    columns = [x]
+    for j, part in step.parts_:
+        days = g("Gather", x, [j], axis=1)
+        gone = g("IsNaN", days)
+        if j not in found:
+            found[j] = calendar_parts(_Nodes(g), g("Where", gone, 0.0, days))
+        columns.append(g("Where", gone, np.nan, found[j][part]))
+    return g.joined(columns)
+
+
+class _Nodes:
+    """The arithmetic of dates as operators of a graph."""
+
+    def __init__(self, g: Graph) -> None:
+        self.g = g
+
+    def plus(self, a: str, b: Any) -> str:
+        return self.g("Add", a, b)
+
+    def minus(self, a: str, b: Any) -> str:
+        return self.g("Sub", a, b)
+
+    def times(self, a: str, b: float) -> str:
+        return self.g("Mul", a, b)
+
+    def floor_of_ratio(self, a: str, b: float) -> str:
+        return self.g("Floor", self.g("Div", a, b))
+
+    def choose(self, a: str, b: float, yes: str, no: str) -> str:
+        return self.g("Where", self.g("LessOrEqual", a, b), yes, no)
 
 
 def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
