@@ -190,6 +190,7 @@ TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hol
     "_sklearn.py": ["dropin/test_tools.py"],
     "_types.py": ["dropin/test_signatures.py"],  # names of types: mypy is their test
     "families.py": ["files/test_families.py", "test_adding.py"],
+    "neural_network.py": ["neural/test_pieces.py"],  # a second name
     "inference.py": ["linear_model/test_least_squares.py"],
     # A family's parts are tried through the estimator that users see.
     "bayes/": ["bayes/test_linear.py", "bayes/test_optimal.py"],

@@ -16,7 +16,7 @@ from sklearn.metrics import make_scorer
 from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import _check_partial_fit_first_call, _ovr_decision_function
 from sklearn.utils.validation import (
@@ -39,6 +39,7 @@ __all__ = [
     "Interval",
     "KNeighborsMixin",
     "NeighborsBase",
+    "Options",
     "RadiusNeighborsMixin",
     "RealNotInt",
     "StrOptions",

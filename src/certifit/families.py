@@ -74,7 +74,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("losses", pages=("losses",), stored=True),
     Family("regularizers", stored=True),
     Family("certificates", parts=("_record.Certificate", "harmonic.Labels", "local.Neighbourhood", "region.Region")),
-    Family("solvers", parts=("least_squares.Factor", "pegasos.Walk")),
+    Family("solvers", parts=("least_squares.Factor", "network.Walk", "pegasos.Walk")),
     Family(
         "linear_model",
         (

@@ -136,16 +136,45 @@ def _class_loss(z: Ball, codes: Array) -> tuple[Ball, Ball]:
     return top - own, shares - np.eye(z.shape[1])[codes]
 
 
+def _value_loss(z: Ball, y: Array) -> tuple[Ball, Ball]:
+    """Half the squared distance of every row, and its slope."""
+    delta = z - y
+    return 0.5 * delta.square().sum(axis=1), delta
+
+
+def _label_loss(z: Ball, y: Array) -> tuple[Ball, Ball]:
+    """−log of the probability of all labels of a row, each on its own, and its slope."""
+    s = Ball(z.mid * (1.0 - 2.0 * y), z.rad)
+    return _log_sum(s, ball(0.0)).sum(axis=1), _ACTIVATIONS["logistic"][0](z) - y
+
+
+def _count_loss(z: Ball, y: Array) -> tuple[Ball, Ball]:
+    """Half the Poisson deviance of every row at the mean exp(z), and its slope."""
+    mean = np.exp(z)
+    positive = np.where(y > 0, y, 1.0)
+    own = np.log(ball(positive)) * y  # y log y, zero for zero
+    return (own - z * y - y + mean).sum(axis=1), mean - y
+
+
+_LOSSES: dict[str, Any] = {
+    "classes": _class_loss,
+    "regression": _value_loss,
+    "labels": _label_loss,
+    "counts": _count_loss,
+}
+
+
 def _target(data: Data, evidence: Evidence, outputs: int) -> tuple[str, Array]:
+    task = str(evidence["task"])
     if data.y is None:
         raise ValueError("the targets are needed")
-    if evidence["task"] == "regression":
+    if task != "classes":
         y = data.real_targets().reshape(data.X.shape[0], -1)
         if y.shape[1] != outputs:
             raise ValueError("outputs and targets do not fit")
-        return "regression", y
-    if evidence["task"] != "classes":
-        raise ValueError("an unknown task")
+        if (task == "labels" and not np.all((y == 0) | (y == 1))) or (task == "counts" and np.any(y < 0)):
+            raise ValueError("the targets do not fit the task")
+        return task, y
     classes, codes = np.unique(data.y, return_inverse=True)
     if outputs != (1 if len(classes) <= 2 else len(classes)):
         raise ValueError("outputs and classes do not fit")
@@ -175,7 +204,7 @@ class Flat(Kind):
         "intercept_*": FINITE,
         "coef_*": FINITE,
         "activation": TEXT,
-        "task": word("regression", "classes"),
+        "task": word("regression", "classes", "labels", "counts"),
         "alpha": NUMBER,
     }
 
@@ -187,11 +216,7 @@ class Flat(Kind):
         if not (alpha >= 0 and np.all(weights >= 0) and np.all(np.isfinite(weights)) and np.any(weights > 0)):
             raise ValueError("weights and alpha are not negative")
         inputs, values = _forward(layers, activation, X)
-        if task == "classes":
-            loss, delta = _class_loss(values[-1], target)
-        else:
-            delta = values[-1] - target
-            loss = 0.5 * delta.square().sum(axis=1)
+        loss, delta = _LOSSES[task](values[-1], target)
         total, decay = ball(weights).sum(), ball(alpha)
         penalty = decay * 0.5 * sum((ball(W).square().sum() for W, _ in layers), start=ball(0.0))
         value = ((loss * weights).sum() + penalty) / total

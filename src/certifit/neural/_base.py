@@ -14,14 +14,23 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, MatrixLike, Record
+from certifit._sklearn import Interval, Options, StrOptions
+from certifit._types import Array, MatrixLike
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.exceptions import ConvergenceWarning
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of
-from certifit.solvers.network import ACTIVATIONS, NetworkTask, Steps, forward, solve_lbfgs, solve_steps, start_layers
+from certifit.solvers.network import (
+    ACTIVATIONS,
+    NetworkTask,
+    Steps,
+    Walk,
+    forward,
+    solve_lbfgs,
+    solve_steps,
+    start_layers,
+)
 
 _SMALL = 2000  # rows up to which "auto" takes all rows at once
 
@@ -42,6 +51,8 @@ class Network(Certified, BaseEstimator):
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
         "momentum": [Interval(Real, 0, 1, closed="both")],
         "nesterovs_momentum": ["boolean"],
         "early_stopping": ["boolean"],
@@ -49,7 +60,7 @@ class Network(Certified, BaseEstimator):
         "beta_1": [Interval(Real, 0, 1, closed="left")],
         "beta_2": [Interval(Real, 0, 1, closed="left")],
         "epsilon": [Interval(Real, 0, None, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), Options(Real, {np.inf})],
         "max_fun": [Interval(Integral, 1, None, closed="left")],
         "trace": ["boolean"],
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
@@ -70,6 +81,8 @@ class Network(Certified, BaseEstimator):
         shuffle: bool = True,
         random_state: Any = None,
         tol: float = 1e-4,
+        verbose: bool = False,
+        warm_start: bool = False,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
         early_stopping: bool = False,
@@ -94,6 +107,8 @@ class Network(Certified, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.tol = tol
+        self.verbose = verbose
+        self.warm_start = warm_start
         self.momentum = momentum
         self.nesterovs_momentum = nesterovs_momentum
         self.early_stopping = early_stopping
@@ -113,82 +128,128 @@ class Network(Certified, BaseEstimator):
             raise ValueError(f"hidden_layer_sizes must be > 0, got {hidden}.")
         return [inputs, *hidden, outputs]
 
-    def _learn(self, task: NetworkTask) -> Solution:
-        """Choose the solver, start at random weights, and go."""
-        n, random = len(task.Y), check_random_state(self.random_state)
-        method = self.solver
-        if method == "auto":
-            method = "lbfgs" if n <= _SMALL and not self.early_stopping else "adam"
+    def _goes_on(self, in_pieces: bool) -> bool:
+        """Whether training goes on with the network that is there."""
+        return (in_pieces or self.warm_start) and hasattr(self, "coefs_")
+
+    def _start(self, task: NetworkTask, random: Any, in_pieces: bool) -> list[Array]:
+        """The layers that training starts from."""
         sizes = self._sizes(task.X.shape[1], task.Y.shape[1])
-        layers = start_layers(sizes, self.activation, random)
+        if not self._goes_on(in_pieces):
+            return start_layers(sizes, self.activation, random)
+        if [len(W) for W in self.coefs_] + [self.n_outputs_] != sizes:
+            raise ValueError("The network has other layers than the parameters and the data ask for: fit it anew.")
+        return [*self.coefs_, *self.intercepts_]
+
+    def _steps(self, method: str, n: int) -> Steps:
+        """How a descent in batches steps and stops."""
+        batch = min(200, n) if self.batch_size == "auto" else min(self.batch_size, n)
+        if self.batch_size != "auto" and self.batch_size > n:
+            warnings.warn(
+                "Got `batch_size` less than 1 or larger than sample size. It is going to be clipped",
+                UserWarning,
+                stacklevel=5,
+            )
+        return Steps(
+            method=method, batch=batch, rate=self.learning_rate_init, schedule=self.learning_rate, power_t=self.power_t,
+            shuffle=self.shuffle, momentum=self.momentum, nesterov=self.nesterovs_momentum, beta_1=self.beta_1,
+            beta_2=self.beta_2, epsilon=self.epsilon, tol=self.tol, patience=self.n_iter_no_change,
+        )  # fmt: skip
+
+    def _learn(self, task: NetworkTask, in_pieces: bool = False) -> Solution:
+        """Choose the solver, start at random weights (or go on), and go; a piece is one pass."""
+        random, method = check_random_state(self.random_state), self.solver
+        if method == "auto":
+            small = len(task.Y) <= _SMALL and not self.early_stopping and not in_pieces
+            method = "lbfgs" if small else "adam"
+        layers = self._start(task, random, in_pieces)
         timing: dict[str, Any] = {"time_budget": self.time_budget, "trace": self.trace}
+        say = print if self.verbose else None
         if method == "lbfgs":
             return solve_lbfgs(task, layers, tol=self.tol, max_iter=self.max_iter, max_fun=self.max_fun, **timing)
         score = None
         if self.early_stopping:
             task, score = self._held_out(task, random)
-        n = len(task.Y)
-        batch = min(200, n) if self.batch_size == "auto" else min(self.batch_size, n)
-        steps = Steps(
-            method=method,
-            batch=batch,
-            rate=self.learning_rate_init,
-            schedule=self.learning_rate,
-            power_t=self.power_t,
-            shuffle=self.shuffle,
-            momentum=self.momentum,
-            nesterov=self.nesterovs_momentum,
-            beta_1=self.beta_1,
-            beta_2=self.beta_2,
-            epsilon=self.epsilon,
-            tol=self.tol,
-            patience=self.n_iter_no_change,
-        )
-        return solve_steps(task, layers, steps, random, max_iter=self.max_iter, score=score, **timing)
+        steps = self._steps(method, len(task.Y))
+        walk = self.__dict__.get("_walk") if self._goes_on(in_pieces) else None
+        if walk is None:
+            walk = Walk.start(layers, steps.rate)
+        elif not in_pieces:
+            walk = walk.again(layers, steps.rate)
+        most = 1 if in_pieces else self.max_iter
+        found = solve_steps(task, layers, steps, random, walk, max_iter=most, score=score, say=say, **timing)
+        self._walk = walk
+        return found
+
+    def _refuse_pieces(self) -> None:
+        """What cannot be trained in pieces."""
+        if self.solver == "lbfgs":
+            raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
+        if self.early_stopping:
+            raise ValueError("partial_fit does not support early_stopping=True")
 
     def _held_out(self, task: NetworkTask, random: Any) -> tuple[NetworkTask, Any]:
         """The task without the rows that early stopping looks at, and their score."""
         stratify = task.Y if isinstance(self, ClassifierMixin) and task.Y.shape[1] == 1 else None
         rows = np.arange(len(task.Y))
         train, held = train_test_split(rows, random_state=random, test_size=self.validation_fraction, stratify=stratify)
+        if len(held) < 2:
+            raise ValueError(
+                "The validation set is too small. Increase 'validation_fraction' or the size of your dataset."
+            )
         val = task.part(held)
 
         def score(layers: list[Array]) -> float:
             found = forward(layers, self.activation, val.X)[-1]
-            if task.loss == "squared":
-                return float(r2_score(val.Y, found, sample_weight=val.weights))
+            if task.loss in ("squared", "poisson"):
+                values = np.exp(found) if task.loss == "poisson" else found
+                return float(r2_score(val.Y, values, sample_weight=val.weights))
+            if task.loss == "labels":
+                return float(accuracy_score(val.Y > 0.5, found > 0, sample_weight=val.weights))
             truth, guess = (codes_of(a) for a in (val.Y - 0.5 if val.Y.shape[1] == 1 else val.Y, found))
             return float(accuracy_score(truth, guess, sample_weight=val.weights))
 
         return task.part(train), score
 
-    def _name(self, solution: Solution, data: tuple[Any, ...], evidence: Record) -> None:
-        """The fitted attributes, and the promise of a certificate."""
+    def _name(self, solution: Solution) -> None:
+        """The fitted attributes."""
         layers, depth = solution.value, len(solution.value) // 2
         if not all(np.all(np.isfinite(p)) for p in layers):
+            self.__dict__.pop("_walk", None)
             raise ValueError(
-                "Solver produced non-finite parameter weights. Scale the columns of X, or lower learning_rate_init."
+                "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
+                "preprocessed: scale the columns of X, or lower learning_rate_init."
             )
         self.coefs_, self.intercepts_ = layers[:depth], layers[depth:]
         self.n_layers_, self.n_outputs_ = depth + 1, layers[-1].shape[0]
         self.n_iter_, self.status_ = int(solution.stats["n_iter"]), solution.status
         self.solver_, self.trace_ = solution.stats["method"], solution.trace
         self.loss_ = float(solution.stats["value"])
-        if self.solver_ != "lbfgs":
-            self.loss_curve_ = list(solution.stats["curve"])
-            self.best_loss_ = None if self.early_stopping else min(self.loss_curve_)
-            self.validation_scores_ = list(solution.stats["scores"]) if self.early_stopping else None
-            self.best_validation_score_ = max(self.validation_scores_) if self.validation_scores_ else None
-        if (limit := limit_of(solution.status)) is not None:
+        self.loss_curve_ = list(solution.stats["curve"])
+        early = self.early_stopping and self.solver_ != "lbfgs"
+        self.t_ = self._walk.seen if self.solver_ != "lbfgs" else 0
+        self.best_loss_ = None if early else min(self.loss_curve_)
+        self.validation_scores_ = list(solution.stats["scores"]) if early else None
+        self.best_validation_score_ = max(self.validation_scores_) if self.validation_scores_ else None
+
+    def _warn_if_limited(self) -> None:
+        if (limit := limit_of(self.status_)) is not None:
             warnings.warn(
                 f"{type(self).__name__} stopped at {limit} after {self.n_iter_} iterations, before the stopping rule "
-                "was met. Raise max_iter, or scale the columns of X.",
+                "was met: the optimization hasn't converged yet. Raise max_iter, or scale the columns of X.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        evidence = {**layers_of(self.coefs_, self.intercepts_), "activation": self.activation, **evidence}
+
+    def _promise_gradient(self, data: tuple[Any, ...], task: str) -> None:
+        """The promise of a certificate for a fit to these data."""
+        evidence = {**layers_of(self.coefs_, self.intercepts_), "activation": self.activation, "task": task}
         evidence["alpha"] = float(self.alpha)
         self._promise_certificates(lambda: (issue("network-gradient", Data.of(*data), evidence),), *data)
+
+    _PIECES = (
+        "This network was trained in pieces by partial_fit and kept none of the data: there is nothing to prove it by."
+    )
 
     def _scores(self, X: MatrixLike) -> Array:
         check_is_fitted(self)

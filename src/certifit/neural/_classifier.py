@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse
 import scipy.special
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import check_sample_weight
@@ -26,7 +27,8 @@ class MLPClassifier(ClassifierMixin, Network):
     .. math:: a_{l+1} = \varphi(a_l W_l + b_l), \qquad
         J = \frac1n\sum_i -\log p(y_i \mid x_i) + \frac{\alpha}{2n}\sum_l\lVert W_l\rVert^2
 
-    with a logistic output for two classes and softmax for more. J is not convex: the certificate states its value and
+    with a logistic output for two classes and softmax for more; a row may have several labels (y of zeros and ones, one
+    column a label), each with a logistic output. J is not convex: the certificate states its value and
     the norm of its gradient, not a distance from the optimum. What can be proved about predictions is
     `certified_radius`.
 
@@ -56,6 +58,10 @@ class MLPClassifier(ClassifierMixin, Network):
         L-BFGS stops when no partial derivative is larger (unless ``tol`` is below 1e-5 also when a step lowers J by
         less than 2e-9 of it); others when the loss (with early stopping, the score)
         improves by less for ``n_iter_no_change`` passes.
+    verbose : bool, default=False
+        Whether to print the loss of every pass.
+    warm_start : bool, default=False
+        Whether `fit` goes on with the network that is there.
     momentum : float in [0, 1], default=0.9
         Of "sgd".
     nesterovs_momentum : bool, default=True
@@ -66,7 +72,7 @@ class MLPClassifier(ClassifierMixin, Network):
         Of "adam".
     epsilon : float > 0, default=1e-8
         Of "adam".
-    n_iter_no_change : int ≥ 1, default=10
+    n_iter_no_change : int ≥ 1 or infinity, default=10
     max_fun : int ≥ 1, default=15000
         Evaluations of L-BFGS at most.
     trace : bool, default=False
@@ -78,17 +84,13 @@ class MLPClassifier(ClassifierMixin, Network):
     ----------
     classes_, coefs_, intercepts_, n_layers_, n_outputs_, n_iter_, loss_, out_activation_, n_features_in_ :
         As in scikit-learn.
-    loss_curve_, best_loss_, validation_scores_, best_validation_score_ :
-        As in scikit-learn, of "adam" and "sgd".
+    loss_curve_, best_loss_, validation_scores_, best_validation_score_, t_ :
+        As in scikit-learn; the curve is there for "lbfgs" too.
     solver_, status_ : str
     trace_ : Trace
         ``objective`` is J (of a pass: the mean over its batches), ``validation`` the score on rows held out.
     certificate_ : Certificate
-        Kind "network-gradient": ``value`` and ``gradient``.
-
-    Notes
-    -----
-    Not in certifit: ``verbose``, ``warm_start``, ``partial_fit``, several labels a row.
+        Kind "network-gradient": ``value`` and ``gradient``. None after `partial_fit`, which keeps no data.
 
     Examples
     --------
@@ -99,6 +101,9 @@ class MLPClassifier(ClassifierMixin, Network):
     >>> bool(np.all(model.certified_radius(X) > 0.05))
     True
     """
+
+    classes_: Array
+    _several: bool = False  # whether a row may have several labels
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPClassifier:
         """Train the network.
@@ -114,16 +119,86 @@ class MLPClassifier(ClassifierMixin, Network):
         self
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        return self._train(X, y, sample_weight, in_pieces=False)
+
+    def partial_fit(
+        self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None, classes: VectorLike | None = None
+    ) -> MLPClassifier:
+        """One more pass, over these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of n labels
+        sample_weight : array of n numbers ≥ 0, default=None
+        classes : array of labels, default=None
+            All that will come; needed in the first call.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._refuse_pieces()
+        known = hasattr(self, "coefs_")
+        if not known and classes is None and not type_of_target(y).startswith("multilabel"):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if classes is not None:
+            listed = unique_labels(classes)
+            if known and not np.array_equal(listed, self.classes_):
+                raise ValueError(
+                    f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+                )
+            if not known:
+                self.classes_ = listed
+        return self._train(X, y, sample_weight, in_pieces=True)
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, in_pieces: bool) -> MLPClassifier:
+        goes_on = self._goes_on(in_pieces)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", accept_sparse="csr", multi_output=True, reset=not goes_on
+        )
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        Y = np.eye(len(self.classes_))[codes] if len(self.classes_) > 2 else codes[:, None].astype(float)
+        Y, loss = self._targets(y, in_pieces)
         s = np.ones(len(Y)) if weights is None else weights.astype(float)
-        solution = self._learn(NetworkTask(X, Y, s, self.activation, "log", float(self.alpha)))
-        self.out_activation_ = "softmax" if len(self.classes_) > 2 else "logistic"
-        self._name(solution, (X, y, weights), {"task": "classes"})
+        self._name(self._learn(NetworkTask(X, Y, s, self.activation, loss, float(self.alpha)), in_pieces))
+        self.out_activation_ = "softmax" if loss == "log" and len(self.classes_) > 2 else "logistic"
+        self._several = loss == "labels"
+        if in_pieces:
+            self._withhold_certificates(self._PIECES)
+        else:
+            self._warn_if_limited()
+            self._promise_gradient((X, y, weights), "labels" if self._several else "classes")
         return self
+
+    def _targets(self, y: Any, in_pieces: bool) -> tuple[Array, str]:
+        """One column an output, and the loss; the classes are those of y, or have to agree with those known."""
+        found = unique_labels(y)
+        if self._goes_on(in_pieces) or (in_pieces and hasattr(self, "classes_")):
+            if not in_pieces and set(found) != set(self.classes_):
+                raise ValueError(
+                    "warm_start can only be used where `y` has the same classes as in the previous call to fit. "
+                    f"Previously got {self.classes_}, `y` has {found}"
+                )
+            if len(np.setdiff1d(found, self.classes_)):
+                raise ValueError(
+                    f"`y` has classes not in `self.classes_`. `self.classes_` has {self.classes_}. 'y' has {found}."
+                )
+        else:
+            self.classes_ = found
+        if y.ndim == 2:
+            return np.asarray(y.toarray() if scipy.sparse.issparse(y) else y, dtype=float), "labels"
+        codes = np.searchsorted(self.classes_, y)
+        several = len(self.classes_) > 2
+        return (np.eye(len(self.classes_))[codes] if several else codes[:, None].astype(float)), "log"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Probabilities of the classes.
@@ -135,8 +210,11 @@ class MLPClassifier(ClassifierMixin, Network):
         Returns
         -------
         array of shape (n, classes)
+            For several labels a row, the probability of each label.
         """
         scores = self._scores(X)
+        if self._several:
+            return np.asarray(scipy.special.expit(scores))
         if scores.shape[1] > 1:
             return np.asarray(scipy.special.softmax(scores, axis=1))
         p = scipy.special.expit(scores[:, 0])
@@ -167,7 +245,10 @@ class MLPClassifier(ClassifierMixin, Network):
         -------
         array of labels
         """
-        codes = codes_of(self._scores(X))
+        scores = self._scores(X)
+        if self._several:
+            return (scores > 0).astype(int)
+        codes = codes_of(scores)
         return np.asarray(self.classes_[np.minimum(codes, len(self.classes_) - 1)])
 
     def certified_radius(self, X: MatrixLike) -> Array:
@@ -224,6 +305,8 @@ class MLPClassifier(ClassifierMixin, Network):
 
     def _rows_and_codes(self, X: MatrixLike) -> tuple[Array, Array]:
         check_is_fitted(self)
+        if self._several:
+            raise ValueError("A distance is proved for networks with one label a row.")
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         X = X.toarray() if scipy.sparse.issparse(X) else X
         return X, codes_of(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from certifit._sklearn import StrOptions, check_sample_weight
@@ -25,10 +25,11 @@ class MLPRegressor(RegressorMixin, Network):
 
     Parameters
     ----------
-    loss : {"squared_error"}, default="squared_error"
+    loss : {"squared_error", "poisson"}, default="squared_error"
+        "poisson": the deviance of counts, with f(x) = exp(scores).
     hidden_layer_sizes, activation, solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter :
         As in `MLPClassifier`.
-    shuffle, random_state, tol, momentum, nesterovs_momentum, early_stopping, validation_fraction :
+    shuffle, random_state, tol, verbose, warm_start, momentum, nesterovs_momentum, early_stopping, validation_fraction :
         As in `MLPClassifier`.
     beta_1, beta_2, epsilon, n_iter_no_change, max_fun, trace, time_budget :
         As in `MLPClassifier`.
@@ -54,7 +55,7 @@ class MLPRegressor(RegressorMixin, Network):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "loss": [StrOptions({"squared_error"})],
+        "loss": [StrOptions({"squared_error", "poisson"})],
         **Network._parameter_constraints,
     }
 
@@ -74,6 +75,8 @@ class MLPRegressor(RegressorMixin, Network):
         shuffle: bool = True,
         random_state: Any = None,
         tol: float = 1e-4,
+        verbose: bool = False,
+        warm_start: bool = False,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
         early_stopping: bool = False,
@@ -99,6 +102,8 @@ class MLPRegressor(RegressorMixin, Network):
             shuffle=shuffle,
             random_state=random_state,
             tol=tol,
+            verbose=verbose,
+            warm_start=warm_start,
             momentum=momentum,
             nesterovs_momentum=nesterovs_momentum,
             early_stopping=early_stopping,
@@ -127,15 +132,46 @@ class MLPRegressor(RegressorMixin, Network):
         self
         """
         self._validate_params()
+        return self._train(X, y, sample_weight, in_pieces=False)
+
+    def partial_fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
+        """One more pass, over these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of shape (n,) or (n, outputs)
+        sample_weight : array of n numbers ≥ 0, default=None
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._refuse_pieces()
+        return self._train(X, y, sample_weight, in_pieces=True)
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, in_pieces: bool) -> MLPRegressor:
+        goes_on = self._goes_on(in_pieces)
         X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", accept_sparse="csr", multi_output=True, y_numeric=True
-        )
+            self, X, y, dtype=np.float64, order="C", accept_sparse="csr", multi_output=True, y_numeric=True,
+            reset=not goes_on,
+        )  # fmt: skip
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        if self.loss == "poisson" and np.any(np.asarray(y) < 0):
+            raise ValueError("The Poisson deviance is of values that are not negative.")
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         s = np.ones(len(Y)) if weights is None else weights.astype(float)
-        solution = self._learn(NetworkTask(X, Y, s, self.activation, "squared", float(self.alpha)))
-        self._flat, self.out_activation_ = y.ndim == 1, "identity"
-        self._name(solution, (X, y, weights), {"task": "regression"})
+        loss = "poisson" if self.loss == "poisson" else "squared"
+        self._name(self._learn(NetworkTask(X, Y, s, self.activation, loss, float(self.alpha)), in_pieces))
+        self._flat, self.out_activation_ = y.ndim == 1, "exp" if loss == "poisson" else "identity"
+        if in_pieces:
+            self._withhold_certificates(self._PIECES)
+        else:
+            self._warn_if_limited()
+            self._promise_gradient((X, y, weights), "counts" if loss == "poisson" else "regression")
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -150,6 +186,7 @@ class MLPRegressor(RegressorMixin, Network):
         array of shape (n,) or (n, outputs)
         """
         scores = self._scores(X)
+        scores = np.exp(scores) if self.out_activation_ == "exp" else scores
         return scores[:, 0] if self._flat else scores
 
     def __sklearn_tags__(self) -> Tags:

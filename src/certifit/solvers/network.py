@@ -2,15 +2,16 @@ r"""Training of networks: value and gradient by back-propagation, L-BFGS, Adam, 
 
 .. math:: J = \frac{1}{\sum_i s_i}\Big(\sum_i s_i L(f(x_i), y_i) + \frac{\alpha}{2}\sum_l \lVert W_l\rVert_F^2\Big)
 
-with L the negative log-likelihood (one logistic output, or softmax) or :math:`\tfrac12\lVert f - y\rVert^2`. Random
-numbers are drawn in scikit-learn's order: the same seed gives the same network.
+with L the negative log-likelihood (one logistic output, softmax, or a logistic output for each label of a row),
+:math:`\tfrac12\lVert f - y\rVert^2`, or the Poisson deviance :math:`y\log(y/e^f) - y + e^f`. Random numbers are drawn
+in scikit-learn's order: the same seed gives the same network.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -41,7 +42,10 @@ ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]
 
 @dataclass(frozen=True)
 class NetworkTask:
-    """Rows, targets (one column an output), weights, activation, loss ("log" or "squared") and weight decay."""
+    """Rows, targets (one column an output), weights, activation, loss and weight decay.
+
+    The loss is "log" (one label a row), "labels" (several), "squared" or "poisson".
+    """
 
     X: Any
     Y: Array
@@ -81,9 +85,11 @@ def _loss(task: NetworkTask, scores: Array) -> tuple[float, Array]:
     if task.loss == "squared":
         away = scores - Y
         return float(0.5 * w @ (away * away).sum(axis=1)), away
-    if scores.shape[1] == 1:
-        s = scores[:, 0]
-        return float(w @ (np.logaddexp(0.0, s) - Y[:, 0] * s)), scipy.special.expit(scores) - Y
+    if task.loss == "poisson":
+        mean = np.exp(scores)
+        return float(w @ (scipy.special.xlogy(Y, Y) - Y * scores - Y + mean).sum(axis=1)), mean - Y
+    if scores.shape[1] == 1 or task.loss == "labels":
+        return float(w @ (np.logaddexp(0.0, scores) - Y * scores).sum(axis=1)), scipy.special.expit(scores) - Y
     top = scipy.special.logsumexp(scores, axis=1)
     return float(w @ (top - (Y * scores).sum(axis=1))), scipy.special.softmax(scores, axis=1) - Y
 
@@ -136,6 +142,7 @@ def solve_lbfgs(
 ) -> Solution:
     """L-BFGS on all rows at once; stops when no partial derivative exceeds ``tol``."""
     begin, rows, values = time.perf_counter(), Trace(), [0.0]
+    curve: list[float] = []
 
     def both(theta: Array) -> tuple[float, Array]:
         value, gradient = value_and_gradient(task, unpack(theta, layers))
@@ -143,6 +150,7 @@ def solve_lbfgs(
 
     def note(intermediate_result: Any) -> None:
         values[0] += 1
+        curve.append(float(intermediate_result.fun))
         now = time.perf_counter() - begin
         if trace:
             rows.append(TraceRow(int(values[0]), float(intermediate_result.fun), seconds=now))
@@ -159,7 +167,8 @@ def solve_lbfgs(
         "converged" if found.success else "time_budget" if late else "max_iter" if found.status == 1 else "precision"
     )
     stats = {"n_iter": max(1, int(found.nit)), "seconds": time.perf_counter() - begin, "trace": rows}
-    return Solution(unpack(found.x, layers), status, {**stats, "method": "lbfgs", "value": float(found.fun)})
+    more = {"method": "lbfgs", "value": float(found.fun), "curve": curve or [float(found.fun)]}
+    return Solution(unpack(found.x, layers), status, {**stats, **more})
 
 
 @dataclass(frozen=True)
@@ -181,16 +190,55 @@ class Steps:
     patience: int
 
 
-class _Mover:
-    """The update of all parameters by one gradient."""
+@dataclass
+class Walk:
+    """Where a descent in batches stands: what a later call needs to go on as if it had not stopped.
 
-    def __init__(self, layers: Layers, steps: Steps) -> None:
-        self.steps, self.rate, self.count = steps, steps.rate, 0
-        self.first = [np.zeros_like(p) for p in layers]
-        self.second = [np.zeros_like(p) for p in layers]
+    Attributes
+    ----------
+    first, second : list of arrays
+        Moments of the gradient (Adam), or the velocity.
+    rate : float
+    count, seen : int
+        Steps taken and rows seen.
+    curve, scores : list of float
+        Objective, and score on rows held out, of every pass.
+    best : list of arrays
+        The network that did best on rows held out.
+    figure : float
+        The best objective (or score, with its sign turned) so far.
+    idle : int
+        Passes without an improvement.
 
-    def move(self, layers: Layers, gradient: Layers) -> None:
-        s = self.steps
+    Examples
+    --------
+    >>> Walk.start([np.zeros((2, 1)), np.zeros(1)], 0.1).seen
+    0
+    """
+
+    first: Layers
+    second: Layers
+    rate: float
+    best: Layers
+    count: int = 0
+    seen: int = 0
+    figure: float = np.inf
+    idle: int = 0
+    curve: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, layers: Layers, rate: float) -> Walk:
+        """A walk that has not begun."""
+        return cls([np.zeros_like(p) for p in layers], [np.zeros_like(p) for p in layers], rate, _copied(layers))
+
+    def again(self, layers: Layers, rate: float) -> Walk:
+        """A new descent from where this one ended: its history stays, its velocity does not."""
+        fresh = Walk.start(layers, rate)
+        return replace(self, first=fresh.first, second=fresh.second, rate=rate, count=0)
+
+    def move(self, s: Steps, layers: Layers, gradient: Layers) -> None:
+        """One step of all parameters."""
         self.count += 1
         if s.method == "adam":
             rate = s.rate * np.sqrt(1 - s.beta_2**self.count) / (1 - s.beta_1**self.count)
@@ -206,16 +254,40 @@ class _Mover:
             m -= self.rate * g
             p += s.momentum * m - self.rate * g if s.nesterov else m
 
-    def pass_over(self, rows_seen: int) -> None:
-        if self.steps.method == "sgd" and self.steps.schedule == "invscaling":
-            self.rate = self.steps.rate / (rows_seen + 1) ** self.steps.power_t
+    def pass_over(self, s: Steps, n: int) -> None:
+        """After a pass over n rows."""
+        self.seen += n
+        if s.method == "sgd" and s.schedule == "invscaling":
+            self.rate = s.rate / (self.seen + 1) ** s.power_t
 
-    def slower(self) -> bool:
+    def slower(self, s: Steps) -> bool:
         """After passes without improvement: whether a smaller step is tried rather than stopping."""
-        if self.steps.method != "sgd" or self.steps.schedule != "adaptive" or self.rate <= 1e-6:
+        if s.method != "sgd" or s.schedule != "adaptive" or self.rate <= 1e-6:
             return False
         self.rate /= 5.0
         return True
+
+    def note(self, s: Steps, layers: Layers, objective: float, score: float | None) -> str:
+        """Record a pass; the reason to stop, if there is one."""
+        self.curve.append(objective)
+        figure = objective if score is None else -score
+        if score is not None:
+            self.scores.append(score)
+        self.idle = self.idle + 1 if figure > self.figure - s.tol else 0
+        if figure < self.figure:
+            self.figure = figure
+            if score is not None:
+                self.best = _copied(layers)
+        if self.idle <= s.patience:
+            return ""
+        if self.slower(s):
+            self.idle = 0
+            return ""
+        return "no improvement"
+
+
+def _copied(layers: Layers) -> Layers:
+    return [p.copy() for p in layers]
 
 
 class _Pass(NamedTuple):
@@ -230,20 +302,22 @@ def solve_steps(
     layers: Layers,
     steps: Steps,
     random: Any,
+    walk: Walk,
     *,
     max_iter: int,
     score: Callable[[Layers], float] | None = None,
     time_budget: float | None = None,
     trace: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> Solution:
     """Adam or stochastic gradient descent in small batches; with ``score``, stops by it and keeps the best network.
 
-    The objective of a pass is the mean over its batches, each before its step.
+    The objective of a pass is the mean over its batches, each before its step. ``walk`` is changed: it holds where the
+    descent stands afterwards.
     """
     n = len(task.Y)
-    layers = [p.copy() for p in layers]
-    best: list[Any] = [[p.copy() for p in layers], np.inf, 0]  # network, best figure (lower is better), idle passes
-    mover, order, seen = _Mover(layers, steps), [np.arange(n)], [0]
+    layers = _copied(layers)
+    order = [np.arange(n)]
 
     def advance(_: _Pass) -> _Pass:
         if steps.shuffle:
@@ -253,38 +327,25 @@ def solve_steps(
             rows = order[0][batch]
             value, gradient = value_and_gradient(task.part(rows), layers)
             total += value * len(rows)
-            mover.move(layers, gradient)
-        seen[0] += n
-        mover.pass_over(seen[0])
-        return _Pass(total / n, np.nan, mover.rate, np.nan if score is None else score(layers))
+            walk.move(steps, layers, gradient)
+        return _Pass(total / n, np.nan, walk.rate, np.nan if score is None else score(layers))
 
-    def finished(_: _Pass, after: _Pass) -> str:
-        figure = after.objective if score is None else -after.score
-        best[2] = best[2] + 1 if figure > best[1] - steps.tol else 0
-        if figure < best[1]:
-            best[1] = figure
+    def noted(_: _Pass, after: _Pass) -> str:
+        reason = walk.note(steps, layers, after.objective, None if score is None else after.score)
+        walk.pass_over(steps, n)
+        if say is not None:
+            say(f"Iteration {len(walk.curve)}, loss = {after.objective:.8f}")
             if score is not None:
-                best[0] = [p.copy() for p in layers]
-        if best[2] <= steps.patience:
-            return ""
-        if mover.slower():
-            best[2] = 0
-            return ""
-        return "no improvement"
-
-    start = _Pass(value_and_gradient(task, layers)[0], np.nan, steps.rate, np.nan)
-    curve: list[float] = []
-    scores: list[float] = []
+                say(f"Validation score: {after.score:f}")
+            if reason:
+                say(f"No improvement by more than tol={steps.tol:f} for {steps.patience} consecutive epochs. Stopping.")
+        return reason
 
     def events(s: _Pass) -> Any:
         return ({"validation": s.score},) if score is not None else ({},)
 
-    def noted(before: _Pass, after: _Pass) -> str:
-        curve.append(after.objective)
-        scores.append(after.score)
-        return finished(before, after)
-
+    start = _Pass(value_and_gradient(task, layers)[0] if trace else np.nan, np.nan, steps.rate, np.nan)
     run = drive(start, advance, noted, max_iter, time_budget, trace, events=events)
-    value = best[0] if score is not None else layers
-    more = {"method": steps.method, "curve": curve, "scores": scores, "value": curve[-1] if curve else start.objective}
+    value = walk.best if score is not None else layers
+    more = {"method": steps.method, "curve": walk.curve, "scores": walk.scores, "value": walk.curve[-1]}
     return Solution(value, run.status, {**run.stats, **more})
