@@ -35,7 +35,7 @@ from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
-from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -273,6 +273,8 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "kernel ridge": _real(KernelRidge(kernel="rbf")),
     "poisson": _poisson,
     "poisson with offset": _poisson_with_offset,
+    "linear tube": _real(LinearSVR(epsilon=0.2, C=0.3), weighted=True),
+    "linear tube, squared": _real(LinearSVR(epsilon=0.2, loss="squared_epsilon_insensitive", fit_intercept=False)),
     "tube": _real(SVR(C=3.0, epsilon=0.3), weighted=True),
     "hard margin": _apart(HardMarginSVC()),
     "perceptron": _apart(Perceptron()),

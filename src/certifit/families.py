@@ -143,6 +143,7 @@ FAMILIES: tuple[Family, ...] = (
         (
             Model("SVC", "SVM", "_kernels:svc"),
             Model("SVR", "support vector regression", "_kernels:tube"),
+            Model("LinearSVR", "linear support vector regression", "_linear:regression"),
             Model("LinearSVC", "linear SVM", "_linear:classification"),
             Model("HardMarginSVC", "hard-margin SVM", "_kernels:machine"),
             Model("PegasosSVC", "SVM by Pegasos", "_linear:classification"),

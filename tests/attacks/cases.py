@@ -47,7 +47,7 @@ from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
 from certifit.study._baseline import ConstantClassifier, ConstantRegressor
-from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 Parts = tuple[Any, Any, Any]  # X, y, sample_weight
@@ -105,6 +105,7 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     yield "linear machine", LinearSVC(), (X, TWO, None)
     yield "svc", SVC(gamma=0.5), (X, TWO, None)
     yield "svc values", SVC(kernel=_square), (X, TWO, None)
+    yield "linear svr", LinearSVR(epsilon=0.3, loss="squared_epsilon_insensitive"), (X, REAL, WEIGHT)
     yield "svr", SVR(gamma=0.5, C=2.0), (X, REAL, WEIGHT)
     yield "kernel ridge", KernelRidge(kernel="rbf", gamma=0.5), (X, REAL, None)
     yield "kernel ridge values", KernelRidge(kernel=_square), (X, REAL, None)

@@ -90,27 +90,32 @@ def test_gap_is_primal_minus_dual():
 
 
 def test_smoothed_losses_and_their_slopes():
-    _, _, y = _problem(2)
+    _, _, labels = _problem(2)
     rng = np.random.default_rng(3)
-    z, d, cost, h = rng.normal(size=12), rng.normal(size=12), rng.uniform(0.5, 2.0, 12), 0.4
-    for code in (0, 1):
+    z, d, cost, h, width = rng.normal(size=12), rng.normal(size=12), rng.uniform(0.5, 2.0, 12), 0.4, 0.2
+    for code in range(4):
+        y = labels if code < 2 else labels + rng.normal(size=12)
 
-        def value(t, code=code):
-            short = np.maximum(0, 1 - y * (z + t * d))
+        def shorts(t, code=code, y=y):
+            at = z + t * d
+            return np.maximum(0, 1 - y * at if code < 2 else np.abs(y - at) - width)
+
+        def value(t, code=code, shorts=shorts):
+            short = shorts(t)
             rounded = np.where(short < h, short**2 / (2 * h), short - h / 2)
-            return cost @ (short**2 if code else rounded)
+            return cost @ (short**2 if code % 2 else rounded)
 
-        alpha, curvature = np.empty(12), np.empty(12)
-        smooth, true, total, square, skew = linear_svc.at(z, y, cost, h, code, alpha, curvature)
+        beta, curvature = np.empty(12), np.empty(12)
+        smooth, true, total, square, skew = linear_svc.at(z, y, cost, width, h, code, beta, curvature)
         np.testing.assert_allclose(smooth, value(0.0))
-        short = np.maximum(0, 1 - y * z)
-        np.testing.assert_allclose(true, cost @ (short**2 if code else short))
-        np.testing.assert_allclose([total, skew], [alpha.sum(), y @ alpha])
-        np.testing.assert_allclose(square, np.sum(alpha**2 / cost))
-        first, second = linear_svc.slope_along(z, d, y, cost, h, code, 0.3)
+        short = shorts(0.0)
+        np.testing.assert_allclose(true, cost @ (short**2 if code % 2 else short))
+        np.testing.assert_allclose([total, skew], [np.abs(beta).sum(), beta.sum()])
+        np.testing.assert_allclose(square, np.sum(beta**2 / cost))
+        first, second = linear_svc.slope_along(z, d, y, cost, width, h, code, 0.3)
         np.testing.assert_allclose(first, (value(0.3 + 1e-6) - value(0.3 - 1e-6)) / 2e-6, rtol=1e-5)
         assert second >= 0
-        np.testing.assert_allclose(linear_svc.slope_along(z, d, y, cost, h, code, 0.0)[0], -(alpha * y) @ d)
+        np.testing.assert_allclose(linear_svc.slope_along(z, d, y, cost, width, h, code, 0.0)[0], -beta @ d)
 
 
 def test_nearest_points_of_hulls():

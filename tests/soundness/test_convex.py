@@ -22,7 +22,7 @@ from certifit.linear_model import (
     LogisticRegression,
     Ridge,
 )
-from certifit.svm import SVC, SVR, LinearSVC
+from certifit.svm import SVC, SVR, LinearSVC, LinearSVR
 from tests.soundness.reference import Problem, number
 from tests.soundness.tables import labels, table, weights
 
@@ -72,6 +72,14 @@ FAMILIES = {
     "LinearSVC": _classes(lambda r: LinearSVC(C=_strength(r), tol=_loose(r)), 3),
     "SVC linear": _classes(lambda r: SVC(kernel="linear", C=_strength(r), tol=_loose(r))),
     "SVC rbf": _classes(lambda r: SVC(C=_strength(r), tol=_loose(r)), 3),
+    "LinearSVR": _regression(
+        lambda r: LinearSVR(
+            C=_strength(r),
+            epsilon=float(r.choice([0.0, 0.1])),
+            tol=_loose(r),
+            loss=str(r.choice(["epsilon_insensitive", "squared_epsilon_insensitive"])),
+        )
+    ),
     "SVR": _regression(lambda r: SVR(C=_strength(r), epsilon=float(r.choice([0.0, 0.1, 1.0])), tol=_loose(r))),
     "KernelRidge": _regression(lambda r: KernelRidge(_strength(r), kernel=str(r.choice(["linear", "rbf"])))),
     "poisson": _glm("poisson", "log"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR, PegasosSVC
 from tests.contract import contract
 
 # Weights as copies, rows permuted, pickled twins: the fits compared agree to 1e-7.
@@ -14,6 +14,8 @@ MACHINES = [
     SVR(kernel="linear"),
     LinearSVC(tol=1e-10),
     LinearSVC(loss="hinge", tol=1e-8),
+    LinearSVR(tol=1e-10),
+    LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1, tol=1e-10),
     PegasosSVC(random_state=0),
     KernelPerceptron(),
 ]

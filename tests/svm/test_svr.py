@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from certifit.design import TwiceBlocks, blocks
 from certifit.kernels import RBF
-from certifit.svm import SVR
+from certifit.svm import SVR, LinearSVR
 
 
 def _table(seed, n=60, d=3):
@@ -98,3 +98,29 @@ def test_every_point_twice():
     np.testing.assert_allclose(twice.combine(rows, weights), weights @ K[rows], atol=1e-14)
     np.testing.assert_allclose(twice.take(rows).block(np.arange(3), np.arange(3)), K[np.ix_(rows, rows)], atol=1e-14)
     np.testing.assert_allclose(twice.diagonal(), np.diagonal(K), atol=1e-14)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["epsilon_insensitive", "squared_epsilon_insensitive"]),
+       st.sampled_from([0.0, 0.3]), st.booleans(), st.sampled_from([1e-6, 1.0, 1e8]))  # fmt: skip
+def test_every_linear_fit_is_optimal(seed, loss, epsilon, offset, unit):
+    X, y = _table(seed)
+    s = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float)
+    y, epsilon, C = unit * y, unit * epsilon, 2.0 * unit if loss == "epsilon_insensitive" else 2.0
+    model = LinearSVR(loss=loss, epsilon=epsilon, fit_intercept=offset, C=C, tol=1e-9).fit(X, y, s)
+    assert model.certificate_.verify(X, y, s)
+    assert model.certificate_.relative_gap <= 1.1e-9
+    short = np.maximum(0.0, np.abs(model.predict(X) - y) - epsilon)
+    value = 0.5 / C * model.coef_ @ model.coef_ + s @ (short if loss == "epsilon_insensitive" else short**2)
+    assert model.certificate_.value == pytest.approx(value, rel=1e-7)
+
+
+def test_it_is_the_machine_with_the_linear_kernel():
+    X, y = _table(2)
+    linear = LinearSVR(epsilon=0.2, C=3.0, tol=1e-10).fit(scipy.sparse.csr_array(X), y)
+    kernel = SVR(kernel="linear", epsilon=0.2, C=3.0).fit(X, y)
+    np.testing.assert_allclose(linear.coef_, kernel.coef_[0], atol=1e-5)
+    np.testing.assert_allclose(linear.intercept_, kernel.intercept_, rtol=1e-5)
+    theirs = sklearn.svm.LinearSVR(epsilon=0.2, C=3.0, fit_intercept=False, tol=1e-9, max_iter=100000).fit(X, y)
+    ours = LinearSVR(epsilon=0.2, C=3.0, fit_intercept=False, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4 * np.abs(theirs.coef_).max())

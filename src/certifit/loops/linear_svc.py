@@ -1,7 +1,8 @@
 """Inner loops of the smoothed Newton method for linear machines.
 
-Losses of the margin m, by code: 0 is the hinge max(0, 1 − m) with its corner rounded over a width h,
-(1 − m)²/2h on 1 − h < m < 1 and 1 − m − h/2 below; 1 is the squared hinge max(0, 1 − m)² (h unused).
+A row is ``short`` of what is asked: by 1 − yz of its margin (codes 0, 1), or by |y − z| − width of its tube (2, 3).
+Even codes pay max(0, short), the corner rounded over a width h: short²/2h on 0 < short < h and short − h/2 above; odd
+ones pay max(0, short)² (h unused).
 """
 
 from __future__ import annotations
@@ -11,18 +12,21 @@ from numba import njit
 
 
 @njit(cache=True)
-def at(z, y, cost, h, code, alpha, curvature):
-    """Multipliers α = −cost·φ′ and curvatures at scores z, written in place.
+def at(z, y, cost, width, h, code, beta, curvature):
+    """Multipliers β = −cost·dφ/dz and curvatures at scores z, written in place.
 
-    Returns the value of the smoothed loss, of the true loss, Σα, Σα²/cost and Σyα.
+    Returns the value of the smoothed loss, of the true loss, Σ|β|, Σβ²/cost and Σβ.
     """
     smooth, true, total, square, balance = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(z)):
-        short = 1.0 - y[i] * z[i]
+        side, short = y[i], 1.0 - y[i] * z[i]
+        if code >= 2:
+            side = 1.0 if y[i] > z[i] else -1.0
+            short = abs(y[i] - z[i]) - width
         c = cost[i]
         a, k = 0.0, 0.0
         if short > 0.0 and c > 0.0:
-            if code == 1:
+            if code % 2 == 1:
                 smooth += c * short * short
                 true += c * short * short
                 a, k = 2.0 * short, 2.0
@@ -34,23 +38,27 @@ def at(z, y, cost, h, code, alpha, curvature):
                 else:
                     smooth += c * (short - 0.5 * h)
                     a = 1.0
-        alpha[i] = c * a
+        beta[i] = side * (c * a)
         curvature[i] = c * k
         total += c * a
         square += c * a * a
-        balance += y[i] * c * a
+        balance += side * (c * a)
     return smooth, true, total, square, balance
 
 
 @njit(cache=True)
-def slope_along(z, step, y, cost, h, code, t):
+def slope_along(z, step, y, cost, width, h, code, t):
     """Derivative of the smoothed loss at z + t·step in t, and its own derivative (a generalised one at kinks)."""
     first, second = 0.0, 0.0
     for i in range(len(z)):
-        short = 1.0 - y[i] * (z[i] + t * step[i])
+        there = z[i] + t * step[i]
+        side, short = y[i], 1.0 - y[i] * there
+        if code >= 2:
+            side = 1.0 if y[i] > there else -1.0
+            short = abs(y[i] - there) - width
         if short > 0.0:
-            s = y[i] * step[i]
-            if code == 1:
+            s = side * step[i]
+            if code % 2 == 1:
                 first -= 2.0 * cost[i] * short * s
                 second += 2.0 * cost[i] * s * s
             elif short < h:
@@ -64,6 +72,6 @@ def slope_along(z, step, y, cost, h, code, t):
 def warm() -> None:
     """Compile for double precision."""
     z, y = np.zeros(2), np.array([1.0, -1.0])
-    for code in (0, 1):
-        at(z, y, np.ones(2), 0.5, code, np.empty(2), np.empty(2))
-        slope_along(z, y, y, np.ones(2), 0.5, code, 0.5)
+    for code in range(4):
+        at(z, y, np.ones(2), 0.1, 0.5, code, np.empty(2), np.empty(2))
+        slope_along(z, y, y, np.ones(2), 0.1, 0.5, code, 0.5)

@@ -26,12 +26,12 @@ from certifit.solvers.balance import balance
 _DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
 _ROWS = 1 << 14  # rows of the Hessian product handled at a time
 _NARROWING = 0.2  # how far the rounded corner narrows at once
-LOSSES = {"hinge": 0, "squared_hinge": 1}
+LOSSES = {"hinge": 0, "squared_hinge": 1, "epsilon_insensitive": 2, "squared_epsilon_insensitive": 3}
 
 
 @dataclass(frozen=True)
 class LinearMachine:
-    """w, b, multipliers β = yα, and the gap between their objective values."""
+    """w, b, multipliers β (yα for labels), and the gap between their objective values."""
 
     coef: Array
     intercept: float
@@ -42,24 +42,26 @@ class LinearMachine:
 class _Corner:
     """The problem with its corner rounded: (w, b), scores, multipliers, curvatures and objective values."""
 
-    def __init__(self, X: Matrix, y: Array, cost: Array, code: int, offset: bool) -> None:
-        self.X, self.y, self.cost, self.code, self.offset = X, y, cost, code, offset
+    def __init__(self, X: Matrix, y: Array, cost: Array, loss: str, width: float, offset: bool) -> None:
+        self.X, self.y, self.cost, self.tube, self.offset = X, y, cost, width, offset
+        self.code = LOSSES[loss]
+        self.squared = self.code % 2 == 1
         self.w, self.b = np.zeros(X.shape[1]), 0.0
         self.z = np.zeros(X.shape[0])
-        self.alpha, self.curvature = np.empty_like(self.z), np.empty_like(self.z)
+        self.beta, self.curvature = np.empty_like(self.z), np.empty_like(self.z)
 
     def look(self, h: float) -> None:
         smooth, true, total, square, skew = loops.at(
-            self.z, self.y, self.cost, h, self.code, self.alpha, self.curvature
+            self.z, self.y, self.cost, self.tube, h, self.code, self.beta, self.curvature
         )
-        self.v = np.asarray(self.X.T @ (self.alpha * self.y)).ravel()
+        self.v = np.asarray(self.X.T @ self.beta).ravel()
         half = 0.5 * float(self.w @ self.w)
         self.smooth, self.primal = smooth + half, true + half
         self.skew = -skew if self.offset else 0.0
         self.gradient = np.append(self.w - self.v, self.skew)
         # What rounding the corner alone costs: the gap that remains at this width.
-        self.rounded = 0.0 if self.code == 1 else h * (total - square)
-        # P − D = rounded + ½‖w − v‖² − b Σyα; balancing removes the last term at the price of moving multipliers of
+        self.rounded = 0.0 if self.squared else h * (total - square)
+        # P − D = rounded + ½‖w − v‖² − b Σβ; balancing removes the last term at the price of moving multipliers of
         # rows near the corner (within h of it, when there are any) by what the sum was off.
         price = min(h, 1e-2) if np.any(self.curvature) else 1.0
         self.gap = self.rounded + 0.5 * float(np.sum((self.w - self.v) ** 2)) + price * abs(self.skew)
@@ -98,7 +100,7 @@ class _Corner:
         at_zero, square = float(self.w @ dw), float(dw @ dw)
 
         def slope(t: float) -> tuple[float, float]:
-            first, second = loops.slope_along(self.z, dz, self.y, self.cost, h, self.code, t)
+            first, second = loops.slope_along(self.z, dz, self.y, self.cost, self.tube, h, self.code, t)
             return first + at_zero + t * square, second + square
 
         t = _root(slope)
@@ -163,6 +165,7 @@ def linear_svc(
     target: float,
     *,
     loss: str = "hinge",
+    width: float = 0.0,
     offset: bool = True,
     excess: float = np.inf,
     max_steps: int = 1000,
@@ -174,11 +177,13 @@ def linear_svc(
     Parameters
     ----------
     X : matrix of rows, dense or sparse
-    y : array of −1.0 and +1.0
+    y : array of −1.0 and +1.0, or of real numbers of about that size for losses outside a tube
     cost : array
         C of each row (≥ 0).
     target : float
-    loss : {"hinge", "squared_hinge"}
+    loss : {"hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"}
+    width : float, default=0.0
+        Half the width ε of the tube.
     offset : bool
         Whether there is an (unpenalised) offset.
     excess : float, default=inf
@@ -198,7 +203,7 @@ def linear_svc(
     >>> found.value.coef.round(6), found.status
     (array([1.]), 'converged')
     """
-    descent = _Descent(_Corner(X, y, cost, LOSSES[loss], offset), target, excess, max_steps)
+    descent = _Descent(_Corner(X, y, cost, loss, width, offset), target, excess, max_steps)
     run = drive(descent.look(_Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
                 events=lambda at: [{"width": at.width}], check_start=True)  # fmt: skip
     at: _Look = run.state
@@ -243,7 +248,7 @@ class _Descent:
         corner, h, steps, stalled, least = self.corner, at.width, at.step, at.stalled, at.least
         # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
         there = at.gap - corner.rounded <= max(0.3 * corner.rounded, 0.1 * self.target)
-        if corner.code == 1 or not there:
+        if corner.squared or not there:
             steps += 1
             step = corner.direction()
             there = not corner.move(step, h) or -float(step @ corner.gradient) <= 1e-15 * abs(corner.smooth)
@@ -251,7 +256,7 @@ class _Descent:
             # Close to the optimum of this width: aim the next one at the target, but not too far at once.
             stalled = stalled + 1 if at.gap > 0.9 * least or h < 1e-14 else 0
             least = min(least, at.gap)
-            if corner.code == 0:
+            if not corner.squared:
                 h *= float(np.clip(np.sqrt(0.5 * self.target / max(corner.rounded, 1e-300)), _NARROWING, 0.5))
         return self.look(replace(at, step=steps, width=h, stalled=stalled, least=least))
 
@@ -267,14 +272,14 @@ class _Descent:
 
 def _machine(corner: _Corner) -> LinearMachine:
     """The machine as it stands: multipliers balanced exactly, and the gap that is left."""
-    beta = corner.alpha * corner.y
+    beta = corner.beta.copy()
     if corner.offset:
-        room = corner.cost if corner.code == 0 else np.full_like(beta, np.inf)
-        beta = balance(beta, room)
+        beta = balance(beta, np.full_like(beta, np.inf) if corner.squared else corner.cost)
     alpha = np.abs(beta)
     v = np.asarray(corner.X.T @ beta).ravel()
-    dual = float(alpha.sum()) - 0.5 * float(v @ v)
-    if corner.code == 1:
+    gain = float(corner.y @ beta) - corner.tube * float(alpha.sum()) if corner.code >= 2 else float(alpha.sum())
+    dual = gain - 0.5 * float(v @ v)
+    if corner.squared:
         used = alpha > 0
         dual -= 0.25 * float(np.sum(alpha[used] ** 2 / corner.cost[used]))
     return LinearMachine(corner.w.copy(), corner.b, beta, corner.primal - dual)

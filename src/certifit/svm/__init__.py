@@ -1,9 +1,10 @@
-"""Support vector machines: hard margin, soft margin, linear, stochastic; and the kernel perceptron."""
+"""Support vector machines: hard margin, soft margin, regression, linear, stochastic; and the kernel perceptron."""
 
 from certifit._passing import pass_on
 from certifit.svm._evidence import evidence_of, machine_evidence
 from certifit.svm._hard import HardMarginSVC
 from certifit.svm._linear import LinearSVC, linear_evidence_of
+from certifit.svm._linear_svr import LinearSVR
 from certifit.svm._pegasos import PegasosSVC
 from certifit.svm._perceptron import KernelPerceptron
 from certifit.svm._svc import SVC
@@ -13,6 +14,7 @@ __all__ = [
     "HardMarginSVC",
     "KernelPerceptron",
     "LinearSVC",
+    "LinearSVR",
     "PegasosSVC",
     "SVC",
     "SVR",

@@ -1,0 +1,205 @@
+"""Linear support vector regression: the true problem, its offset unpenalised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from certifit._certified import Certified
+from certifit._linear_scores import linear_scores
+from certifit._objective import Objective
+from certifit._sklearn import Interval, StrOptions, check_sample_weight
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit.certificates import Data, issue
+from certifit.design import powers_of_two
+from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset
+from certifit.regularizers import SquaredL2
+from certifit.solvers import Solution
+from certifit.solvers.balance import balance
+from certifit.solvers.dual import evidence_of
+from certifit.solvers.linear_svc import linear_svc
+from certifit.svm._linear import warn_if_limited
+
+_LOSSES = {"epsilon_insensitive": EpsilonInsensitive, "squared_epsilon_insensitive": SquaredEpsilonInsensitive}
+
+
+class LinearSVR(Certified, RegressorMixin, BaseEstimator):
+    r"""Linear support vector regression with an unpenalised offset, proved optimal to a stated gap.
+
+    .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + C\sum_i s_i\, \max(0,\ |w^\top x_i + b - y_i| - \varepsilon)^p
+
+    with p = 1, or 2 for the squared loss. liblinear, behind scikit-learn's LinearSVR, penalises the offset, too.
+
+    Parameters
+    ----------
+    epsilon : float ≥ 0, default=0.0
+        ε, half the width of the tube in which errors are free.
+    tol : float > 0, default=1e-4
+        Stop when the duality gap is at most this share of the null model's loss and, as far as rounding allows, of the
+        objective itself.
+    C : float > 0, default=1.0
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    fit_intercept : bool, default=True
+    intercept_scaling, dual, verbose, random_state :
+        Accepted so that scikit-learn's calls work, without effect: primal and dual are both solved, the offset is not
+        penalised, and nothing is random.
+    max_iter : int ≥ 1, default=1000
+        Newton steps.
+    trace : bool, default=False
+        Whether to record every step in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which the fit stops and keeps the best so far, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_, n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    gap_ : float
+        Duality gap at which the solver stopped.
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``: also ``width``, over which the corners of the tube are rounded (y in units of its spread).
+    certificate_ : Certificate
+        Kind "duality", of the objective divided by C.
+
+    Examples
+    --------
+    >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
+    >>> model = LinearSVR(C=10.0, tol=1e-9).fit(X, y)
+    >>> model.coef_.round(4).tolist(), model.certificate_.relative_gap < 1e-8
+    ([1.0], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "loss": [StrOptions(set(_LOSSES))],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "trace": ["boolean"],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: int = 0,
+        random_state: RandomState = None,
+        max_iter: int = 1000,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVR:
+        """Fit to rows X and numbers y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array of n numbers
+        sample_weight : array of n weights ≥ 0, default=None
+            Weight k equals k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
+        y = np.asarray(y, dtype=float)
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        loss = _LOSSES[self.loss](float(self.epsilon))
+        found = self._solve(X, y, float(self.C) * weights, loss)
+        machine = found.value
+        self.coef_ = machine.coef
+        self.intercept_ = np.array([machine.intercept]) if self.fit_intercept else 0.0
+        self.n_iter_ = int(found.stats["steps"])
+        self.gap_, self.status_, self.trace_ = float(machine.gap), found.status, found.trace
+        warn_if_limited(self)
+        objective = Objective(loss, SquaredL2(0.5), 1.0 / float(self.C), bool(self.fit_intercept), stated="sum")
+        room = weights if loss.name == "epsilon_insensitive" else np.full(len(y), np.inf)
+        beta = np.clip(machine.beta / float(self.C), -room, room)
+        beta = balance(beta, room) if self.fit_intercept else beta
+        evidence = evidence_of(objective, self.coef_, machine.intercept) | {"dual": -beta[:, None]}
+        self._promise_certificates(
+            lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
+        )
+        return self
+
+    def _solve(self, X: Matrix, y: Array, cost: Array, loss: Loss) -> Solution:
+        """The problem with y in units of its spread around a constant: scaling by a power of two is exact."""
+        level = best_offset(loss, np.zeros(len(y)), y, cost) if self.fit_intercept else 0.0
+        null = float(cost @ loss.value(np.full(len(y), level), y))
+        spread = float(np.abs(y - level)[cost > 0.0].mean())
+        unit = float(powers_of_two(np.array(spread)))
+        # With w in the same unit the objective is in its square: absolute errors then cost 1/unit as much.
+        share = 1.0 / unit if loss.name == "epsilon_insensitive" else 1.0
+        found = linear_svc(
+            X,
+            (y - level) / unit,
+            cost * share,
+            self.tol * null / unit**2,
+            loss=loss.name,
+            width=float(self.epsilon) / unit,
+            offset=self.fit_intercept,
+            excess=self.tol,
+            max_steps=self.max_iter,
+            time_budget=self.time_budget,
+            trace=self.trace,
+        )
+        m = found.value
+        machine = replace(
+            m, coef=m.coef * unit, intercept=m.intercept * unit + level, beta=m.beta * unit, gap=m.gap * unit**2
+        )
+        return replace(found, value=machine)
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predicted values X w + b.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n numbers
+        """
+        return linear_scores(self, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
