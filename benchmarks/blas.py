@@ -1,0 +1,67 @@
+"""Which BLAS? ``python -m benchmarks.blas [LIBRARY ...]``: one XᵀX of 100 000 × 100 with NumPy's and with others.
+
+Other libraries are named by their files, such as libmkl_rt.so.2 of the package mkl or libscipy_openblas64_.so of
+scipy-openblas64; they are called through their C interface, without NumPy being built again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import machine
+
+_ROW_MAJOR, _UPPER, _TRANSPOSED = 101, 121, 112
+
+
+def foreign(path: str) -> Callable[[Any, Any], None]:
+    """dsyrk of a shared library: C ← XᵀX."""
+    library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    if hasattr(library, "scipy_cblas_dsyrk64_"):
+        call, integer = library.scipy_cblas_dsyrk64_, ctypes.c_int64
+    elif hasattr(library, "cblas_dsyrk"):
+        call, integer = library.cblas_dsyrk, ctypes.c_int32
+    else:
+        raise ValueError(f"{path} has no cblas_dsyrk.")
+    call.restype = None
+
+    def syrk(X: Any, C: Any) -> None:
+        n, d = X.shape
+        sizes, one, zero = (integer(d), integer(n)), ctypes.c_double(1.0), ctypes.c_double(0.0)
+        rows, out = (ctypes.c_void_p(A.ctypes.data) for A in (X, C))
+        call(_ROW_MAJOR, _UPPER, _TRANSPOSED, *sizes, one, rows, integer(d), zero, out, integer(d))
+
+    return syrk
+
+
+def main() -> None:
+    """Median of nine alternating turns."""
+    X = np.random.default_rng(0).normal(size=(100_000, 100))
+    C, right = np.zeros((100, 100)), np.triu(X.T @ X)
+    contest: dict[str, Callable[[], Any]] = {"NumPy's BLAS": lambda: X.T @ X}
+    for path in sys.argv[1:]:
+        syrk = foreign(path)
+        syrk(X, C)
+        assert np.allclose(np.triu(C), right), path
+        contest[Path(path).name] = lambda syrk=syrk: syrk(X, C)
+    watch, times = machine.Watch(), {name: list[float]() for name in contest}
+    for _ in range(9):
+        for name, run in contest.items():
+            time.sleep(0.2)  # idle threads of the library before spin for a while
+            start = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - start)
+    print(machine.describe()["blas"], f"other processes: {watch.others():.0%} of the machine")
+    for name, seen in times.items():
+        middle = sorted(seen)[len(seen) // 2]
+        print(f"  {name:<28}{1e3 * middle:8.1f} ms{X.shape[0] * X.shape[1] ** 2 / middle / 1e9:8.1f} GFlop/s (half)")
+
+
+if __name__ == "__main__":
+    main()
