@@ -19,6 +19,7 @@ import scipy.sparse.linalg
 from certifit._types import Array, Matrix
 from certifit.design import cholesky
 from certifit.loops import linear_svc as loops
+from certifit.losses import Loss, get_loss
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 from certifit.solvers.balance import balance
@@ -42,9 +43,9 @@ class LinearMachine:
 class _Corner:
     """The problem with its corner rounded: (w, b), scores, multipliers, curvatures and objective values."""
 
-    def __init__(self, X: Matrix, y: Array, cost: Array, loss: str, width: float, offset: bool) -> None:
-        self.X, self.y, self.cost, self.tube, self.offset = X, y, cost, width, offset
-        self.code = LOSSES[loss]
+    def __init__(self, X: Matrix, y: Array, cost: Array, loss: Loss, offset: bool) -> None:
+        self.X, self.y, self.cost, self.offset = X, y, cost, offset
+        self.code, self.tube = LOSSES[loss.name], float(loss.params().get("epsilon", 0.0))
         self.squared = self.code % 2 == 1
         self.w, self.b = np.zeros(X.shape[1]), 0.0
         self.z = np.zeros(X.shape[0])
@@ -164,8 +165,7 @@ def linear_svc(
     cost: Array,
     target: float,
     *,
-    loss: str = "hinge",
-    width: float = 0.0,
+    loss: str | Loss = "hinge",
     offset: bool = True,
     excess: float = np.inf,
     max_steps: int = 1000,
@@ -181,9 +181,8 @@ def linear_svc(
     cost : array
         C of each row (≥ 0).
     target : float
-    loss : {"hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"}
-    width : float, default=0.0
-        Half the width ε of the tube.
+    loss : {"hinge", "squared_hinge"}, or Loss
+        One of these, `EpsilonInsensitive` or `SquaredEpsilonInsensitive`.
     offset : bool
         Whether there is an (unpenalised) offset.
     excess : float, default=inf
@@ -203,7 +202,7 @@ def linear_svc(
     >>> found.value.coef.round(6), found.status
     (array([1.]), 'converged')
     """
-    descent = _Descent(_Corner(X, y, cost, loss, width, offset), target, excess, max_steps)
+    descent = _Descent(_Corner(X, y, cost, get_loss(loss), offset), target, excess, max_steps)
     run = drive(descent.look(_Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
                 events=lambda at: [{"width": at.width}], check_start=True)  # fmt: skip
     at: _Look = run.state
