@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from certifit.exceptions import ChangedDataError, TableError
 from certifit.linear_model import LogisticRegression, Ridge
 from certifit.scale._engine import Counted, Local
 from certifit.scale._source import Columns, Source
-from tests.scale.tables import assert_same, partitioned, table
+from tests.scale.tables import assert_same, partitioned, same_bits, table
 
 
 def written(t, folder, parts=4):
@@ -143,24 +144,103 @@ with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False
 @pytest.mark.slow
 def test_a_lost_scheduler_is_one_sentence():
     pytest.importorskip("distributed")
-    running = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
-    )
-    try:
-        address = running.stdout.readline().strip()
-        source = partitioned(table(5, 20_000), 40)
+    ) as running:
+        try:
+            address = running.stdout.readline().strip()
+            source = partitioned(table(5, 20_000), 40)
 
-        def watch(task, rows):
-            def one(count):
-                os.kill(running.pid, signal.SIGKILL)
-                time.sleep(0.2)
+            def watch(task, rows):
+                def one(count):
+                    os.kill(running.pid, signal.SIGKILL)
+                    time.sleep(0.2)
 
-            return one
+                return one
 
-        with pytest.raises(scale.EngineError, match=r"scheduler"):
-            scale.fit(Ridge(), source, target="y", engine=address, progress=watch)
-    finally:
-        running.kill()
-        running.wait()
+            with pytest.raises(scale.EngineError, match=r"scheduler"):
+                scale.fit(Ridge(), source, target="y", engine=address, progress=watch)
+        finally:
+            running.kill()
+            running.wait()
     with pytest.raises(scale.EngineError, match="No scheduler answers"):
         scale.fit(Ridge(), partitioned(table(5), 2), target="y", engine="tcp://127.0.0.1:9")
+
+
+class Killer:
+    """Watches the passes, and kills a worker by its process id at the first answer of one of them."""
+
+    def __init__(self, phase, pids):
+        self.phase, self.pids, self.killed = phase, pids, []
+
+    def __call__(self, task, rows):
+        def one(count):
+            if self.phase in task and not self.killed:
+                self.killed = self.pids()[:1]
+                os.kill(self.killed[0], signal.SIGKILL)
+
+        return one
+
+
+PHASES = ["looking", "pass", "proving", "verifying", "counting"]
+
+
+def survived(phase, engine, pids, folder):
+    """Everything there is to do on files, with a worker killed in one of the phases; the fit, and the figures."""
+    t = table(6, 600, 3, "two")
+    files = written(t, folder, 6)
+    killer = Killer(phase, pids)
+    fit = scale.fit(LogisticRegression(), files, target="y", engine=engine, progress=killer)
+    certificate = fit.certificate_
+    assert scale.verify(certificate, files, engine=engine, progress=killer).holds
+    found = scale.evaluate(fit, files, target="y", engine=engine, progress=killer)
+    assert killer.killed, "nobody was killed"
+    here = scale.fit(LogisticRegression(), files, target="y", engine="serial")
+    assert_same([here, fit])
+    assert same_bits(vars(found), vars(scale.evaluate(here, files, target="y", engine="serial")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_killed_in_any_phase_changes_nothing(phase, tmp_path):
+    engine = Local(2)
+    try:
+        survived(phase, engine, lambda: list(engine._pool._processes), tmp_path)
+    finally:
+        engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_dask_worker_killed_in_any_phase_changes_nothing(phase, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        survived(phase, client, lambda: list(client.run(os.getpid).values()), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_predictions_are_written(tmp_path):
+    """Predictions are made by `map`, which gives a lost partition to another worker as `run` does."""
+    t = table(7, 200, 3, "two")
+    fit = scale.fit(LogisticRegression(), t, target="y", engine="serial")
+    source, engine = partitioned(t, 4), Local(1)
+    mark = DiesOnce(tmp_path)
+    try:
+        plan = source.plan(Columns(None, ["x0", "x1", "x2"]))
+        found = list(engine.map(partial(_dying, mark), source.parts, plan))
+    finally:
+        engine.close()
+    assert found == [50, 50, 50, 50]
+    assert len(scale.predict(fit, source, engine="serial")) == 200
+
+
+def _dying(mark, part, plan):
+    """Rows of a partition; the first one to be asked takes its process along, once."""
+    done = Path(mark.folder, "once")
+    if not done.exists():
+        done.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return sum(block.rows for block in part.blocks(plan))

@@ -62,6 +62,7 @@ def study(
     metric: str | None = None,
     costs: str | None = None,
     require: str | None = None,
+    memory: str | None = None,
 ) -> int:
     """Compare every model that applies to a table, choose one, prove it, write the report.
 
@@ -112,6 +113,9 @@ def study(
         What a false alarm and a miss cost, such as 1,20: sets the threshold from which the positive class is said.
     require
         What the threshold must reach instead, such as "recall >= 0.95" (or precision, specificity).
+    memory
+        Budget such as 2GB, for files (big/*.parquet) that do not fit into it: models are compared on a reproducible
+        sample whose size is stated, and the chosen one is fitted again to all rows where its family allows.
     """
     from certifit.cli import _commands
     from certifit.parallel import cores
@@ -141,6 +145,7 @@ def study(
         metric=metric,
         costs=costs,
         require=require,
+        memory=memory,
     )
 
 

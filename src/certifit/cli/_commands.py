@@ -91,6 +91,11 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: name a folder.")
     _writable(out)
+    memory = options.pop("memory")
+    if memory is not None or "*" in data:
+        from certifit.cli import _scale
+
+        return _scale.study(data, target, memory or "2GB", out, options)
     with Screen() as screen:
         table, chosen = _with_target(data, target)
         for role in ("groups", "time", "weights"):
@@ -373,6 +378,10 @@ def verify(path: Path, data: str, details: bool = False) -> int:
         from certifit.cli import _scale
 
         outcome = _scale.verify(model, path, data)
+    elif any("partitions" in c.digests for c in model.certificates_):
+        from certifit.cli import _scale
+
+        outcome = _scale.verify_encoded(model, data)
     else:
         outcome = verify_model(model, read(data)[0])
     hint = "" if details else ", --details lists them"

@@ -79,6 +79,36 @@ def fit(
     return 0 if certificate.holds else 1
 
 
+def study(data: str, target: str | None, memory: str, out: Path, options: dict[str, Any]) -> int:
+    """certifit study on files that need not fit into memory."""
+    from certifit.cli._screen import Screen
+    from certifit.scale import Source
+    from certifit.scale._api import bytes_of
+    from certifit.study import run_large
+
+    try:
+        bytes_of(memory)
+    except ValueError as error:
+        raise UsageError(f"--memory: {error}") from None
+    source = Source.of(data)
+    if target is None:
+        raise UsageError(f"Which column is to be predicted? Add --target COLUMN ({', '.join(source.columns[-8:])}).")
+    for name in (target, *(options[role] for role in ("groups", "time", "weights") if options[role] is not None)):
+        if name not in source.columns:
+            raise UsageError(f"There is no column {name!r} in {data}; there are: {', '.join(source.columns[:12])}.")
+    with Screen() as screen:
+        run_large(source, target, memory=memory, out=out, listener=screen, **options)
+    return 0
+
+
+def verify_encoded(model: Any, data: str) -> Any:
+    """Re-check the certificate of a study's model that was fitted again to all rows of a table in partitions."""
+    from certifit import scale
+    from certifit.study import encoded
+
+    return scale.verify(model.certificates_[0], encoded(data, model), progress=True)
+
+
 def is_plain(path: Path) -> bool:
     """Whether a model file holds a model that was fitted in partitions, without the reading of a study."""
     from certifit.files import TableModel, load

@@ -237,18 +237,28 @@ def sample(
     >>> one.equals(many), one.num_rows
     (True, 5)
     """
+    with job_of(source, Columns(target, features), Way(**way), words=True) as job:
+        return _drawn(job, rows, seed, id)[0]
+
+
+def drawn(source: Any, rows: int, seed: int, features: Sequence[str], **way: Unpack[Working]) -> tuple[Any, int]:
+    """What `sample` gives, and how many rows the table has."""
+    with job_of(source, Columns(None, features), Way(**way), words=True) as job:
+        return _drawn(job, rows, seed, None)
+
+
+def _drawn(job: Job, rows: int, seed: int, by: str | None) -> tuple[Any, int]:
     import pyarrow as pa
 
-    with job_of(source, Columns(target, features), Way(**way), words=True) as job:
-        plan = job.plan
-        names = [*plan.numbers, *([] if target is None else [target]), *plan.words]
-        if id is not None and id not in names:
-            raise TableError(f"There is no column {id!r} among those that are read.")
-        found, _ = job.run(Sample(rows, seed, None if id is None else names.index(id)), task="drawing rows")
-        assert found is not None
-        columns = [*found.X, *([] if found.y is None else [found.y]), *found.words]
-        by_name = dict(zip(names, columns))
-        return pa.table({name: by_name[name] for name in job.source.columns if name in by_name})
+    plan = job.plan
+    names = [*plan.numbers, *([] if plan.target is None else [plan.target]), *plan.words]
+    if by is not None and by not in names:
+        raise TableError(f"There is no column {by!r} among those that are read.")
+    found, seen = job.run(Sample(rows, seed, None if by is None else names.index(by)), task="drawing rows")
+    assert found is not None
+    columns = [*found.X, *([] if found.y is None else [found.y]), *found.words]
+    by_name = dict(zip(names, columns))
+    return pa.table({name: by_name[name] for name in job.source.columns if name in by_name}), seen
 
 
 def predict(

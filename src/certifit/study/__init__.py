@@ -10,6 +10,7 @@ from certifit.study._evaluate import evaluate, raw_features
 from certifit.study._explain import Explanation, explain
 from certifit.study._facts import Facts, examine
 from certifit.study._fit import fit
+from certifit.study._large import encoded, run_large
 from certifit.study._models import TABLE, Candidate
 from certifit.study._run import Listener, Study, run
 
@@ -21,6 +22,7 @@ __all__ = [
     "Listener",
     "Study",
     "decisions",
+    "encoded",
     "evaluate",
     "examine",
     "explain",
@@ -28,4 +30,5 @@ __all__ = [
     "prediction_sets",
     "raw_features",
     "run",
+    "run_large",
 ]

@@ -344,7 +344,7 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
     """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
     Z = pipeline[:-1].transform(work.X)
     model = pipeline.steps[-1][1]
-    out: dict[str, Any] = {"certificates": [_told(c) for c in certificates_of(pipeline)]}
+    out: dict[str, Any] = {"certificates": [told(c) for c in certificates_of(pipeline)]}
     certain = _certain(model, Z)
     if certain is not None:
         out["certain"] = certain
@@ -354,7 +354,8 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
     return out
 
 
-def _told(certificate: Any) -> Record:
+def told(certificate: Any) -> Record:
+    """A certificate as the record holds it."""
     record = certificate.to_dict()
     del record["evidence"]  # in the model file; here the words and figures
     return record | {"text": str(certificate)}
