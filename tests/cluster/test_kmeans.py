@@ -335,3 +335,10 @@ def test_choosing_k_finds_three_clusters_and_draws_them():
         plot.clusters(KMeans(1).fit(np.ones((3, 1))), np.ones((3, 1)))
     with pytest.raises(ValueError, match="half the number"):
         choose_k(blobs(), [500])
+
+
+def test_given_centres_are_started_from_once():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(RuntimeWarning, match="only one init"):
+        model = KMeans(2, init=X[:2], n_init=3).fit(X)
+    assert model.inertia_ == KMeans(2, init=X[:2]).fit(X).inertia_

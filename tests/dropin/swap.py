@@ -22,6 +22,8 @@ MODULES = [
     "neural_network", "preprocessing", "semi_supervised", "svm", "tree",
 ]  # fmt: skip
 FITS = ("fit", "partial_fit", "fit_transform", "fit_predict", "split")
+# Private methods that fixtures call to find the truth independently; they read public parameters and attributes only.
+LENT = ("_get_loss", "_build_graph", "_get_kernel")
 SECONDS = 90  # for one test
 now: dict[str, Any] = {"test": None, "touched": set(), "why": ""}
 
@@ -60,6 +62,9 @@ def stand_in(theirs, ours, name):
         found = inspect.getattr_static(ours, method, None)
         if inspect.isfunction(found):
             body[method] = noting(found, name)
+    for helper in LENT:
+        if hasattr(theirs, helper) and not hasattr(ours, helper):
+            body[helper] = inspect.getattr_static(theirs, helper)
     return type(ours)(name, (ours,), body)
 
 
@@ -113,6 +118,9 @@ def pytest_runtest_call(item):
 def pytest_runtest_logreport(report):
     if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
         expected = hasattr(report, "wasxfail")
+        if "[XPASS(strict)]" in str(report.longrepr):  # scikit-learn expects its own class to fail here
+            now["outcome"] = "xpassed"
+            return
         now["outcome"] = f"x{'failed' if report.skipped else 'passed'}" if expected else report.outcome
         if report.failed:
             now["why"] = str(report.longrepr).strip().splitlines()[-1][:200]

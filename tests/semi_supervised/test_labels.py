@@ -238,3 +238,15 @@ def test_krylov_steps_need_no_factorisation_on_a_graph_of_neighbours(monkeypatch
     model = LabelSpreading(kernel="knn", alpha=0.9, solver="krylov").fit(X, y)
     np.testing.assert_allclose(model.label_distributions_, direct.label_distributions_, atol=1e-12)
     assert model.certificate_.error < 1e-9
+
+
+def test_dense_fits_answer_sparse_rows_and_the_other_way_round():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 2)), np.where(np.arange(30) < 6, np.arange(30) % 2, -1)
+    dense, sparse = X, scipy.sparse.csr_array(X)
+    for kernel in ("rbf", "knn"):
+        answers = [
+            LabelSpreading(kernel=kernel).fit(a, y).predict_proba(b) for a in (dense, sparse) for b in (dense, sparse)
+        ]
+        for other in answers[1:]:
+            np.testing.assert_allclose(other, answers[0], atol=1e-9)

@@ -208,6 +208,12 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rng = check_random_state(self.random_state)
         given = not callable(self.init) and not isinstance(self.init, str)
         runs = self.n_init if self.n_init != "auto" else 1 if given or self.init == "k-means++" else 10
+        if given and runs > 1:
+            warnings.warn(
+                f"Explicit initial center position passed: performing only one init in KMeans instead of n_init={runs}",
+                RuntimeWarning,
+                stacklevel=5,
+            )
         tol = self.tol * float(np.mean(_variances(X, weights))) if self.tol else 0.0
         best: Clusters | None = None
         for run in range(1 if given else runs):

@@ -428,7 +428,9 @@ def _check_values(family: Any, y: Array) -> None:
     name = family if isinstance(family, str) else getattr(family, "name", type(family).__name__)
     if np.any(y > high) or np.any(y < low if closed else y <= low):
         bounds = f"{'≥' if closed else '>'} {low:g}" + (f" and ≤ {high:g}" if np.isfinite(high) else "")
-        raise ValueError(f"Some value(s) of y are out of the valid range of the {name} family: y must be {bounds}.")
+        raise ValueError(
+            f"Some value(s) of y are out of the valid range of the loss: y must be {bounds} for the {name} family."
+        )
 
 
 def _link_name(family: Any, link: str | None) -> str:

@@ -169,7 +169,9 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             found = method.run(Task(objective, as_design(X), y, weights), options)
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
-            raise ValueError("The fit overflowed: divide the columns by their spread first.")
+            raise ValueError(
+                "Floating-point under-/overflow occurred in the fit: divide the columns by their spread first."
+            )
         if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)

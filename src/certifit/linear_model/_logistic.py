@@ -224,7 +224,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     @staticmethod
     def _one_class(present: Array) -> str:
         return (
-            "Logistic regression needs samples of at least 2 classes in the data, but the data contains only one class"
+            "This solver needs samples of at least 2 classes in the data, but the data contains only one class"
             f" (with a weight above zero): {present.tolist()}."
         )
 

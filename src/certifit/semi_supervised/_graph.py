@@ -18,7 +18,7 @@ _DIRECT = 1 << 24  # entries of the cube of differences up to which distances ar
 
 def rbf(X: Matrix, Z: Matrix, gamma: float) -> Array:
     """exp(−γ‖x − z‖²) for every row of X and of Z; below `CUT` it counts as zero."""
-    if not scipy.sparse.issparse(X) and X.shape[0] * Z.shape[0] * X.shape[1] <= _DIRECT:
+    if not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)) and X.shape[0] * Z.shape[0] * X.shape[1] <= _DIRECT:
         squares = ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
     else:
         squares = euclidean_distances(X, Z, squared=True)
@@ -48,7 +48,7 @@ def neighbors(X: Matrix, k: int, n_jobs: int | None) -> Array:
 def nearest(X: Matrix, Z: Matrix, k: int, n_jobs: int | None) -> Array:
     """The nearest k rows of X to each row of Z."""
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Z):
-        search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X)
+        search = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=n_jobs).fit(X)  # trees: dense only
         return np.asarray(search.kneighbors(Z, return_distance=False))
     return _index(X, n_jobs).query(Z, k)[1]
 
