@@ -9,7 +9,8 @@ import pytest
 from certifit.kernels import scale_gamma
 from certifit.linear_model import Lasso
 from certifit.solvers._gram_descent import Active
-from certifit.svm import SVC
+from certifit.solvers.linear_svc import _newton_step
+from certifit.svm import SVC, LinearSVC
 
 
 @pytest.mark.parametrize(("kernel", "centre"), [("poly", 74.0), ("linear", 1e5), ("poly", 12623.0), ("linear", 1e8)])
@@ -45,3 +46,13 @@ def test_an_inverse_that_was_given_up_is_not_copied():
 
 def test_gamma_of_huge_numbers():
     assert scale_gamma(np.full((3, 1), 1e200)) == 1.0
+
+
+def test_a_step_that_overflows_ends_the_fit():
+    """LAPACK's least squares never came back from the infinite entries of a Hessian."""
+    step = _newton_step(np.array([[np.inf, 1.0], [1.0, np.nan]]), np.array([1.0, 1.0]))
+    assert not step.any()
+    X = np.array([[1e200, 1.0], [-1e200, 2.0], [3e200, -1.0], [-1.0, 0.5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        LinearSVC(C=10.0).fit(X, [0, 1, 1, 0]).certificate_  # noqa: B018

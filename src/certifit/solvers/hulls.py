@@ -167,6 +167,8 @@ def _polish(points: _NearestPoints, beta: Array) -> tuple[Array, float, float] |
     M = np.zeros((n + 1, n + 1))
     M[:n, :n] = points.gram.block(used, used)
     M[:n, n], M[n, :n] = 1.0, 1.0
+    if not np.all(np.isfinite(M)):  # LAPACK may never return from it
+        return None
     solution = np.linalg.lstsq(M, np.append(y[used], 0.0), rcond=None)[0]
     if np.any(solution[:n] * y[used] < 0):
         return None

@@ -113,6 +113,8 @@ class _Corner:
 
 
 def _newton_step(H: Array, g: Array) -> Array:
+    if not (np.all(np.isfinite(H)) and np.all(np.isfinite(g))):  # an overflow: LAPACK may never return from it
+        return np.zeros(len(g))
     factor = cholesky(H)
     return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0] if factor is None else factor.solve(g))
 
