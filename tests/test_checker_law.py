@@ -1,7 +1,9 @@
 """The library's quick `verify` and the exact checker about the same proof files, true and forged, of every kind.
 
-Where the library accepts, the checker accepts: the two differ only in that exact arithmetic proves more. Where a figure
-is made stronger than the truth, both refuse. Neither ever ends in anything but an answer.
+Where the library accepts, the checker accepts. Where the checker accepts, the evidence proves something to the library
+too: exact arithmetic may prove a sharper figure than floats can, the library reads a few fields that the checker does
+not (`UNREAD`), and it may decline to read what is not in its form. Where a figure is made stronger than the truth, both
+refuse. Neither ever ends in anything but an answer.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ import pytest
 
 from certifit import checker
 from certifit.certificates import Data
-from certifit.certificates._proof_file import _certificate, encoded
-from certifit.certificates._record import _KINDS
+from certifit.certificates._proof_file import _certificate, decoded, encoded
+from certifit.certificates._record import _KINDS, _prove
 from tests.proof_cases import CASES
 
 NUMBERS = (0.0, -1.0, 1.0, 0.5, 1e-300, 1e300, math.inf, -math.inf, math.nan, 7)
@@ -54,16 +56,43 @@ def by_checker(record, table):
     return True
 
 
+def proofs(record, data):
+    """What the library proves from the evidence of a proof file, in floats and in rationals; nothing where it is malformed."""
+    certificate = _certificate(record)
+    for rigor in dict.fromkeys((certificate.rigor, "exact")):
+        with np.errstate(all="ignore"):
+            yield _prove(_KINDS[certificate.kind], data, certificate.evidence, rigor)
+
+
 def by_library(record, data):
     """Whether the library proves the same figures from the same evidence."""
     try:
-        certificate = _certificate(record)
-        with np.errstate(all="ignore"):
-            proof = _KINDS[certificate.kind].prove(data, certificate.evidence, certificate.rigor)
-    except (ArithmeticError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError):
+        proof = next(proofs(record, data))
+        stated = {k: decoded(v) for k, v in record["figures"].items()}
+    except Exception:
         return False
-    stated = {k: certificate.figures[k] for k in record["figures"]}
     return proof.holds and all(k in proof.figures and proof.figures[k].supports(v) for k, v in stated.items())
+
+
+def refused_by_library(record, data):
+    """Whether the library reads the evidence, in floats and in rationals, and proves nothing by it."""
+    try:
+        return not any(proof.holds for proof in proofs(record, data))
+    except Exception:
+        return False
+
+
+UNREAD = {
+    "finite-bayes": ("log_evidence",),
+    "gaussian-counts": ("class_count",),
+    "principal-components": ("mean",),
+    "tree": ("group", "sets", "missing_left", "max_depth", "min_samples_split", "max_leaf_nodes",
+             "min_impurity_decrease"),
+}  # fmt: skip
+"""Fields of the evidence that are no part of what the checker proves: it does not read them."""
+
+UNEQUAL = {"perceptron": ("start_0",), "principal-components": ("slack",)}
+"""What the library proves beyond the checker: starts other than zero, and no slack but that of its own rounding."""
 
 
 def mutated(rng, record):
@@ -84,7 +113,7 @@ def mutated(rng, record):
 
 
 def agree(name, seed, forgeries, folder):
-    """What the library accepts, the checker proves: the true file, and one changed in one place, many times."""
+    """Both say the same: about the true file, and about one changed in one place, many times."""
     case, rng = CASES[name](np.random.default_rng(seed)), random.Random(seed)
     record, table = case.proof(folder)
     rows = Data.of(*case.data)
@@ -92,17 +121,22 @@ def agree(name, seed, forgeries, folder):
     assert by_checker(record, table)
     for _ in range(forgeries):
         forged, path, value = mutated(rng, record)
-        assert by_checker(forged, table) or not by_library(forged, rows), (path, value)
+        if path[1] in UNREAD.get(record["kind"], ()):
+            continue
+        if by_checker(forged, table):
+            assert not refused_by_library(forged, rows), (path, value)
+        elif path[1] not in UNEQUAL.get(record["kind"], ()):
+            assert not by_library(forged, rows), (path, value)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_the_library_accepts_the_checker_proves(name, tmp_path):
+def test_the_library_and_the_checker_say_the_same(name, tmp_path):
     agree(name, 0, 12, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_what_the_library_accepts_the_checker_proves_many_times(name, tmp_path):
+def test_the_library_and_the_checker_say_the_same_many_times(name, tmp_path):
     for seed in range(1, 30):
         agree(name, seed, 60, tmp_path)
 
