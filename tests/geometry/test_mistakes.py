@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import certifit as cf
+from certifit.geometry import FewestMistakes, fewest_mistakes
 
 
 def by_trying(X, y):
@@ -64,3 +65,30 @@ def test_sentences():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="gave up"):
         cf.fewest_mistakes(rng.normal(size=(40, 3)), rng.integers(0, 2, 40), max_groups=10)
+
+
+def test_a_row_that_is_named_twice_and_weights_that_are_none_are_refused():
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [2.0], [2.1], [2.2], [0.15]])
+    y = np.array([0, 0, 0, 0, 1, 1, 1, 1])  # the last row alone is on the wrong side
+    found = fewest_mistakes(X, y)
+    assert (found.count, found.verify(X, y)) == (1, True)
+    # Its number and −1 are the same row: out of the others, it would be counted twice.
+    whole = tuple(range(7))
+    twice = {
+        frozenset(): (*whole, -1),
+        frozenset({-1}): (*whole, 7),
+        **{frozenset({i}): tuple({*whole, 7} - {i}) for i in whole},
+    }
+    w, b = np.array([-1.0]), 0.12
+    assert not FewestMistakes(5, (2, 3, 4, 5, 6), w, b, twice).verify(X, y)
+    two = FewestMistakes(2, (3, 7), np.array([1.0]), -0.25, twice)
+    assert not two.verify(X, y)
+    assert not FewestMistakes(0, (), np.array([np.nan]), 0.0, {}).verify(X, y)
+    assert not FewestMistakes(0, (), np.array([np.inf]), 0.0, {}).verify(X, y)
+    assert not FewestMistakes(1, (7,), np.array([[1.0]]), -1.0, found.groups).verify(X, y)
+
+
+def test_the_mistakes_are_counted_without_rounding():
+    X, y = np.array([[1.0, 1e-30], [1.0, -1e-30]]), np.array([1, 0])
+    model = FewestMistakes(0, (), np.array([1.0, 1.0]), -1.0, {})
+    assert model.verify(X, y)  # 1 + 1e-30 − 1 > 0, which floats call 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,17 @@ class FewestMistakes:
             The data.
         """
         Z, signs = _table(X, y)
-        wrong = np.flatnonzero(signs * (Z @ self.w + self.b) <= 0)
-        if set(wrong.tolist()) != set(self.rows) or len(self.rows) != self.count:
+        w, b = np.asarray(self.w, dtype=float), float(self.b)
+        if w.shape != Z.shape[1:] or not (np.all(np.isfinite(w)) and np.isfinite(b)) or type(self.count) is not int:
             return False
-        open_sets = [frozenset[int]()] if self.count else []
+        if sorted(self.rows) != list(_wrong(Z, signs, w, b)) or len(self.rows) != self.count:
+            return False
+        everyone, open_sets = set(range(len(Z))), [frozenset[int]()] if self.count else []
         while open_sets:
             out = open_sets.pop()
             group = self.groups.get(out)
-            if group is None or out & set(group) or _separable(Z, signs, group):
-                return False
+            if group is None or out & set(group) or not set(group) <= everyone or _separable(Z, signs, group):
+                return False  # a row goes by one number: −1 would be the last one again
             if len(out) < self.count - 1:
                 open_sets += [out | {i} for i in group]
         return True
@@ -132,6 +135,13 @@ def _table(X: Any, y: Any) -> tuple[Array, Array]:
     return Z, np.where(labels == classes[1], 1.0, -1.0)
 
 
+def _wrong(Z: Array, signs: Array, w: Array, b: float) -> tuple[int, ...]:
+    """Rows with y(w·x + b) ≤ 0, in rationals: no sign is left to rounding."""
+    v, c = [Fraction(float(a)) for a in w], Fraction(b)
+    scores = [sum((p * Fraction(float(x)) for p, x in zip(v, row)), start=c) for row in Z]
+    return tuple(i for i, (score, sign) in enumerate(zip(scores, signs)) if score * int(sign) <= 0)
+
+
 def _separable(Z: Array, signs: Array, rows: Any) -> bool:
     at = np.asarray(rows, dtype=int)
     if len(np.unique(signs[at])) < 2:
@@ -161,6 +171,6 @@ def _answer(Z: Array, signs: Array, kept: Array, groups: dict[frozenset[int], tu
     else:
         found = separability(Z[kept], signs[kept], rigor="exact")
         w, b = np.asarray(found.w, dtype=float), float(found.b)
-    wrong = tuple(int(i) for i in np.flatnonzero(signs * (Z @ w + b) <= 0))
+    wrong = _wrong(Z, signs, w, b)
     used = {out: group for out, group in groups.items() if len(out) < len(wrong)}
     return FewestMistakes(len(wrong), wrong, w, b, used)
