@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +12,9 @@ import sklearn.tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certifit.certificates import Certificate, Data, issue
+from certifit.certificates import Ball, Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
+from certifit.certificates.tree_questions import side_cost
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.certificates.tampering import forged
 
@@ -246,3 +248,28 @@ def test_the_claim_names_its_limits(fitted):
     assert "gains more by entropy" in small.claim
     frame, labels, _, _ = table()
     assert "columns 3, 4 by groups of categories" in DecisionTreeClassifier().fit(frame, labels).certificate_.claim
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_uneven_weights_leave_enough_digits(criterion):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, w = np.round(rng.normal(size=(30, 3)), 1), 10.0 ** rng.uniform(-3, 3, 30)
+        model = DecisionTreeClassifier(criterion=criterion, max_depth=4).fit(X, rng.integers(0, 3, 30), sample_weight=w)
+        assert model.certificate_.holds
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@given(
+    st.lists(st.sampled_from([0.0, 1e-12, 1e-6, 0.5, 1.0, 7.0, 1e6]), min_size=2, max_size=4).filter(any),
+    st.floats(0.0, 1e-7),
+)
+def test_the_cost_of_a_side_encloses_the_truth(criterion, weights, rad):
+    side = Ball(np.array([weights]), np.full((1, len(weights)), rad * max(weights)))
+    found = side_cost(side, criterion)
+    with mpmath.workprec(200):
+        total = sum(map(mpmath.mpf, weights))
+        shares = [mpmath.mpf(v) / total for v in weights if v]
+        gini, entropy = 1 - sum(p * p for p in shares), -sum(p * mpmath.log(p, 2) for p in shares)
+        true = total * (gini if criterion == "gini" else entropy)
+        assert found.lower[0] <= true <= found.upper[0]

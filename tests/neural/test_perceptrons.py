@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certifit.certificates import Data
+from certifit.certificates import Data, issue
 from certifit.neural import PerceptronNetwork
 from certifit.neural._perceptrons import inputs_of
 from tests.certificates.tampering import forged, refuses_everything, reissued
@@ -49,6 +49,12 @@ def test_a_score_on_the_threshold_is_decided_only_without_rounding():
     network = PerceptronNetwork([[[0.1], [0.2]]], [[-0.3]])
     assert not network.certify([0, 0, 0, 0]).holds
     assert not network.certify([0, 0, 0, 1]).holds
+    # Without rounding the three floats add up to a little more than 0.
+    table, evidence = network.certify([0, 0, 0, 1]), dict(network.certify([0, 0, 0, 1]).evidence)
+    inputs = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    assert table.kind == "truth-table"
+    assert issue("truth-table", Data.of(inputs, [0.0, 0.0, 0.0, 1.0]), evidence, "exact").holds
+    assert not issue("truth-table", Data.of(inputs, [0.0, 0.0, 0.0, 0.0]), evidence, "exact").holds
 
 
 def test_clear_errors():

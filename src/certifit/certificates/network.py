@@ -300,16 +300,20 @@ class TruthTable(Kind):
         y = data.real_targets().reshape(n, -1)
         whole = d < 32 and n == 2**d <= _TABLE and bool(np.all((X == 0) | (X == 1))) and len(np.unique(X, axis=0)) == n
         layers = _read(evidence, d, "weights")
-        a = X if whole else np.zeros((0, d))
+        clear, a = True, X
         for W, b in layers:
             z = dot(a, W) + b
             on, off = z.lower > 0, z.upper <= 0
-            for i, j in np.argwhere(~(on | off)):  # inputs are 0 and 1: the exact sum, rounded once, has the right sign
+            for i, j in np.argwhere(~(on | off)) if rigor == "exact" else ():
+                # Inputs are 0 and 1, and the exact sum rounded once has the right sign.
                 on[i, j] = math.fsum([*W[a[i] != 0.0, j], b[j]]) > 0.0
+                off[i, j] = not on[i, j]
+            clear = clear and bool(np.all(on | off))
             a = on.astype(float)
         right = int(np.sum(np.all(a == y, axis=1))) if a.shape == y.shape else 0
         checks = (
             Check("these are all inputs", whole, f"{n} of 2^{d}"),
+            Check("rounding decides no unit", clear),
             Check("every output is that of the table", right == n, f"{right} of {n}"),
         )
         units = sum(len(b) for _, b in layers)

@@ -92,11 +92,26 @@ def cost(left: Ball, right: Ball, criterion: str) -> Ball:
 
 
 def side_cost(side: Ball, criterion: str) -> Ball:
-    """Weight × impurity of one set of class weights per row."""
-    total = side.sum(axis=1)
-    if criterion == "gini":
-        return total - side.square().sum(axis=1) / total
-    return (side.entropy().sum(axis=1) - total.entropy()) / Ball(np.log(2.0), 4 * UNIT)
+    """Weight × impurity of one set of class weights per row.
+
+    With c the weight of a class and o that of the others, Σ c·o/(c + o) for Gini and Σ c log(1 + o/c) for entropy:
+    nothing cancels, so that digits are left where one class outweighs the rest by far.
+    """
+    total, parts = side.sum(axis=1), []
+    for k in range(side.shape[1]):
+        own, others = side[:, k], side[:, np.arange(side.shape[1]) != k].sum(axis=1)
+        if criterion == "gini":
+            parts.append(own * others / total)
+        else:
+            none = np.asarray(own.mid <= own.rad)  # then −c log(c/total) as it stands, from 0 on
+            ratio = np.log1p(others.maximum(0.0) / Ball(np.where(none, 1.0, own.mid), np.where(none, 0.0, own.rad)))
+            full = own.entropy() - own.maximum(0.0) * (total.entropy() / total)
+            some = own * ratio
+            parts.append(Ball(np.where(none, full.mid, some.mid), np.where(none, full.rad, some.rad)))
+    found = parts[0]
+    for part in parts[1:]:
+        found = found + part
+    return found if criterion == "gini" else found / Ball(np.log(2.0), 4 * UNIT)
 
 
 class Best:
