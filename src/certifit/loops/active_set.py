@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from certifit.loops._tiers import tiered
+
 _DOT = {"reassoc", "contract"}
 DONE, DEPENDENT, LIMIT, DRIFT = 0, 1, 2, 3
 BATCH = 16  # columns that enter in one pass over the inverse
@@ -23,7 +25,8 @@ def _times(inv, k, v, out):
     for i in range(k):
         used += v[i] != 0.0
     if 4 * used < k:
-        out[:k] = 0.0
+        for j in range(k):
+            out[j] = 0.0
         for i in range(k):
             t = v[i]
             if t != 0.0:
@@ -39,6 +42,7 @@ def _times(inv, k, v, out):
         out[i] = total
 
 
+@tiered(lambda A: 1e-7 * A.size)
 @njit(cache=True, nogil=True)
 def mirror(A):
     """Copy the lower triangle to the upper one."""
@@ -108,7 +112,8 @@ def enter(inv, k, columns, H, count, Z, V, kept):
             for f in range(i + 1, n):
                 x[i] -= L[f, i] * x[f]
             x[i] /= L[i, i]
-        inner[:, e] = x
+        for i in range(n):
+            inner[i, e] = x[i]
     for c in range(n):
         for i in range(k):
             t = 0.0
@@ -145,6 +150,20 @@ def leave(inv, k, p, S):
         row, end = inv[i], inv[last]
         for j in range(last):
             row[j] -= t * end[j]
+
+
+@njit(cache=True, nogil=True)
+def _copy(v, out, m):  # assigning a slice takes two seconds to compile, for its messages about shapes
+    for j in range(m):
+        out[j] = v[j]
+
+
+@njit(cache=True, nogil=True)
+def _difference(v, u, m):
+    out = np.empty(m)
+    for j in range(m):
+        out[j] = v[j] - u[j]
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -208,11 +227,11 @@ def _update(G, q, w, m, l1, l2, S, k, signs, held):
                     q[i] -= row[i] * move
                 held[j] = w[j]
         return True
-    _correct(G, q, m, w[:m] - held, signs, False)
+    _correct(G, q, m, _difference(w, held, m), signs, False)
     for i in range(k):
         j = S[i]
         q[j] = l1[j] * signs[j] + l2[j] * w[j]
-    held[:] = w[:m]
+    _copy(w, held, m)
     return False
 
 
@@ -255,6 +274,7 @@ def _admit(G, q, m, l1, l2, positive, S, k, inv, signs, floor, tol, work):
     return k
 
 
+@tiered(lambda G, q, w, m, l1, l2, positive, S, k, inv, tol, limit: 1e-4 * m + 5e-6 * m * (k + 1))
 @njit(cache=True, nogil=True)
 def active_set(G, q, w, m, l1, l2, positive, S, k, inv, tol, limit):
     """Solve to |q| ≤ l1(1 + tol) off the support; w, q, S and inv change in place.
@@ -262,8 +282,12 @@ def active_set(G, q, w, m, l1, l2, positive, S, k, inv, tol, limit):
     Returns the order of S, the number of changes, and how it ended: DONE, DEPENDENT (a column that should enter
     depends on the others), LIMIT, or DRIFT (the inverse has lost its digits: build it again).
     """
-    signs, held, true_w, true_q = np.zeros(m), w[:m].copy(), w[:m].copy(), q[:m].copy()
-    qs, slope, step = q[:m].copy(), np.empty(m), np.empty(m)
+    signs, held, true_w, true_q = np.zeros(m), np.empty(m), np.empty(m), np.empty(m)
+    qs, slope, step, before = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    _copy(w, held, m)
+    _copy(w, true_w, m)
+    _copy(q, true_q, m)
+    _copy(q, qs, m)
     work = (
         np.empty((BATCH, m)), np.empty((BATCH, m)), np.empty((BATCH, m)), np.empty((BATCH, BATCH)),
         np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64),
@@ -272,7 +296,7 @@ def active_set(G, q, w, m, l1, l2, positive, S, k, inv, tol, limit):
         signs[S[i]] = np.sign(w[S[i]])
     changes, drift, single, status = 0, 0, False, LIMIT
     while changes < limit:
-        before = w[:m].copy()
+        _copy(w, before, m)
         k, more = _settle(q, w, l1, l2, positive, S, k, inv, signs, qs, slope, step, limit)
         changes += more
         moved = 0.0
@@ -280,18 +304,20 @@ def active_set(G, q, w, m, l1, l2, positive, S, k, inv, tol, limit):
             moved = max(moved, abs(w[j] - before[j]))
         exact = _update(G, q, w, m, l1, l2, S, k, signs, held)
         if exact:
-            true_w[:], true_q[:] = w[:m], q[:m]
+            _copy(w, true_w, m)
+            _copy(q, true_q, m)
         worst = 0.0
         for j in range(m):
             if signs[j] == 0.0:
                 worst = max(worst, (q[j] if positive else abs(q[j])) / l1[j] - 1.0)
         if worst <= tol and not exact:  # all seems done: now the slopes on the support, from where all was exact
-            _correct(G, true_q, m, w[:m] - true_w, signs, True)
+            _correct(G, true_q, m, _difference(w, true_w, m), signs, True)
             for i in range(k):
                 q[S[i]] = true_q[S[i]]
-            true_w[:], true_q[:] = w[:m], q[:m]
+            _copy(w, true_w, m)
+            _copy(q, true_q, m)
             exact = True
-        qs[:] = q[:m]
+        _copy(q, qs, m)
         if exact and _off(q, w, l1, l2, S, k, signs) > 0.1 * tol:  # once more with the true slopes: refinement
             drift += 1
             if drift > 8 or not _off(q, w, l1, l2, S, k, signs) < 1e3:

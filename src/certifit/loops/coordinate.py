@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from certifit.loops._tiers import tiered
+
 _DOT = {"reassoc", "contract"}  # a dot product is three times as fast; NaN is left alone
 
 
@@ -22,6 +24,7 @@ def _shrink(rho, l1, positive):
     return 0.0
 
 
+@tiered(lambda G, q, w, m, l1, l2, positive, order, epochs, tol: 1e-6 * epochs * m * (2 + 0.2 * m))
 @njit(cache=True, nogil=True)
 def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     """Sweeps over the first m coordinates with the Gram matrix G (rows of a C-ordered buffer)."""
@@ -49,6 +52,7 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     return largest
 
 
+@tiered(lambda G, Q, W, l1, l2: 4e-7 * W.size * (2 + len(W)))
 @njit(cache=True, nogil=True)
 def cd_rows(G, Q, W, l1, l2):
     """One sweep over the rows of W (several targets), each with its own norm as penalty; Q = Aᵀ(Y − A W) follows."""
@@ -76,6 +80,7 @@ def cd_rows(G, Q, W, l1, l2):
                     Q[i, k] -= g * move[k]
 
 
+@tiered(lambda w, q, r2, l1, l2, positive: 2e-6 * len(w))
 @njit(cache=True, nogil=True, fastmath=_DOT)
 def gap(w, q, r2, l1, l2, positive):
     """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
@@ -106,6 +111,7 @@ def gap(w, q, r2, l1, l2, positive):
     return (0.0 if best < 0.0 else best), c
 
 
+@tiered(lambda G, rows, out: 2e-7 * out.size)
 @njit(cache=True, nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
@@ -116,6 +122,7 @@ def take(G, rows, out):
             out[a, b] = G[i, rows[b]]
 
 
+@tiered(lambda M, mean, total, scale, G: 5e-7 * G.size)
 @njit(cache=True, nogil=True)
 def centre(M, mean, total, scale, G):
     """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
@@ -125,6 +132,7 @@ def centre(M, mean, total, scale, G):
             G[i, j] = (M[i, j] - a * mean[j]) * b / scale[j]
 
 
+@tiered(lambda G, q, m, rows, move: 2e-7 * m * len(rows))
 @njit(cache=True, nogil=True)
 def follow(G, q, m, rows, move):
     """q −= G[:, rows] move, on the first m entries."""

@@ -10,10 +10,15 @@ manhattan 1, chebyshev 2. Nodes are numbered as in a heap: the children of k are
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
+from certifit.loops._tiers import tiered
 
+
+@tiered(lambda X, weights, order, n_levels: 1e-6 * X.size * n_levels)
 @njit(cache=True, nogil=True)
 def build(X, weights, order, n_levels):
     """Boxes (nodes, d), weights and row ranges of a balanced tree; ``order`` is sorted in place."""
@@ -59,7 +64,7 @@ def _reach(metric, x, low, high, k):
     near, far = 0.0, 0.0
     for j in range(x.shape[0]):
         below, above = low[k, j] - x[j], x[j] - high[k, j]
-        near = _add(metric, near, max(below, above, 0.0))
+        near = _add(metric, near, max(max(below, above), 0.0))
         far = _add(metric, far, max(abs(low[k, j] - x[j]), abs(high[k, j] - x[j])))
     if metric == 0:
         return np.sqrt(near), np.sqrt(far)
@@ -185,6 +190,49 @@ def _leaf(X, weights, order, a, b, x, kernel, metric, h, shift):
 
 
 @njit(cache=True, nogil=True)
+def _sum(v, size):  # NumPy's method takes two seconds to compile, for its messages about axes
+    total = 0.0
+    for i in range(size):
+        total += v[i]
+    return total
+
+
+def _in_numpy(X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out):
+    """As `query`, every row of X looked at (the bounds of `_between`, on arrays)."""
+    slack = (X.shape[1] + 16.0) * 2.3e-16
+    lost = 4.0 * len(X) * 1.2e-16
+    for q in range(first, last):
+        gaps = np.abs(X - points[q])
+        u = (np.sqrt((gaps * gaps).sum(axis=1)), gaps.sum(axis=1), gaps.max(axis=1))[metric] / h
+        near, far = u * (1.0 - slack), u * (1.0 + slack)
+        shift = 0.0
+        if kernel in (0, 3):
+            shift = -0.5 * u.min() ** 2 if kernel == 0 else -u.min()
+            power = (lambda v: -0.5 * v * v) if kernel == 0 else np.negative
+            grow = 1e-15 * (1.0 + abs(shift) + (far * far if kernel == 0 else far))
+            unknown = grow > 0.5
+            least = np.maximum(np.exp(power(far) - shift) * (1.0 - grow) - 1e-300, 0.0)
+            most = np.exp(power(near) - shift) * (1.0 + 2.0 * grow) + 1e-300
+            least, most = np.where(unknown, 0.0, least), np.where(unknown & (most > 1e-300), np.inf, most)
+        else:
+            K: Any = {
+                1: np.ones_like,
+                2: lambda v: 1.0 - v * v,
+                4: lambda v: 1.0 - v,
+                5: lambda v: np.cos(0.5 * np.pi * v),
+            }
+            least = np.where(far >= 1.0, 0.0, np.maximum(K[kernel](far) * (1.0 - 1e-15) - 1e-15, 0.0))
+            most = np.where(near >= 1.0, 0.0, np.minimum(K[kernel](near) * (1.0 + 1e-15) + 1e-15, 1.0))
+        out[q] = shift, weights @ least * (1.0 - lost), weights @ most * (1.0 + lost)
+
+
+@tiered(
+    lambda X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out: (
+        (last - first) * (2e-4 + 1e-8 * X.size)
+    ),
+    _in_numpy,
+)
+@njit(cache=True, nogil=True)
 def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out):
     """Rows (shift, lower, upper) of ``out`` for points first..last: sums of K divided by e^shift.
 
@@ -209,7 +257,7 @@ def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol,
         while size > 0 and width[0] > 0.0:
             if done_high + open_high - done_low - open_low <= rtol * (done_low + open_low) + allowed:
                 # Running sums have lost digits: add up what is open again before believing them.
-                open_low, open_high = least[:size].sum(), most[:size].sum()
+                open_low, open_high = _sum(least, size), _sum(most, size)
                 if done_high + open_high - done_low - open_low <= rtol * (done_low + open_low) + allowed:
                     break
             k, a, b = node[0], least[0], most[0]
@@ -228,8 +276,8 @@ def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol,
                     open_low, open_high = open_low + a, open_high + b
         slack = 4.0 * n * 1.2e-16
         out[q, 0] = shift
-        out[q, 1] = (done_low + least[:size].sum()) * (1.0 - slack)
-        out[q, 2] = (done_high + most[:size].sum()) * (1.0 + slack)
+        out[q, 1] = (done_low + _sum(least, size)) * (1.0 - slack)
+        out[q, 2] = (done_high + _sum(most, size)) * (1.0 + slack)
 
 
 @njit(cache=True, nogil=True)

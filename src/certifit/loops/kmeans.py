@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from certifit.loops._tiers import tiered
+
 _MARGIN = 1e-12
 _DOT = {"reassoc", "contract"}
 
@@ -47,6 +49,7 @@ def _two_nearest(out):
     return best, first, second
 
 
+@tiered(lambda X, T, first, last, labels, upper, lower: 3e-7 * (last - first) * T.size)
 @njit(cache=True, nogil=True)
 def assign(X, T, first, last, labels, upper, lower):
     """Nearest centre of rows first..last, with fresh bounds; how many labels changed."""
@@ -62,6 +65,7 @@ def assign(X, T, first, last, labels, upper, lower):
     return changed
 
 
+@tiered(lambda X, C, T, drift, half, first, last, labels, upper, lower: 1e-7 * (last - first) * (T.size + 20))
 @njit(cache=True, nogil=True)
 def reassign(X, C, T, drift, half, first, last, labels, upper, lower):
     """The same after centres moved by ``drift``; ``half`` is half the distance to the nearest other centre."""
@@ -94,6 +98,7 @@ def reassign(X, C, T, drift, half, first, last, labels, upper, lower):
     return changed
 
 
+@tiered(lambda X, weights, labels, first, last, sums, total: 4e-7 * (last - first) * X.shape[1])
 @njit(cache=True, nogil=True)
 def cluster_sums(X, weights, labels, first, last, sums, total):
     """Add rows first..last, weighted, to the sums (k, d) and weights (k,) of their clusters."""
@@ -105,6 +110,7 @@ def cluster_sums(X, weights, labels, first, last, sums, total):
             sums[c, j] += w * X[i, j]
 
 
+@tiered(lambda X, C, labels, first, last, out: 4e-7 * (last - first) * X.shape[1])
 @njit(cache=True, nogil=True, fastmath=_DOT)
 def own_distances(X, C, labels, first, last, out):
     """Squared distance of rows first..last to the centres of their labels."""
@@ -137,6 +143,15 @@ def _move(X, i, s, a, b, C, T, total, drift):
 
 
 @njit(cache=True, nogil=True)
+def _least(v):  # NumPy's method takes a second to compile
+    least = np.inf
+    for c in range(len(v)):
+        least = min(least, v[c])
+    return least
+
+
+@tiered(lambda X, weights, labels, C, T, total, count, upper, lower: 2e-7 * len(X) * (T.size + 20))
+@njit(cache=True, nogil=True)
 def move_rows(X, weights, labels, C, T, total, count, upper, lower):
     """One pass of Hartigan and Wong's moves over all rows; how many moved.
 
@@ -145,7 +160,7 @@ def move_rows(X, weights, labels, C, T, total, count, upper, lower):
     """
     n, k = X.shape[0], C.shape[0]
     out, drift = np.empty(k), np.zeros(k)
-    moved, furthest, least = 0, 0.0, total.min()
+    moved, furthest, least = 0, 0.0, _least(total)
     for i in range(n):
         s, a = weights[i], labels[i]
         if s <= 0.0 or count[a] < 2:
@@ -169,7 +184,7 @@ def move_rows(X, weights, labels, C, T, total, count, upper, lower):
             count[best] += 1
             moved += 1
             furthest = max(furthest, max(drift[a], drift[best]))
-            least = total.min()
+            least = _least(total)
             upper[i], lower[i] = np.inf, 0.0  # looked at again in the next pass
         else:
             # As of the start of the pass: what has happened since is added again at its end.
@@ -216,6 +231,7 @@ def _layer(W, L, Q, before, after, cut, lo, hi):
         top += 2
 
 
+@tiered(lambda W, L, Q, k: 3e-6 * k * len(W) * np.log2(len(W) + 1))
 @njit(cache=True, nogil=True)
 def intervals(W, L, Q, k):
     """Borders (k + 1,) of the best partition of sorted rows into k intervals, and the best costs for 1..k."""
@@ -235,6 +251,7 @@ def intervals(W, L, Q, k):
     return borders, best
 
 
+@tiered(lambda W, L, Q, price: 5e-7 * len(W) ** 2)
 @njit(cache=True, nogil=True)
 def potentials(W, L, Q, price):
     """πⱼ = min over i < j of πᵢ + cost(i, j) + price, π₀ = 0: lengths of shortest paths."""

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
+from certifit.loops._tiers import tiered
 
 _BLOCK = 2048
 
@@ -60,6 +61,7 @@ def _first_rows(X, code, weight, mean):
                 break
 
 
+@tiered(lambda X, code, weight, total, mean, scatter: 1e-6 * X.size)
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def class_moments(X, code, weight, total, mean, scatter):
     """Fill ``total``, ``mean`` and ``scatter`` (zeros on entry) from rows X with class ``code``.
@@ -101,6 +103,7 @@ def class_moments(X, code, weight, total, mean, scatter):
             scatter[c, j] = max(scatter[c, j], 0.0) if scatter[c, j] == scatter[c, j] else np.inf
 
 
+@tiered(lambda X, code, weight, total, mean, scatter: 2e-6 * X.size)
 @njit(cache=True)
 def class_moments_missing(X, code, weight, total, mean, scatter):
     """As `class_moments`, NaN cells skipped: ``total`` is (K, d), the weight of the cells that are there."""
@@ -120,6 +123,7 @@ def class_moments_missing(X, code, weight, total, mean, scatter):
                 total[c, j] = new
 
 
+@tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def gaussian_scores(X, mean, half_precision, constant, out):
     """out[i, c] = constant[c] − Σⱼ half_precision[c, j] (X[i, j] − mean[c, j])²."""
@@ -134,6 +138,7 @@ def gaussian_scores(X, mean, half_precision, constant, out):
             out[i, c] = constant[c] - r
 
 
+@tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def gaussian_labels(X, mean, half_precision, constant, out):
     """out[i] = the class of the largest Gaussian score (the first of equals); returns how many rows had none.
@@ -162,6 +167,7 @@ def gaussian_labels(X, mean, half_precision, constant, out):
     return bad
 
 
+@tiered(lambda X, code, weight, start, out: 7e-7 * X.size)
 @njit(cache=True)
 def category_counts(X, code, weight, start, out):
     """out[code[i], start[j] + X[i, j]] += weight[i] for every cell with X[i, j] ≥ 0 (negative: missing)."""

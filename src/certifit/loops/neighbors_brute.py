@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array, Matrix
+from certifit.loops._tiers import tiered
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
@@ -247,6 +248,7 @@ def keep(n_q: int, limit: Array, rows: Array, lows: Array, counts: Array) -> int
     return total
 
 
+@tiered(lambda Q, first_q, X, w, rows, counts, values, found: 5e-7 * Q.shape[1] * max(0, counts.sum()))
 @_inner
 def settle(Q: Matrix, first_q: int, X: Matrix, w: Any, rows: Any, counts: Array, values: Any, found: Any) -> None:
     """The nearest of every query's candidates into rows first_q.. of ``values`` and ``found``."""

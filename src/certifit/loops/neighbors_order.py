@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array, Matrix
+from certifit.loops._tiers import tiered
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _jit: Any = njit(cache=True, nogil=True)
@@ -118,6 +119,7 @@ def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, pa
     return _sign(parts, count)
 
 
+@tiered(lambda Q, X, w, code, band, values, found, parts: 1e-5 * values.size)
 @_inner
 def settle(Q: Matrix, X: Array, w: Any, code: int, band: float, values: Array, found: Array, parts: Any) -> int:
     """Sort each row's runs of values closer than the relative ``band`` exactly, ties by lower row number.

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from certifit.loops._tiers import tiered
+
 _FLAT = 1e-12  # curvature below this share of the two diagonal entries counts as none
 _BARRED = 1e300  # added to F of a point that may not move: it is never the best
 _MOST = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -93,6 +95,7 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
     return max_steps, first
 
 
+@tiered(lambda F, beta, lo, hi: 5e-7 * len(F))
 @njit(cache=True, nogil=True)
 def violation(F, beta, lo, hi):
     """Smallest F among those that may rise, largest among those that may fall."""
@@ -105,6 +108,7 @@ def violation(F, beta, lo, hi):
     return low, high
 
 
+@tiered(lambda F, beta, lo, hi, b: 1e-6 * len(F))
 @njit(cache=True, nogil=True)
 def gap_at(F, beta, lo, hi, b):
     """Duality gap Σ costᵢ max(0, −yᵢ(Fᵢ + b)) + βᵢ(Fᵢ + b), and its slopes to the left and right in b."""

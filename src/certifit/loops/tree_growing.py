@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
+from certifit.loops._tiers import tiered
 from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, Scratch, keep_rows, rank_words, room
 
 GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
@@ -676,6 +677,11 @@ def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
         t.leaf_of[words[i] & MISSING] = slot
 
 
+@tiered(
+    lambda s, r, x, t, slot, start, end, depth: (
+        8e-6 * s.words.shape[0] * (end - start) * min(r.max_depth, np.log2(end - start + 1))
+    )
+)
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: int, depth: int) -> None:
     """Grow the subtree of one node, depth first, left before right."""

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
+from certifit.loops._tiers import tiered
 
 MISSING = 2**31 - 1
 
@@ -99,6 +100,7 @@ def room(n: int, n_classes: int, d: int, categories: int, absolute: bool, side: 
     )
 
 
+@tiered(lambda order, column, known, words, values: 1e-6 * len(order))
 @njit(cache=True, nogil=True, error_model="numpy")
 def rank_words(order: Array, column: Array, known: int, words: Array, values: Array) -> Any:
     """Words of one column from its sorted order, and the value of each rank; returns how many there are."""
@@ -115,6 +117,7 @@ def rank_words(order: Array, column: Array, known: int, words: Array, values: Ar
     return rank + 1
 
 
+@tiered(lambda words, place, out: 8e-7 * words.size)
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_rows(words: Array, place: Array, out: Array) -> None:
     """The words of some of the rows, renumbered by ``place`` (−1: left out); ranks stay."""

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from certifit._types import Array
+from certifit.loops._tiers import tiered
 
 
 class Questions(NamedTuple):
@@ -42,6 +43,7 @@ def _step(q: Any, node: int, v: float) -> int:
     return q.left[node] if go else q.right[node]
 
 
+@tiered(lambda X, q, out: 2e-6 * len(X) * np.log2(len(q.left) + 1))
 @njit(cache=True, nogil=True, error_model="numpy")
 def apply(X: Array, q: Any, out: Array) -> None:
     """The leaf of each row."""
@@ -52,6 +54,7 @@ def apply(X: Array, q: Any, out: Array) -> None:
         out[i] = node
 
 
+@tiered(lambda X, q, collapse, alphas, out: 2e-6 * len(X) * (np.log2(len(q.left) + 1) + len(alphas)))
 @njit(cache=True, nogil=True, error_model="numpy")
 def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> None:
     """out[i, g]: the leaf of row i in the tree pruned at alphas[g] (rising); one walk serves them all."""
@@ -63,6 +66,7 @@ def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> 
             out[i, g] = node
 
 
+@tiered(lambda X, q, collapse, alphas, guess, y, w, loss, out: 1e-5 * len(X) * np.log2(len(q.left) + 1))
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_losses(
     X: Array, q: Any, collapse: Array, alphas: Array, guess: Array, y: Array, w: Array, loss: int, out: Array
@@ -92,6 +96,7 @@ def add_losses(
             node = _step(q, node, X[i, q.feature[node]])
 
 
+@tiered(lambda X, q, starts, nodes: 2e-6 * len(X) * np.log2(len(q.left) + 1))
 @njit(cache=True, nogil=True, error_model="numpy")
 def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
     """The nodes that each row passes; nodes[starts[i]:starts[i + 1]]. With no room in nodes: only counts."""
@@ -108,6 +113,7 @@ def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
             starts[i + 1] = starts[i] + count
 
 
+@tiered(lambda parent, sums: 4e-7 * sums.size)
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_up(parent: Array, sums: Array) -> None:
     """Add each node's row of sums to its parent's, from the last node to the first."""
@@ -116,6 +122,7 @@ def add_up(parent: Array, sums: Array) -> None:
             sums[parent[node], k] += sums[node, k]
 
 
+@tiered(lambda left, right, weight, mean, spread: 3e-6 * len(left))
 @njit(cache=True, nogil=True, error_model="numpy")
 def merge_moments(left: Array, right: Array, weight: Array, mean: Array, spread: Array) -> None:
     """Weight, mean and Σ weight (y − mean)² of inner nodes from their children (Chan et al. 1983)."""
@@ -130,6 +137,7 @@ def merge_moments(left: Array, right: Array, weight: Array, mean: Array, spread:
         spread[node] = spread[a] + spread[b] + gap * gap * (weight[a] * weight[b] / w)
 
 
+@tiered(lambda left, right, cost, alphas, leaves, costs: 1e-5 * len(left))
 @njit(cache=True, nogil=True, error_model="numpy")
 def weakest_links(left: Array, right: Array, cost: Array, alphas: Array, leaves: Array, costs: Array) -> Any:
     """Prune the weakest link until the root is left.

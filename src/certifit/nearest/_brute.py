@@ -25,6 +25,8 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.loops import neighbors_brute as loops
+from certifit.loops import neighbors_integers
+from certifit.loops._tiers import Tiered
 from certifit.nearest import _integers
 from certifit.nearest._integers import Integers
 from certifit.nearest._tree import Tree
@@ -34,6 +36,7 @@ _TINY = 1e-36
 _BLOCK_Q, _BLOCK_X = 512, 512  # 1 MB of single precision: stays in the second-level cache
 _FIRST_X = 4096  # the first block is wider: it sets the limit that the others are sifted by
 _FAR = 2.0**30  # queries farther out, in units of the data's spread, leave the range of single precision
+_ENTRIES = 1 << 20  # distances held at a time
 _PILOT = 64  # queries tried in a cheap arithmetic before all are
 _FEW = 8  # at least so many rows for each neighbour wanted, or nearly all are candidates anyway
 
@@ -143,6 +146,13 @@ class Queries:
         return self.those(slice(None, None, max(1, len(self) // _PILOT)))
 
 
+# A search by NumPy alone, for small tables where nothing is compiled yet: it stands in for the scan in whole numbers.
+_scan = Tiered(
+    neighbors_integers.scan if _integers.AVAILABLE else loops.sift,
+    lambda n_q, n, d: 1e-9 * n_q * n * (100 + 4 * d),
+)
+
+
 class BruteForce:
     """All rows looked at, in the cheapest arithmetic that tells enough of them apart; a pilot says which."""
 
@@ -167,6 +177,8 @@ class BruteForce:
 
     def query(self, asked: Queries) -> tuple[Array, Array]:
         """Reduced distances and row numbers: whole numbers where these tell enough, the rest in floats."""
+        if not _scan.pays(len(asked), *self.X.shape):
+            return self._in_numpy(asked)
         if not _integers.AVAILABLE or _FEW * asked.k > len(self.X):
             return self._in_floats(asked)
         if len(asked) > 4 * _PILOT and np.mean(self.whole.query(asked.pilot)[2]) > 1 / 8:
@@ -174,6 +186,24 @@ class BruteForce:
         values, found, open_ = self.whole.query(asked)
         if np.any(open_):
             values[open_], found[open_] = self._in_floats(asked.those(open_))
+        return values, found
+
+    def _in_numpy(self, asked: Queries) -> tuple[Array, Array]:
+        """All distances, sorted: the same sums in the same order as in the loops, so the same bits."""
+        values, found = np.empty((len(asked), asked.k)), np.empty((len(asked), asked.k), np.int64)
+        step = max(1, _ENTRIES // len(self.X))
+        for first in range(0, len(asked), step):
+            part = slice(first, first + step)
+            D = np.zeros((len(asked.Q[part]), len(self.X)))
+            for x, q, w in zip(self.X.T, asked.Q[part].T, self.w):
+                gap = x - q[:, None]
+                D += w * (gap * gap)
+            if len(asked.group_q):
+                own = asked.group_q[part, None]
+                D[(own >= 0) & (own == asked.group_x)] = np.inf
+            rows = np.argsort(D, axis=1, kind="stable")[:, : asked.k]
+            values[part] = np.take_along_axis(D, rows, axis=1)
+            found[part] = np.where(np.isinf(values[part]), len(self.X), rows)
         return values, found
 
     def _in_floats(self, asked: Queries) -> tuple[Array, Array]:

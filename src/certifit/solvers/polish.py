@@ -23,6 +23,7 @@ import numpy.typing as npt
 from certifit._types import Array
 from certifit.design import Blocks, cholesky
 from certifit.loops import smo as loops
+from certifit.loops._tiers import Tiered
 from certifit.solvers._box_dual import Box, MakeBlocks
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
@@ -37,6 +38,9 @@ _FEW = 1 << 19  # kernel values below which all points are looked at
 _WIDENINGS = 5  # how often points that come to matter are added to those looked at
 _DOUBT = 10.0  # times the largest error of the coarse gradient: points that close to their margin are looked at
 _CHUNK = 4096
+
+# The loop is compiled for single precision already; a few steps in double are not worth compiling it once more.
+_pair_steps = Tiered(loops.solve_block, lambda K, f, beta, lo, hi, eps, steps: 3e-6 * len(f) * steps)
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ def _round(gram: Blocks, box: Box, at: Polished, near: Array) -> Polished | None
     if moved is None:
         moved = part.surely()
     f = part.F + K @ (moved - part.beta)
-    loops.solve_block(K, f, moved, part.lo, part.hi, 0.0, _PAIR_STEPS)
+    _pair_steps(K, f, moved, part.lo, part.hi, 0.0, _PAIR_STEPS)
     beta = at.beta.copy()
     beta[work] = moved
     beta = box.balanced(beta)
