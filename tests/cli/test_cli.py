@@ -355,3 +355,17 @@ def test_the_time_left_only_falls(monkeypatch):
     assert told[0] == float("inf")  # nothing is promised before there is something to go by
     assert all(a >= b for a, b in itertools.pairwise(told))
     assert told[-1] < 40
+
+
+def test_warm_compiles_every_file_of_loops(monkeypatch, capsys):
+    from certifit.loops import __main__ as loops
+    from certifit.loops import pegasos
+    from certifit.loops._tiers import Switch
+
+    monkeypatch.setattr(Switch, "always", Switch.always)
+    monkeypatch.setattr(loops.pkgutil, "iter_modules", lambda path: [type("Info", (), {"name": "pegasos"})])
+    calls = []
+    monkeypatch.setattr(pegasos, "warm", lambda: calls.append(Switch.always))
+    assert main(["warm"]) == 0
+    assert calls == [True]
+    assert capsys.readouterr().out.startswith("compiled loops ready: 1 files")

@@ -526,5 +526,18 @@ def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx"
     return _commands.export(model, to, out)
 
 
+@app.command
+def warm() -> int:
+    """Compile every loop now, so that no first fit has to wait: for servers, images and classrooms.
+
+    The machine code is kept beside the installed package, or in the folder that NUMBA_CACHE_DIR names, and stays valid
+    for this machine and this version. A second call finds it there and takes a second or two.
+    """
+    from certifit.loops.__main__ import main
+
+    main()
+    return 0
+
+
 def _list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]

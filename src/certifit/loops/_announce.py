@@ -1,0 +1,84 @@
+"""A word on stderr when compiling takes more than a second: nobody should wonder what the first fit is doing.
+
+Numba compiles a loop at its first call and keeps the machine code beside the source (or in ``NUMBA_CACHE_DIR``), so
+the wait comes once per installation; ``certifit warm`` gets it over with.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+from numba.core import event
+
+AFTER = 1.0  # seconds of compiling, per file of loops, before anything is said
+WORDS = {
+    "active_set": "the lasso",
+    "coordinate": "coordinate descent",
+    "decisions": "planning",
+    "density": "kernel density",
+    "hulls": "hard margins",
+    "kmeans": "k-means",
+    "linear_svc": "linear support vector machines",
+    "moments": "naive Bayes",
+    "neighbors_brute": "nearest neighbours",
+    "neighbors_integers": "nearest neighbours",
+    "neighbors_order": "nearest neighbours",
+    "neighbors_tree": "nearest neighbours",
+    "perceptron": "perceptrons",
+    "sgd": "stochastic gradient descent",
+    "smo": "support vector machines",
+    "tree_sample": "tree growing",
+}
+
+
+class Watch(event.Listener):
+    """Counts the time that compiling our loops takes, and speaks up once for each kind of them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # processor time, of all loops
+        self.spent: dict[str, float] = {}
+        self.said: set[str] = set()
+        self._depth = 0
+        self._begun = (0.0, 0.0)
+        self._timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """A loop is being compiled; those that it calls are compiled within this time."""
+        self._depth += 1
+        words = about(event)
+        if self._depth > 1 or words is None:
+            return
+        self._begun = (time.perf_counter(), time.process_time())
+        if words not in self.said:
+            self._timer = threading.Timer(max(0.0, AFTER - self.spent.get(words, 0.0)), self._say, (words,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        """The loop is compiled."""
+        self._depth -= 1
+        words = about(event)
+        if self._depth > 0 or words is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.spent[words] = self.spent.get(words, 0.0) + time.perf_counter() - self._begun[0]
+        self.seconds += time.process_time() - self._begun[1]
+
+    def _say(self, words: str) -> None:
+        self.said.add(words)
+        print(f"certifit: compiling {words}, once per installation …", file=sys.stderr, flush=True)
+
+
+def about(event: Any) -> str | None:
+    """What the loop of an event is for, in words; None for the code of others."""
+    package, _, file = str(event.data["dispatcher"].py_func.__module__).rpartition(".")
+    return WORDS.get(file, file.replace("_", " ")) if package == "certifit.loops" else None
+
+
+WATCH = Watch()
+event.register("numba:compile", WATCH)
