@@ -20,6 +20,7 @@ __all__ = [
     "ModelFileError",
     "NoOptimumError",
     "NotSeparableError",
+    "OptionError",
     "PairingError",
     "TableError",
     "ThinMarginError",
@@ -153,6 +154,20 @@ class TableError(CertifitError, ValueError):
     ... except TableError as error:
     ...     print(len(str(error)) > 20)
     True
+    """
+
+
+class OptionError(TableError):
+    """An option that cannot be: it names a column, model, metric or class that is not there, or contradicts another.
+
+    Examples
+    --------
+    >>> from certifit.study import examine
+    >>> try:
+    ...     examine({"x": [1.0, 2.0], "y": [0.0, 1.0]}, "y", drop=["z"])
+    ... except OptionError as error:
+    ...     print(error)
+    There is no column 'z'; the table has 'x', 'y'.
     """
 
 

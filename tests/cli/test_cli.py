@@ -259,7 +259,7 @@ def test_certify_a_skops_file_of_scikit_learns(folder, capsys):
         (["study", "example:iris", "--seed", "-1"], 2, "--seed"),
         (["study", "example:iris", "--task", "magic"], 2, "--task"),
         (["study", "example:iris", "--target", "colour"], 2, "no column 'colour'"),
-        (["study", "example:diabetes", "--models", "magic"], 1, "There is no model 'magic'"),
+        (["study", "example:diabetes", "--models", "magic"], 2, "There is no model 'magic'"),
         (["predict", "no.certifit", "no.csv"], 2, "There is no file no.certifit"),
         (["verify", "no.certifit", "example:iris"], 2, "There is no file"),
         (["predict"], 2, "MODEL"),
@@ -369,3 +369,25 @@ def test_warm_compiles_every_file_of_loops(monkeypatch, capsys):
     assert main(["warm"]) == 0
     assert calls == [True]
     assert capsys.readouterr().out.startswith("compiled loops ready: 1 files")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--metric", "foo"], 2, "there are: auc"),
+        (["--models", "magic"], 2, "There is no model 'magic'"),
+        (["--models", "random forest"], 2, "--allow-black-box"),
+        (["--positive", "zz"], 2, "There is no class 'zz'"),
+        (["--drop", "q"], 2, "There is no column 'q'"),
+        (["--keep", "q"], 2, "There is no column 'q'"),
+        (["--groups", "a", "--time", "b"], 2, "cannot be combined"),
+        (["--time", "y"], 2, "cannot have another role"),
+        (["--folds", "50"], 1, "50 folds are too many"),
+        (["--task", "regression"], 1, "holds words"),
+    ],
+)
+def test_wrong_options_are_wrong_usage_and_data_that_do_not_suit_are_refused(options, code, words, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "\n".join(f"{i % 7},{i % 5},{'u' if i % 3 else 'v'}" for i in range(60)))
+    assert main(["study", str(path), "--target", "y", "--out", str(tmp_path / "out"), *options]) == code
+    assert words in " ".join(capsys.readouterr().err.split())

@@ -11,6 +11,7 @@ from rich.console import Console
 from certifit._errors import CertifitError
 from certifit.cli._app import app
 from certifit.cli._errors import UsageError
+from certifit.exceptions import OptionError
 
 
 def run(arguments: list[str]) -> int:
@@ -25,7 +26,7 @@ def run(arguments: list[str]) -> int:
     except CycloptsError as error:
         errors.print(f"certifit: {_plain(error)}", markup=False)
         return 2
-    except UsageError as error:
+    except (UsageError, OptionError) as error:
         errors.print(f"certifit: {error}", markup=False)
         return 2
     except CertifitError as error:

@@ -16,7 +16,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from certifit import resampling
 from certifit._types import Array
 from certifit.design import Fold
-from certifit.exceptions import TableError
+from certifit.exceptions import OptionError, TableError
 from certifit.files import Target, _cells
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure, measure_for, measure_named, rarest
@@ -56,9 +56,9 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.groups is not None and self.time is not None:
-            raise TableError("--groups and --time cannot be combined: choose the one that matters more.")
+            raise OptionError("--groups and --time cannot be combined: choose the one that matters more.")
         if self.costs is not None and self.require is not None:
-            raise TableError("--costs and --require cannot be combined: each of them sets the threshold.")
+            raise OptionError("--costs and --require cannot be combined: each of them sets the threshold.")
         if self.require is not None:
             Rule.read(self.require)
 
@@ -76,7 +76,7 @@ class Design:
         cells = facts.table.column
         positive = _positive(facts.target, facts.y, self.positive)
         if positive is None and (self.costs is not None or self.require is not None):
-            raise TableError("--costs and --require set a threshold between two classes; this target has not two.")
+            raise OptionError("--costs and --require set a threshold between two classes; this target has not two.")
         if self.metric is None:
             measure = measure_for(facts.task, facts.y)
         else:
@@ -104,16 +104,16 @@ class Roles:
 def _positive(target: Target, y: Array, asked: str | None) -> Any:
     if target.task != "classification":
         if asked is not None:
-            raise TableError("--positive names a class; this target has none (it holds numbers).")
+            raise OptionError("--positive names a class; this target has none (it holds numbers).")
         return None
     labels = target.labels()
     if asked is None:
         return rarest(y) if len(labels) == 2 else None
     if len(labels) != 2:
-        raise TableError(f"--positive is for two classes; {target.name!r} has {len(labels)}.")
+        raise OptionError(f"--positive is for two classes; {target.name!r} has {len(labels)}.")
     named = [c for c in labels if str(c) == asked.strip()]
     if not named:
-        raise TableError(f"There is no class {asked!r} in {target.name!r}; there are: {', '.join(map(str, labels))}.")
+        raise OptionError(f"There is no class {asked!r} in {target.name!r}; there are: {', '.join(map(str, labels))}.")
     return named[0]
 
 

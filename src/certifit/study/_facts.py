@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
+from certifit.exceptions import OptionError
 from certifit.files import Column, Schema, Table, TableError, Target, _cells
 from certifit.study._kinds import SHORT, Found, find_kind, text
 from certifit.study._leaks import alone
@@ -119,7 +120,7 @@ def examine(
     table = Table.of(data)
     _check_names(table, target, drop, keep, categories, tuple(roles))
     if target in roles:
-        raise TableError(f"The column {target!r} is the target: it cannot have another role.")
+        raise OptionError(f"The column {target!r} is the target: it cannot have another role.")
     notes = list(table.notes)
     aim = _target(table, target, task, notes)
     y, labelled = aim.read(table.column(target))
@@ -156,7 +157,7 @@ def _check_names(table: Table, target: str, *lists: Sequence[str]) -> None:
         if name not in table.columns:
             close = ", ".join(repr(c) for c in table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
             hint = f" ({table.notes[-1]})" if len(table.columns) == 1 and table.notes else ""
-            raise TableError(f"There is no column {name!r}; the table has {close}{hint}.")
+            raise OptionError(f"There is no column {name!r}; the table has {close}{hint}.")
     if len(table.columns) < 2:
         hint = f" ({table.notes[-1]})" if table.notes else ""
         raise TableError(f"The table has only one column: there is nothing to predict the target from{hint}.")

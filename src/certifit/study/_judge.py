@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, f1_score,
 
 from certifit import metrics
 from certifit._types import Array
-from certifit.exceptions import TableError
+from certifit.exceptions import OptionError
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def measure_named(name: str, task: str, y: Array, positive: Any = None) -> Measu
     if len(classes) > 2:
         suited = tuple(s for s in suited if s not in ("average-precision", "brier"))
     if plain not in suited:
-        raise TableError(f"The metric {name!r} is none for this target; there are: {', '.join(suited)}.")
+        raise OptionError(f"The metric {name!r} is none for this target; there are: {', '.join(suited)}.")
     if plain == "auc" and len(classes) > 2:
         return Measure("AUC", "roc_auc_ovr", "mean over the classes of the area under the ROC curve", _auc)
     if plain in ("average-precision", "f1", "brier"):

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from certifit._types import Array
+from certifit.exceptions import OptionError
 from certifit.files import Schema, TableError
 from certifit.study._design import Design, Roles, designed_folds
 from certifit.study._facts import Facts
@@ -219,7 +220,7 @@ def choose_candidates(
     try:
         return candidates(facts.task, len(facts.y), features, classes, shape, asked, others)
     except ValueError as error:
-        raise TableError(str(error)) from None
+        raise OptionError(str(error)) from None
 
 
 def outer_folds(y: Array, twins: Array, classes: bool, folds: int, seed: int) -> tuple[Fold, ...]:
