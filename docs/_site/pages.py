@@ -72,21 +72,22 @@ def gallery() -> None:
         module = Path(inspect.getfile(importlib.import_module(f"certifit.examples.{name}")))
         fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
         if not fresh:
-            _write(page, _example(name, module.read_text()))
+            _write(page, _example(name))
     lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
     lines += ["does the same in a terminal, and a test checks the numbers. Every function of `certifit.plot`, with the"]
     lines += ["lines that draw its picture, is on the page about [pictures](../families/plot.md).", ""]
-    lines += ["::::{container} gallery"]
-    for name, title in titles.items():
-        lines += [":::{container} card"]
-        lines += [f"[![{title}]({name}-{p}.png){{.only-{p}}}]({name}.md)" for p in ("light", "dark")]
-        lines += ["", f"[{title}]({name}.md)", ":::"]
-    lines += ["::::", ""]
+    for group, members in examples.GROUPS.items():
+        lines += [f"## {group}", "", "::::{container} gallery"]
+        for name in members:
+            lines += [":::{container} card"]
+            lines += [f"[![{titles[name]}]({name}-{p}.png){{.only-{p}}}]({name}.md)" for p in ("light", "dark")]
+            lines += ["", f"[{titles[name]}]({name}.md)", ":::"]
+        lines += ["::::", ""]
     lines += ["```{toctree}", ":hidden:", "", *titles, "```", ""]
     _write(GALLERY / "index.md", "\n".join(lines))
 
 
-def _example(name: str, source: str) -> str:
+def _example(name: str) -> str:
     from certifit import examples
 
     title, story = examples.told(name)
@@ -95,13 +96,14 @@ def _example(name: str, source: str) -> str:
     for paper in ("light", "dark"):
         picture = examples.draw(name, numbers, paper)
         picture.savefig(GALLERY / f"{name}-{paper}.png", dpi=120, bbox_inches="tight")
-    code = source[source.index('"""', 3) + 3 :].strip()
+    _write(GALLERY / f"{name}.ipynb", json.dumps(examples.notebook(name), indent=1, ensure_ascii=False))
     return "\n".join(
         [
             f"# {title}", "", story, "",
             f"```{{picture}} {name}\n:folder: gallery\n:alt: {title}\n```", "",
             f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
-            "## How it is done", "", f"```python\n{code}\n```", "",
+            "## The script", "", f"Copy it and run it, or take the notebook: {{download}}`{name}.ipynb`.", "",
+            f"```python\n{examples.script(name)}\n```", "",
         ]
     )  # fmt: skip
 

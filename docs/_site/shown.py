@@ -354,3 +354,16 @@ def show_grid_values() -> Any:
 
     world = grid_world(["...+", ".#.-", "...."], noise=0.1, living_reward=-0.04, discount=0.99)
     return plot.grid_values(value_iteration(world))
+
+
+def first_regions() -> Any:
+    """The regions that the first page draws."""
+    from sklearn.datasets import load_diabetes
+
+    from certifit import plot
+    from certifit.tree import DecisionTreeClassifier
+
+    X, y = load_diabetes(return_X_y=True)
+    points, label = X[:, [2, 8]], y > 140
+    tree = DecisionTreeClassifier(max_depth=3).fit(points, label)
+    return plot.decision_regions(tree, points, label, names=("body mass index", "triglycerides"))

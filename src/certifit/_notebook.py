@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 _BOX = "border-left:3px solid {};padding:.3em .9em;margin:.3em 0;max-width:60em"
 _GREEN, _RED, _BLUE = "#2e9e5b", "#d1493f", "#4a7fc1"
@@ -81,3 +82,18 @@ def short(value: object) -> str:
     if isinstance(value, (list, tuple, dict)) and len(value) > 4:
         return f"{len(value)} entries"
     return str(value)
+
+
+def notebook_of(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A Jupyter notebook (nbformat 4) of cells ("markdown" or "code", text)."""
+
+    def cell(number: int, kind: str, text: str) -> dict[str, Any]:
+        common: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text}
+        return common if kind == "markdown" else {**common, "execution_count": None, "outputs": []}
+
+    return {
+        "cells": [cell(k, kind, text) for k, (kind, text) in enumerate(cells)],
+        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }

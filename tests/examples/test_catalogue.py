@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,12 @@ def test_pictures_show_the_point_beside_the_figures(name, panels):
     picture = examples.draw(name, examples.run(name, say=lambda line: None))
     assert len(picture.axes) == panels
     assert all(ax.get_title(loc="left") or ax.get_title() for ax in picture.axes)
+
+
+def test_the_terminal_writes_a_notebook(tmp_path, capsys):
+    assert main(["examples", "xor", "--notebook", "--out", str(tmp_path)]) == 0
+    book = json.loads((tmp_path / "xor.ipynb").read_text())
+    assert book["nbformat"] == 4
+    assert book["cells"][0]["source"].startswith("# XOR")
+    assert "xor.ipynb" in capsys.readouterr().out
+    assert main(["examples", "nothing", "--notebook"]) == 2

@@ -427,7 +427,9 @@ def show(model: Path, /) -> int:
 
 
 @app.command
-def examples(name: str | None = None, /, *, out: Path = Path("examples"), names: bool = False) -> int:
+def examples(
+    name: str | None = None, /, *, out: Path = Path("examples"), names: bool = False, notebook: bool = False
+) -> int:
     """Run a worked example, tell its story and draw it; without a name, all of them (about half a minute).
 
     Parameters
@@ -438,10 +440,12 @@ def examples(name: str | None = None, /, *, out: Path = Path("examples"), names:
         The folder for the pictures (NAME.png).
     names
         Only list the examples there are.
+    notebook
+        Write a Jupyter notebook to run and change (NAME.ipynb) instead of running it.
     """
     from certifit.cli import _examples
 
-    return _examples.examples(name, out, names)
+    return _examples.examples(name, out, names, notebook)
 
 
 @app.command

@@ -10,6 +10,51 @@ from typing import Any, Literal
 
 from certifit._types import Record
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Perceptrons and separating lines": (
+        "spam_perceptron",
+        "late_mistake",
+        "mistake_bound",
+        "perceptron_sgd",
+        "xor",
+        "network_of_perceptrons",
+        "padding_offset",
+    ),
+    "Margins and kernels": (
+        "perceptron_or_margin",
+        "svm_duality",
+        "pegasos_converging",
+        "quadratic_kernel",
+        "truncated_kernel",
+        "circle_multiplier",
+    ),
+    "Regression and penalties": (
+        "ridge_augmented",
+        "ridge_lasso_paths",
+        "lasso_as_prior",
+        "ill_conditioning",
+        "polynomial_degree",
+        "sigmoid_surface",
+        "solver_gaps",
+    ),
+    "Trees and neighbours": (
+        "play_tennis",
+        "boolean_tree",
+        "diagonal_boundary",
+        "tree_instability",
+        "knn_regions",
+        "distance_concentration",
+        "nearest_bayes_error",
+    ),
+    "Probability and decisions": ("candy_bag", "bayesian_line", "generative_discriminative", "grid_world"),
+    "Choosing models honestly": (
+        "bias_variance_polynomial",
+        "bootstrap_law",
+        "correlation_filter",
+        "leaky_selection",
+    ),
+}
+
 
 def names() -> list[str]:
     """Names of all worked examples, in alphabetical order.

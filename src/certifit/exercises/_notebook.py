@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from certifit._notebook import notebook_of
 from certifit.exercises._base import load
 
 
@@ -37,14 +38,4 @@ def notebook(name: str, seed: int = 0) -> dict[str, Any]:
         ("code", blank),
         ("code", f"print(exercise.check({check}))"),
     ]
-    return {
-        "cells": [_cell(k, kind, text) for k, (kind, text) in enumerate(texts)],
-        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-
-
-def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
-    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text}
-    return cell if kind == "markdown" else {**cell, "execution_count": None, "outputs": []}
+    return notebook_of(texts)
