@@ -210,3 +210,17 @@ def test_files_names_and_refusals(tmp_path):
         KernelDensity(metric="haversine").fit(X)
     with pytest.raises(ValueError, match="bandwidth"):
         KernelDensity(bandwidth=0.0).fit(X)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
+@pytest.mark.parametrize("atol", [0.0, 1e-6, 1e-2])
+def test_far_from_every_row_the_density_vanishes_whatever_the_tolerance(kernel, atol):
+    """An allowed error far above the density itself is no reason to state an infinite one."""
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(80, 3)), rng.normal(size=(40, 3))
+    model = KernelDensity(bandwidth=0.01, kernel=kernel, atol=atol).fit(X)
+    theirs = sklearn.neighbors.KernelDensity(bandwidth=0.01, kernel=kernel).fit(X)
+    truth = np.exp(theirs.score_samples(Q))
+    np.testing.assert_allclose(np.exp(model.score_samples(Q)), truth, rtol=1e-7, atol=max(atol, 1e-12))
+    lower, upper = model.bounds(Q)
+    assert np.all((lower <= truth + 1e-12) & (truth <= upper + 1e-12) & (upper - lower <= atol + 1e-9))

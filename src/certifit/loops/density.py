@@ -101,6 +101,7 @@ def _between(kernel, near, far, h, shift, d):
         grow = 1e-15 * size
         if grow > 0.5:
             return 0.0, np.inf if most > 0.0 else 1e-300
+        most = min(most, 1.0)  # no row is nearer than the one whose K is e^shift
         return max(least * (1.0 - grow) - 1e-300, 0.0), most * (1.0 + 2.0 * grow) + 1e-300
     if most == 0.0 and u >= 1.0:
         return 0.0, 0.0
@@ -250,7 +251,7 @@ def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol,
             shift = -0.5 * u * u if kernel == 0 else -u
         near, far = _reach(metric, x, low, high, 0)
         a, b = _between(kernel, near, far, h, shift, x.shape[0])
-        allowed = atol * np.exp(-shift) if atol > 0.0 else 0.0
+        allowed = min(atol * np.exp(-shift), 1e300) if atol > 0.0 else 0.0
         done_low, done_high = 0.0, 0.0
         size = _push(width, node, least, most, 0, total[0] * (b - a), 0, total[0] * a, total[0] * b)
         open_low, open_high = total[0] * a, total[0] * b
