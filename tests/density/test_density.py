@@ -207,7 +207,7 @@ def test_files_names_and_refusals(tmp_path):
     with pytest.raises(ValueError, match="metric_params"):
         KernelDensity(metric_params={"V": 1}).fit(X)
     with pytest.raises(ValueError, match="metric"):
-        KernelDensity(metric="haversine").fit(X)
+        KernelDensity(metric="cosine").fit(X)
     with pytest.raises(ValueError, match="bandwidth"):
         KernelDensity(bandwidth=0.0).fit(X)
 
@@ -224,3 +224,16 @@ def test_far_from_every_row_the_density_vanishes_whatever_the_tolerance(kernel, 
     np.testing.assert_allclose(np.exp(model.score_samples(Q)), truth, rtol=1e-7, atol=max(atol, 1e-12))
     lower, upper = model.bounds(Q)
     assert np.all((lower <= truth + 1e-12) & (truth <= upper + 1e-12) & (upper - lower <= atol + 1e-9))
+
+
+def test_on_a_sphere_the_density_is_scikit_learns():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(40, 2))
+    ours, theirs = (m(bandwidth=0.2, metric="haversine").fit(X)
+                    for m in (KernelDensity, sklearn.neighbors.KernelDensity))  # fmt: skip
+    np.testing.assert_array_equal(ours.score_samples(X), theirs.score_samples(X))
+    with pytest.raises(ValueError, match="Bounds are proved for"):
+        ours.bounds(X)
+    import certifit.neighbors
+
+    assert certifit.neighbors.KernelDensity is KernelDensity

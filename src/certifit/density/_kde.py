@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import KernelDensity as TheirDensity
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,6 +30,11 @@ _METRICS = {
     "chebyshev": "chebyshev",
     "infinity": "chebyshev",
 }
+_OTHERS = {
+    "braycurtis", "canberra", "dice", "hamming", "haversine", "jaccard", "mahalanobis", "rogerstanimoto", "russellrao",
+    "seuclidean", "sokalmichener", "sokalsneath",
+}  # fmt: skip
+"""Distances that scikit-learn's trees know: its own class computes the density, and nothing is proved."""
 _LEAST = 64  # points that are worth a thread
 
 
@@ -48,6 +54,7 @@ class KernelDensity(BaseEstimator):
         Accepted: a k-d tree in any case.
     kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
     metric : {"euclidean", "manhattan", "chebyshev"}, default="euclidean"
+        By the other distances of scikit-learn's trees ("haversine", ...) the density is scikit-learn's, without bounds.
         Also under their other names. As in scikit-learn the constant is that of the euclidean distance.
     atol, rtol : float ≥ 0, default=0
         Upper minus lower bound is at most ``rtol`` × lower + ``atol``.
@@ -76,7 +83,7 @@ class KernelDensity(BaseEstimator):
         "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"scott", "silverman"})],
         "algorithm": [StrOptions({"auto", "kd_tree", "ball_tree"})],
         "kernel": [StrOptions(set(KERNELS))],
-        "metric": [StrOptions(set(_METRICS))],
+        "metric": [StrOptions({*_METRICS, *_OTHERS})],
         "atol": [Interval(Real, 0, None, closed="left")],
         "rtol": [Interval(Real, 0, None, closed="left")],
         "breadth_first": ["boolean"],
@@ -125,7 +132,8 @@ class KernelDensity(BaseEstimator):
         from certifit.loops.density import build
 
         self._validate_params()
-        self._norm = norm_of(self.metric, self.metric_params)
+        other = self.metric in _OTHERS
+        self._norm = "euclidean" if other else norm_of(self.metric, self.metric_params)
         X = validate_data(self, X, dtype=np.float64, order="C")
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._X, self._weights = np.array(X[weights > 0]), weights[weights > 0]
@@ -133,6 +141,8 @@ class KernelDensity(BaseEstimator):
         # Weights are copies, so their sum counts the rows.
         count = float(weights.sum()) if sample_weight is not None else float(n)
         self.bandwidth_ = bandwidth_of(self.bandwidth, count, d)
+        options = {**self.get_params(deep=False), "bandwidth": self.bandwidth_}
+        self._theirs = TheirDensity(**options).fit(X, sample_weight=sample_weight) if other else None
         levels = max(1, int(np.ceil(np.log2(max(1.0, n / self.leaf_size)))) + 1)
         self._order = np.arange(n)
         self._tree = build(self._X, self._weights, self._order, levels)
@@ -143,6 +153,8 @@ class KernelDensity(BaseEstimator):
         from certifit.loops.density import query
 
         check_is_fitted(self)
+        if self._theirs is not None:
+            raise ValueError(f"Bounds are proved for {sorted(set(_METRICS.values()))}, not for {self.metric!r}.")
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         atol = float(self.atol) * float(self._scale().upper)
         out = np.empty((len(X), 3))
@@ -187,6 +199,9 @@ class KernelDensity(BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
+        check_is_fitted(self)
+        if self._theirs is not None:
+            return np.asarray(self._theirs.score_samples(X))
         _, out = self._sums(X)
         scale = kernel_integral(self.kernel, self._X.shape[1]).mid * self._weights.sum()
         with np.errstate(divide="ignore"):
