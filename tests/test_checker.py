@@ -369,3 +369,13 @@ def test_stored_proofs_are_still_proved(path):
 
 def test_proofs_of_ten_kinds_are_stored():
     assert len({json.loads(path.read_text(encoding="utf-8"))["kind"] for path in STORED}) >= 10
+
+
+@pytest.mark.parametrize("name", ["tree", "regression tree"])
+def test_a_tree_is_pruned_as_its_price_says(name, tmp_path):
+    """Another price in the evidence, and no word of pruning among the figures."""
+    proof, table = CASES[name](np.random.default_rng(0)).proof(tmp_path)
+    del proof["library"]
+    figures = {k: v for k, v in proof["figures"].items() if k != "pruning_shortfall"}
+    dear = changed({**proof, "figures": figures}, ("evidence", "alpha"), (1e6).hex())
+    assert outcome(dear, table) == "NOT PROVED: a better pruning exists"

@@ -552,12 +552,12 @@ def tree(table, e):  # at every node that asks, no threshold on any column gains
     sums_of, _, step = ([0], 0, unit) if K > 1 else aligned(N(a, None, unit) * v for a, v in zip(w, y))
     parts = [[a * (c == k) for k in range(K)] for a, c in zip(w, y)] if K > 1 else [[v] for v in sums_of]
     least, light, scale = whole(e["min_samples_leaf"], 1), n(e["min_weight_leaf"]), N(1, None, 2 * step - unit) / N(sum(w), None, unit)
-    rows, short, cost, best, kept, held = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}
+    rows, short, cost, best, kept, held, yes = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}, sum(e["asks"])
     def weigh(rows): return sum(w[i] for i in rows), [sum(c) for c in zip(*(parts[i] for i in rows))]
     for t in range(m):
-        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(y[i].abs() for i in here) if K == 1 else N(1)
+        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(y[i].abs() for i in here) if K == 1 else None
         stated = zip(vec(e["value"][t]), [N(s, None, step) / N(W, None, unit) for s in sums])
-        need(len(e["value"][t]) == K and all((a - b).abs() <= n(1e-9) * top for a, b in stated), "node %d: not the value of its rows" % t)
+        need(len(e["value"][t]) == K and all((a - b).abs() <= n(1e-9) * (top or b) for a, b in stated), "node %d: a wrong value" % t)
         base = N(W if criterion == "gini" else 0) if K > 1 else total(N(w[i], None, 2 * (unit - step)) * y[i].square() for i in here)
         cost[t] = (base - worth(criterion, W, sums)) * scale
         if e["left"][t] < 0: continue
@@ -577,8 +577,8 @@ def tree(table, e):  # at every node that asks, no threshold on any column gains
     for t in reversed(range(m)):
         leaf, a, b = cost[t] + alpha, e["left"][t], e["right"][t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
         kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e["asks"][t]) else (leaf, cost[t])
-    found = {"questions": sum(e["asks"]), "leaves": sum(e["asks"]) + 1, "shortfall": up(largest(short)), "impurity": near(held[0])}
-    return {**found, "pruning_shortfall": up((kept[0] - best[0]).max0())} if alpha > 0 else found
+    lost = (kept[0] - best[0]).max0(); need(lost <= kept[0] * n(1e-9) + (cost[0].abs() + int(K > 1)) * n(1e-30), "a better pruning exists")
+    return {"questions": yes, "leaves": yes + 1, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
 def away(x, c): return total((a - b).square() for a, b in zip(x, c))
 def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means as centres, or one row elsewhere could gain; a bound for k parts
     X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"]), range(len(e["centres"]))
