@@ -73,46 +73,46 @@ def study(
     target
         The column to predict.
     task
-        What the target is; found from its cells when not given.
+        What the target is; inferred from its values by default.
     models
-        Names of the models to compare, with commas between; all that apply otherwise.
+        Models to compare, separated by commas; by default all that apply.
     folds
-        Outer folds; 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
+        Outer folds; by default 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
     time_budget
-        Seconds. Models that do not fit in are skipped, and the report names them.
+        In seconds. Models that would exceed it are skipped; the report names them.
     seed
         Random seed, for the folds and the models.
     out
         Folder for report.html, model.certifit and record.json.
     drop
-        Columns to leave out, with commas between.
+        Columns to drop, separated by commas.
     keep
-        Columns to use although they look like identifiers or give the answer away.
+        Columns to keep even if they look like identifiers or leak the target.
     categories
-        Columns of numbers to take as categories.
+        Numeric columns to treat as categorical.
     workers
-        Processes; as many as there are processors when not given.
+        Number of processes; by default one per processor.
     yardstick
         Run scikit-learn's gradient boosting and random forest in the same folds, for comparison only.
     allow_black_box
         Let gradient boosting and random forest be chosen and saved, too; nothing is proved about them.
     groups
-        A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
+        A column, such as patient or household: its rows are kept in the same fold. Not used as a feature.
     time
-        A column of dates or numbers: rows are predicted from earlier rows only. It is no feature.
+        A column of dates or numbers: rows are predicted from earlier rows only. Not used as a feature.
     weights
-        A column of numbers: how much a row counts, in fits and scores. It is no feature.
+        A numeric column: the weight of each row, in fits and in scores. Not used as a feature.
     test
-        A table with the answers on which the chosen model is judged once, at the end.
+        A labelled test table, on which the chosen model is evaluated once, at the end.
     positive
-        The class to find, of two; the rarer one when not given.
+        The positive class, of two; the rarer one by default.
     metric
-        What decides: auc, accuracy, balanced-accuracy, average-precision, f1, log-loss or brier for classes; r2,
-        absolute-error or deviance for numbers.
+        The metric that chooses the model: auc, accuracy, balanced-accuracy, average-precision, f1, log-loss or brier
+        for classes; r2, absolute-error or deviance for numbers.
     costs
-        What a false alarm and a miss cost, such as 1,20: sets the threshold from which the positive class is said.
+        Costs of a false positive and of a false negative, such as 1,20; they set the decision threshold.
     require
-        What the threshold must reach instead, such as "recall >= 0.95" (or precision, specificity).
+        Choose the decision threshold by a requirement instead, such as "recall >= 0.95" (or precision, specificity).
     memory
         Budget such as 2GB, for files (big/*.parquet) that do not fit into it: models are compared on a reproducible
         sample whose size is stated, and the chosen one is fitted again to all rows where its family allows.
@@ -185,17 +185,17 @@ def fit(
     set_
         Parameters, such as alpha=1,fit_intercept=false; chosen by cross-validation when none are given.
     task
-        What the target is; found from its cells when not given.
+        What the target is; inferred from its values by default.
     seed
         Random seed.
     out
         The model file.
     drop
-        Columns to leave out, with commas between.
+        Columns to drop, separated by commas.
     keep
-        Columns to use although they look like identifiers or give the answer away.
+        Columns to keep even if they look like identifiers or leak the target.
     categories
-        Columns of numbers to take as categories.
+        Numeric columns to treat as categorical.
     engine
         Who reads the partitions: processes of this machine, or a Dask cluster.
     scheduler
@@ -230,23 +230,23 @@ def predict(
     """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
 
     Identifier columns of the study's table come first, as they are. A model with a threshold (study --costs, --require)
-    also gives its decision, and one whose probabilities can be mended its calibrated probability.
+    also gives its decision, and one that was recalibrated also its calibrated probability.
 
-    A category that was not there at the fit counts as none of the known ones, an empty cell as missing, and both
-    are said on standard error; a missing column is refused; further columns are ignored.
+    Categories that were not seen during the fit count as none of the known ones and empty cells as missing; both are
+    reported on standard error. A missing column is an error; additional columns are ignored.
 
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     data
         The table.
     out
         The CSV to write; standard output when not given.
     interval
-        Add columns that hold the true answer with this probability, such as 0.9: low and high, or a set of labels.
+        Add prediction intervals (low, high) or sets of labels with this coverage, such as 0.9.
     carry
-        Columns of the table to put before the predictions, with commas between; identifiers when not given.
+        Columns of the table to put before the predictions, separated by commas; identifiers when not given.
     """
     from certifit.cli import _commands
 
@@ -255,18 +255,18 @@ def predict(
 
 @app.command
 def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
-    """Judge a model on a table that has the answers: figures with 95 % intervals.
+    """Evaluate a model on a labelled table: metrics with 95 % intervals.
 
     It also says when rows were in the training table, and which columns have drifted since then.
 
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     data
         A table with the target column; for an honest figure, rows the model has not seen.
     by
-        Columns, with commas between: errors in each of their levels (or thirds), with intervals that hold together.
+        Columns, separated by commas: errors for each of their levels (or thirds), with simultaneous intervals.
     """
     from certifit.cli import _commands
 
@@ -288,7 +288,7 @@ def certify(
     """How far is a fitted model from the best possible one, by its own objective? With proof.
 
     certifit certify MODEL TABLE judges a model file; certifit certify TABLE --coefficients w.csv judges numbers found
-    by hand, by mean loss plus λ times the penalty, and says which slip would explain them.
+    by hand, by mean loss plus λ times the penalty, and says which mistake would explain them.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def separable(data: str, /, *, target: str | None = None, drop: _Names = None, e
     target
         The column of classes.
     drop
-        Columns to leave out, with commas between.
+        Columns to drop, separated by commas.
     exact
         Decide in rational arithmetic, which takes longer.
     """
@@ -348,7 +348,7 @@ def verify(model: Path, data: str, /, *, details: bool = False) -> int:
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     data
         The table, with the target column.
     details
@@ -366,7 +366,7 @@ def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proo
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     data
         The table it was fitted to: then OUT.csv holds the rows as the model saw them, for certifit check.
     out
@@ -403,7 +403,7 @@ def explain(model: Path, row: str, /) -> int:
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     row
         A row of a table, as TABLE:NUMBER (the first is 1), or cells, as age=63,sex=male (others are missing).
     """
@@ -419,7 +419,7 @@ def show(model: Path, /) -> int:
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     """
     from certifit.cli import _commands
 
@@ -439,7 +439,7 @@ def examples(
     out
         The folder for the pictures (NAME.png).
     names
-        Only list the examples there are.
+        Only list the examples.
     notebook
         Write a Jupyter notebook to run and change (NAME.ipynb) instead of running it.
     """
@@ -466,9 +466,9 @@ def lab(
     data
         A table to begin with.
     target
-        Its column of classes or values.
+        Its column to predict.
     port
-        Another one is taken when somebody has this one.
+        The port; if it is taken, any free one.
     browser
         Open the page in a browser.
     """
@@ -519,7 +519,7 @@ def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx"
     Parameters
     ----------
     model
-        A file of certifit study or fit.
+        A model file, written by certifit study or fit.
     to
         What to write: onnx, sql, python or c.
     out
