@@ -17,7 +17,7 @@ def test_queries_enclose_the_direct_sum(kernel, metric, rtol):
     assert sorted(order.tolist()) == list(range(60))
     assert tree[2][0] == w.sum()
     out = np.empty((7, 3))
-    density.query(X, w, order, tree, Q, 0, 7, kernel, metric, 0.8, 0.0, rtol, out)
+    density.query(X[order], w[order], tree, Q, 0, 7, kernel, metric, 0.8, 0.0, rtol, out)
     gap = np.abs(Q[:, None] - X[None])
     u = [np.sqrt((gap**2).sum(axis=2)), gap.sum(axis=2), gap.max(axis=2)][metric] / 0.8
     inside = u < 1
@@ -33,6 +33,25 @@ def test_queries_enclose_the_direct_sum(kernel, metric, rtol):
     assert np.all(np.exp(out[:, 0]) * out[:, 1] <= direct * (1 + 1e-12))
     assert np.all(np.exp(out[:, 0]) * out[:, 2] >= direct * (1 - 1e-12))
     assert np.all(out[:, 2] - out[:, 1] <= (rtol + 1e-10) * out[:, 1] + 1e-12)
+
+
+@pytest.mark.parametrize("kernel", [0, 2, 3, 4, 5])
+def test_moments_bound_the_mean_of_a_node_far_from_zero(kernel):
+    rng = np.random.default_rng(kernel)
+    for offset, size in ((0.0, 1.0), (1e6, 1e-3), (-1e9, 1.0)):
+        X, w = offset + size * rng.normal(size=(50, 3)), rng.uniform(0.1, 2.0, size=50)
+        low, high, _, _, _, first, second = density.build(X, w, np.arange(50), 1)
+        for x in X[:5] + 0.3 * size:
+            near, far = density._reach(0, x, low, high, 0)
+            mean, slack = density._mean_square(x, low, high, first, second, 50, 0)
+            squares = ((X - x) ** 2).sum(axis=1)
+            assert abs(mean - w @ squares / w.sum()) <= slack + 1e-13 * squares.max()
+            for h in (0.5 * size, 3.0 * size):
+                a, b = density._convex(kernel, near, far, mean, slack, h, 0.0, 3)
+                c, d = density._between(kernel, near, far, h, 0.0, 3)
+                truth = w @ [density._value(kernel, u, 0.0) for u in np.sqrt(squares) / h] / w.sum()
+                assert c <= a <= truth * (1 + 1e-9)
+                assert truth * (1 - 1e-9) <= b <= d
 
 
 def test_leaving_one_out():

@@ -144,8 +144,9 @@ class KernelDensity(BaseEstimator):
         options = {**self.get_params(deep=False), "bandwidth": self.bandwidth_}
         self._theirs = TheirDensity(**options).fit(X, sample_weight=sample_weight) if other else None
         levels = max(1, int(np.ceil(np.log2(max(1.0, n / self.leaf_size)))) + 1)
-        self._order = np.arange(n)
-        self._tree = build(self._X, self._weights, self._order, levels)
+        order = np.arange(n)
+        self._tree = build(self._X, self._weights, order, levels)
+        self._sorted = np.ascontiguousarray(self._X[order]), self._weights[order]
         return self
 
     def _sums(self, X: Matrix) -> tuple[Array, Array]:
@@ -159,7 +160,7 @@ class KernelDensity(BaseEstimator):
         atol = float(self.atol) * float(self._scale().upper)
         out = np.empty((len(X), 3))
         codes = (KERNELS.index(self.kernel), NORMS.index(self._norm))
-        given = (self._X, self._weights, self._order, self._tree, X)
+        given = (*self._sorted, self._tree, X)
         tolerances = (self.bandwidth_, 0.5 * atol, float(self.rtol))
         by_ranges(lambda a, b: query(*given, a, b, *codes, *tolerances, out), len(X), _LEAST)
         return X, out

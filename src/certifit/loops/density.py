@@ -1,8 +1,10 @@
 """Loops of kernel density: a k-d tree, and sums between bounds at one point after another.
 
-A node of weight S whose rows lie at distances in [a, b] adds between S·K(b/h) and S·K(a/h). The widest is opened until
-the bounds are as near as was asked. Distances and values of K are taken outward by more than their rounding. To reach
-densities far below the smallest float, exponential kernels are divided by K at the nearest row (``shift``).
+A node of weight S whose rows lie at distances in [a, b] adds between S·K(b/h) and S·K(a/h). All kernels but the top hat
+are convex functions of the squared euclidean distance, of which a node knows the mean s: by Jensen's inequality it adds
+at least S·K(√s/h), and at most what the chord from a² to b² has at s. The widest node is opened until the bounds are as
+near as was asked. Distances and values of K are taken outward by more than their rounding. To reach densities far below
+the smallest float, exponential kernels are divided by K at the nearest row (``shift``).
 
 Codes: kernels gaussian 0, tophat 1, epanechnikov 2, exponential 3, linear 4, cosine 5; distances euclidean 0,
 manhattan 1, chebyshev 2. Nodes are numbered as in a heap: the children of k are 2k + 1 and 2k + 2.
@@ -21,11 +23,15 @@ from certifit.loops._tiers import tiered
 @tiered(lambda X, weights, order, n_levels: 1e-6 * X.size * n_levels)
 @njit(cache=True, nogil=True)
 def build(X, weights, order, n_levels):
-    """Boxes (nodes, d), weights and row ranges of a balanced tree; ``order`` is sorted in place."""
+    """Boxes (nodes, d), weights, row ranges and moments of a balanced tree; ``order`` is sorted in place.
+
+    The moments are those about the middle of the box: the weighted means of x − m and of ‖x − m‖².
+    """
     nodes = 2**n_levels - 1
     n, d = X.shape
     low, high = np.empty((nodes, d)), np.empty((nodes, d))
     total, start, stop = np.zeros(nodes), np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+    first, second = np.zeros((nodes, d)), np.zeros(nodes)
     stop[0] = n
     for k in range(nodes):
         a, b = start[k], stop[k]
@@ -37,6 +43,15 @@ def build(X, weights, order, n_levels):
             for j in range(d):
                 low[k, j] = min(low[k, j], X[row, j])
                 high[k, j] = max(high[k, j], X[row, j])
+        if total[k] > 0.0:
+            for i in range(a, b):
+                row = order[i]
+                for j in range(d):
+                    gap = X[row, j] - 0.5 * (low[k, j] + high[k, j])
+                    first[k, j] += weights[row] * gap
+                    second[k] += weights[row] * gap * gap
+            first[k] /= total[k]
+            second[k] /= total[k]
         if 2 * k + 2 < nodes:
             widest, wide = 0, -1.0
             for j in range(d):
@@ -46,7 +61,7 @@ def build(X, weights, order, n_levels):
             middle = (a + b) // 2
             start[2 * k + 1], stop[2 * k + 1] = a, middle
             start[2 * k + 2], stop[2 * k + 2] = middle, b
-    return low, high, total, start, stop
+    return low, high, total, start, stop, first, second
 
 
 @njit(cache=True, nogil=True)
@@ -109,6 +124,38 @@ def _between(kernel, near, far, h, shift, d):
 
 
 @njit(cache=True, nogil=True)
+def _mean_square(x, low, high, first, second, rows, k):
+    """The mean squared distance of x to the rows of node k, and more than its error."""
+    square, cross, radius = 0.0, 0.0, 0.0
+    for j in range(x.shape[0]):
+        middle = 0.5 * (low[k, j] + high[k, j])
+        gap, half = x[j] - middle, max(high[k, j] - middle, middle - low[k, j])
+        square += gap * gap
+        cross += gap * first[k, j]
+        radius += half * half
+    # Every term is at most (‖x − m‖ + radius)² ≤ 2(‖x − m‖² + radius²), and sums over the rows lose a unit a row.
+    slack = (rows + 4.0 * x.shape[0] + 32.0) * 5e-16 * (square + radius)
+    return square - 2.0 * cross + second[k], slack
+
+
+@njit(cache=True, nogil=True)
+def _convex(kernel, near, far, mean, slack, h, shift, d):
+    """Bounds of the mean of K over distances in [near, far] with this mean square: Jensen below, the chord above."""
+    least, most = _between(kernel, near, far, h, shift, d)
+    out = (d + 16.0) * 2.3e-16  # as `_between` moves distances, so that the chord stands on what was bounded there
+    a, b = (near * (1.0 - out)) ** 2, (far * (1.0 + out)) ** 2
+    if not (b > a and b + mean + slack < np.inf and most < np.inf):
+        return least, most
+    s = np.sqrt(min(max(mean + slack, a), b))
+    least = max(least, _between(kernel, s, s, h, shift, d)[0])
+    end = _between(kernel, far, far, h, shift, d)[1]
+    share = (mean - slack - a - 1e-15 * b) / (b - a) * (1.0 - 1e-15)
+    if share > 0.0 and end < most:
+        most = (most - (most - end) * min(share, 1.0)) * (1.0 + 1e-15)
+    return least, max(least, most)
+
+
+@njit(cache=True, nogil=True)
 def _push(width, node, low, high, size, w, k, a, b):
     i = size
     while i > 0 and width[(i - 1) // 2] < w:
@@ -141,7 +188,7 @@ def _pop(width, node, low, high, size):
 
 
 @njit(cache=True, nogil=True)
-def _nearest(X, order, start, stop, low, high, x, metric, stack):
+def _nearest(X, start, stop, low, high, x, metric, stack):
     """Distance to the nearest row."""
     best, size, nodes = np.inf, 1, start.shape[0]
     stack[0] = 0
@@ -160,17 +207,17 @@ def _nearest(X, order, start, stop, low, high, x, metric, stack):
         for i in range(start[k], stop[k]):
             total = 0.0
             for j in range(x.shape[0]):
-                total = _add(metric, total, abs(X[order[i], j] - x[j]))
+                total = _add(metric, total, abs(X[i, j] - x[j]))
             best = min(best, np.sqrt(total) if metric == 0 else total)
     return best
 
 
 @njit(cache=True, nogil=True)
-def _leaf(X, weights, order, a, b, x, kernel, metric, h, shift):
+def _leaf(X, weights, a, b, x, kernel, metric, h, shift):
     """Bounds of the sum over rows a..b."""
     least, most = 0.0, 0.0
-    for i in range(a, b):
-        row, total = order[i], 0.0
+    for row in range(a, b):
+        total = 0.0
         for j in range(x.shape[0]):
             total = _add(metric, total, abs(X[row, j] - x[j]))
         distance = np.sqrt(total) if metric == 0 else total
@@ -198,7 +245,7 @@ def _sum(v, size):  # NumPy's method takes two seconds to compile, for its messa
     return total
 
 
-def _in_numpy(X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out):
+def _in_numpy(X, weights, tree, points, first, last, kernel, metric, h, atol, rtol, out):
     """As `query`, every row of X looked at (the bounds of `_between`, on arrays)."""
     slack = (X.shape[1] + 16.0) * 2.3e-16
     lost = 4.0 * len(X) * 1.2e-16
@@ -228,26 +275,28 @@ def _in_numpy(X, weights, order, tree, points, first, last, kernel, metric, h, a
 
 
 @tiered(
-    lambda X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out: (
+    lambda X, weights, tree, points, first, last, kernel, metric, h, atol, rtol, out: (
         (last - first) * (2e-4 + 1e-8 * X.size)
     ),
     _in_numpy,
 )
 @njit(cache=True, nogil=True)
-def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol, rtol, out):
+def query(X, weights, tree, points, first, last, kernel, metric, h, atol, rtol, out):
     """Rows (shift, lower, upper) of ``out`` for points first..last: sums of K divided by e^shift.
 
-    ``atol`` is in units of the sum of K. Stops where upper − lower ≤ rtol·lower + atol.
+    X and weights in the order of the tree; ``atol`` is in units of the sum of K. Stops where
+    upper − lower ≤ rtol·lower + atol.
     """
-    low, high, total, start, stop = tree
+    low, high, total, start, stop, first_moment, second = tree
     nodes, n = start.shape[0], X.shape[0]
+    convex = metric == 0 and kernel != 1 and (atol > 0.0 or rtol > 0.0)
     width, node = np.empty(nodes + 1), np.empty(nodes + 1, dtype=np.int64)
     least, most, stack = np.empty(nodes + 1), np.empty(nodes + 1), np.empty(nodes + 1, dtype=np.int64)
     for q in range(first, last):
         x = points[q]
         shift = 0.0
         if kernel == 0 or kernel == 3:
-            u = _nearest(X, order, start, stop, low, high, x, metric, stack) / h
+            u = _nearest(X, start, stop, low, high, x, metric, stack) / h
             shift = -0.5 * u * u if kernel == 0 else -u
         near, far = _reach(metric, x, low, high, 0)
         a, b = _between(kernel, near, far, h, shift, x.shape[0])
@@ -265,13 +314,17 @@ def query(X, weights, order, tree, points, first, last, kernel, metric, h, atol,
             size = _pop(width, node, least, most, size)
             open_low, open_high = open_low - a, open_high - b
             if 2 * k + 2 >= nodes:
-                a, b = _leaf(X, weights, order, start[k], stop[k], x, kernel, metric, h, shift)
+                a, b = _leaf(X, weights, start[k], stop[k], x, kernel, metric, h, shift)
                 done_low, done_high = done_low + a, done_high + b
                 continue
             for c in (2 * k + 1, 2 * k + 2):
                 if stop[c] > start[c]:
                     near, far = _reach(metric, x, low, high, c)
-                    a, b = _between(kernel, near, far, h, shift, x.shape[0])
+                    if convex:
+                        mean, slack = _mean_square(x, low, high, first_moment, second, stop[c] - start[c], c)
+                        a, b = _convex(kernel, near, far, mean, slack, h, shift, x.shape[0])
+                    else:
+                        a, b = _between(kernel, near, far, h, shift, x.shape[0])
                     a, b = total[c] * a, total[c] * b
                     size = _push(width, node, least, most, size, b - a, c, a, b)
                     open_low, open_high = open_low + a, open_high + b
@@ -300,5 +353,5 @@ def warm() -> None:
     X, w = np.arange(8.0).reshape(4, 2), np.ones(4)
     order = np.arange(4)
     tree = build(X, w, order, 1)
-    query(X, w, order, tree, X, 0, 4, 0, 0, 1.0, 0.0, 0.0, np.empty((4, 3)))
+    query(X[order], w[order], tree, X, 0, 4, 0, 0, 1.0, 0.0, 0.0, np.empty((4, 3)))
     leave_one_out(X, w, 0, 4, 0, 0, np.ones(1), np.zeros((4, 1)))

@@ -16,6 +16,7 @@ import scipy.sparse
 import scipy.sparse.linalg as sla
 
 from certifit._types import Array
+from certifit.parallel import one_thread
 from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 
@@ -72,7 +73,8 @@ def solve_harmonic(
         method = "krylov" if sparse and len(delta) > _FACTOR else "direct"
     solve = _krylov(P) if method == "krylov" else _factorised(P)
     n_iter = [0]
-    w = solve(np.ones((len(delta), 1)), n_iter)[:, 0]
+    with one_thread():  # thousands of short products: a second thread of BLAS would only wait for the first
+        w = solve(np.ones((len(delta), 1)), n_iter)[:, 0]
     reach = float(np.abs(w).max(initial=0.0))
 
     def state(G: Array, before: Array) -> _State:
@@ -90,8 +92,9 @@ def solve_harmonic(
             return after.gap <= tol
         return "closed form" if after.step <= _TIGHT or after.objective >= 0.5 * before.objective else ""
 
-    start = state(np.zeros_like(rhs), np.zeros_like(rhs))
-    run = drive(start, advance, finished, max_iter if method == "propagation" else 4, time_budget, trace)
+    with one_thread():
+        start = state(np.zeros_like(rhs), np.zeros_like(rhs))
+        run = drive(start, advance, finished, max_iter if method == "propagation" else 4, time_budget, trace)
     status = run.status if method == "propagation" or run.status == "diverged" else "closed form"
     steps = run.n_iter if method == "propagation" else max(1, n_iter[0])
     stats = {**run.stats, "n_iter": steps, "method": method}

@@ -33,11 +33,11 @@ Layers = list[Array]
 
 ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
     "identity": (lambda z: z, lambda a: np.ones_like(a)),
-    "logistic": (scipy.special.expit, lambda a: a * (1.0 - a)),
-    "tanh": (np.tanh, lambda a: 1.0 - a * a),
-    "relu": (lambda z: np.maximum(z, 0.0), lambda a: (a > 0).astype(float)),
+    "logistic": (lambda z: scipy.special.expit(z, out=z), lambda a: a * (1.0 - a)),
+    "tanh": (lambda z: np.tanh(z, out=z), lambda a: 1.0 - a * a),
+    "relu": (lambda z: np.maximum(z, 0.0, out=z), lambda a: (a > 0).astype(float)),
 }
-"""Each activation, and its slope as a function of its own value."""
+"""Each activation (in place), and its slope as a function of its own value."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,29 @@ def start_layers(sizes: list[int], activation: str, random: Any) -> Layers:
     return coefs + intercepts
 
 
-def forward(layers: Layers, activation: str, X: Matrix) -> list[Any]:
-    """X, the values of all hidden layers, and the scores."""
-    depth = len(layers) // 2
+class Room:
+    """Memory that one product after the other is written to: fresh arrays of this size cost as much as the product."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, int, int], Array] = {}
+
+    def product(self, place: int, A: Any, B: Array) -> Array:
+        """A @ B; overwritten by the next product of the same place and shape."""
+        if not isinstance(A, np.ndarray):
+            return np.asarray(A @ B)
+        key = (place, A.shape[0], B.shape[1])
+        if key not in self._kept:
+            self._kept[key] = np.empty(key[1:], dtype=np.result_type(A, B))
+        return np.matmul(A, B, out=self._kept[key])
+
+
+def forward(layers: Layers, activation: str, X: Matrix, room: Room | None = None) -> list[Any]:
+    """X, the values of all hidden layers, and the scores (valid until ``room`` is used again)."""
+    depth, room = len(layers) // 2, room or Room()
     values = [X]
     for i in range(depth):
-        z = np.asarray(values[-1] @ layers[i]) + layers[depth + i]
+        z = room.product(i, values[-1], layers[i])
+        z += layers[depth + i]
         values.append(ACTIVATIONS[activation][0](z) if i + 1 < depth else z)
     return values
 
@@ -90,12 +107,17 @@ def _loss(task: NetworkTask, scores: Array) -> tuple[float, Array]:
         return float(w @ (scipy.special.xlogy(Y, Y) - Y * scores - Y + mean).sum(axis=1)), mean - Y
     if scores.shape[1] == 1 or task.loss == "labels":
         return float(w @ (np.logaddexp(0.0, scores) - Y * scores).sum(axis=1)), scipy.special.expit(scores) - Y
-    top = scipy.special.logsumexp(scores, axis=1)
-    return float(w @ (top - (Y * scores).sum(axis=1))), scipy.special.softmax(scores, axis=1) - Y
+    scores = scores - scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores)
+    total = shares.sum(axis=1)
+    loss = float(w @ (np.log(total) - np.einsum("ij,ij->i", Y, scores)))
+    shares /= total[:, None]
+    shares -= Y
+    return loss, shares
 
 
-def value_and_gradient(task: NetworkTask, layers: Layers) -> tuple[float, Layers]:
-    """J and its gradient, by back-propagation.
+def value_and_gradient(task: NetworkTask, layers: Layers, room: Room | None = None) -> tuple[float, Layers]:
+    """J and its gradient, by back-propagation; ``room`` is memory to work in.
 
     Examples
     --------
@@ -104,17 +126,21 @@ def value_and_gradient(task: NetworkTask, layers: Layers) -> tuple[float, Layers
     >>> value, gradient[0].tolist()
     (0.25, [[-1.0]])
     """
-    depth = len(layers) // 2
-    values = forward(layers, task.activation, task.X)
+    depth, room = len(layers) // 2, room or Room()
+    values = forward(layers, task.activation, task.X, room)
     loss, delta = _loss(task, values[-1])
     total = float(task.weights.sum())
-    delta = delta * (task.weights / total)[:, None]
+    delta *= (task.weights / total)[:, None]
     out: Layers = [np.empty(0)] * len(layers)
     for i in range(depth - 1, -1, -1):
         out[i] = np.asarray(values[i].T @ delta) + (task.alpha / total) * layers[i]
         out[depth + i] = delta.sum(axis=0)
         if i:
-            delta = (delta @ layers[i].T) * ACTIVATIONS[task.activation][1](values[i])
+            delta = room.product(-i, delta, layers[i].T)
+            if task.activation == "relu":
+                np.multiply(delta, values[i] > 0.0, out=delta)
+            else:
+                delta *= ACTIVATIONS[task.activation][1](values[i])
     decay = sum(float(np.vdot(W, W)) for W in layers[:depth])
     return (loss + 0.5 * task.alpha * decay) / total, out
 
@@ -141,11 +167,11 @@ def solve_lbfgs(
     trace: bool = False,
 ) -> Solution:
     """L-BFGS on all rows at once; stops when no partial derivative exceeds ``tol``."""
-    begin, rows, values = time.perf_counter(), Trace(), [0.0]
+    begin, rows, values, room = time.perf_counter(), Trace(), [0.0], Room()
     curve: list[float] = []
 
     def both(theta: Array) -> tuple[float, Array]:
-        value, gradient = value_and_gradient(task, unpack(theta, layers))
+        value, gradient = value_and_gradient(task, unpack(theta, layers), room)
         return value, pack(gradient)
 
     def note(intermediate_result: Any) -> None:
@@ -317,7 +343,7 @@ def solve_steps(
     """
     n = len(task.Y)
     layers = _copied(layers)
-    order = [np.arange(n)]
+    order, room = [np.arange(n)], Room()
 
     def advance(_: _Pass) -> _Pass:
         if steps.shuffle:
@@ -325,7 +351,7 @@ def solve_steps(
         total = 0.0
         for batch in gen_batches(n, steps.batch):
             rows = order[0][batch]
-            value, gradient = value_and_gradient(task.part(rows), layers)
+            value, gradient = value_and_gradient(task.part(rows), layers, room)
             total += value * len(rows)
             walk.move(steps, layers, gradient)
         return _Pass(total / n, np.nan, walk.rate, np.nan if score is None else score(layers))
