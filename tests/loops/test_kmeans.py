@@ -41,6 +41,12 @@ def test_sums_and_own_distances(rows):
     kmeans.cluster_sums(X, w, labels, 0, 80, sums, total)
     assert np.allclose(total, [w[labels == c].sum() for c in range(4)])
     assert np.allclose(sums, [w[labels == c] @ X[labels == c] for c in range(4)])
+    before, after = labels.copy(), (labels + (np.arange(80) % 3 == 0)).astype(np.int32) % 4
+    changed, weight = sums.copy(), total.copy()
+    kmeans.change_sums(X, w, before, after, changed, weight)
+    assert np.array_equal(before, after)
+    assert np.array_equal(weight, [w[after == c].sum() for c in range(4)])
+    assert np.allclose(changed, [w[after == c] @ X[after == c] for c in range(4)])
     kmeans.own_distances(X, C, labels, 0, 80, out)
     assert np.allclose(out, ((X - C[labels]) ** 2).sum(axis=1))
 

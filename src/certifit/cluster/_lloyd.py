@@ -22,6 +22,7 @@ from certifit.solvers import drive
 
 _PARTS = 16  # sums of clusters are made in so many parts, whatever the number of threads: equal bits
 _LEAST = 4096  # rows that are worth a thread
+_AGAIN = 16  # so many times sums follow the rows that moved, then they are made anew: rounding stays small
 _TABLE = 1 << 26  # entries of the table of dynamic programming
 
 
@@ -54,6 +55,9 @@ class Rows:
         self.X: Any = X.tocsr() if self.sparse else np.ascontiguousarray(X, dtype=float)
         self.weights = np.ascontiguousarray(weights, dtype=float)
         self.n, self.d = X.shape
+        # Weights of clusters are then exact, so that an empty one is seen.
+        self._whole = bool(np.array_equal(self.weights, np.rint(self.weights)))
+        self._kept: tuple[Array, Array, Array, int] | None = None
         if self.sparse:
             self.squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
@@ -61,6 +65,7 @@ class Rows:
         """Forget labels and bounds."""
         self.labels = np.full(self.n, -1, dtype=np.int32)
         self.upper, self.lower = np.empty(self.n), np.empty(self.n)
+        self._kept = None
 
     def widen(self, drift: Array | None) -> None:
         """Bounds that still hold after the centres moved so far (None: labels changed as well)."""
@@ -117,6 +122,21 @@ class Rows:
         found = side_by_side(part, ranges(self.n, _PARTS if self.n > _LEAST else 1))
         return sum(f[0] for f in found), sum(f[1] for f in found)  # type: ignore[return-value]
 
+    def changed_sums(self, k: int) -> tuple[Array, Array]:
+        """The same, from those of the last call and the rows that moved since."""
+        from certifit.loops.kmeans import change_sums
+
+        if self.sparse or not self._whole:
+            return self.sums(k)
+        if self._kept is None or self._kept[3] >= _AGAIN:
+            sums, total = self.sums(k)
+            self._kept = sums, total, self.labels.copy(), 0
+        else:
+            sums, total, before, age = self._kept
+            change_sums(self.X, self.weights, before, self.labels, sums, total)
+            self._kept = sums, total, before, age + 1
+        return sums.copy(), total.copy()
+
     def own_squares(self, C: Array) -> Array:
         """Squared distance of every row to the centre of its label."""
         from certifit.loops.kmeans import own_distances
@@ -139,9 +159,9 @@ def _half_gaps(C: Array) -> Array:
     return 0.5 * D.min(axis=1) * (1.0 - 1e-12)
 
 
-def means(rows: Rows, C: Array) -> tuple[Array, bool]:
+def means(rows: Rows, C: Array, known: tuple[Array, Array] | None = None) -> tuple[Array, bool]:
     """Means of the clusters, and whether an empty one had to be filled with the row furthest from its centre."""
-    sums, total = rows.sums(len(C))
+    sums, total = known or rows.sums(len(C))
     empty = np.flatnonzero(total <= 0)
     filled = False
     if len(empty):
@@ -168,7 +188,7 @@ def lloyd(rows: Rows, start: Array, max_iter: int, tol: float, trace: bool) -> C
     def step(state: _State) -> _State:
         drift = None if fresh[0] else state_drift[0]
         changed = rows.assign(state.centres, drift)
-        C, filled = means(rows, state.centres)
+        C, filled = means(rows, state.centres, rows.changed_sums(len(state.centres)))
         moved = np.sqrt(((C - state.centres) ** 2).sum(axis=1)) * (1.0 + 1e-12)
         state_drift[0], fresh[0] = moved, filled or rows.sparse
         value = rows.value(C) if trace else 0.0

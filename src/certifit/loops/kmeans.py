@@ -110,6 +110,23 @@ def cluster_sums(X, weights, labels, first, last, sums, total):
             sums[c, j] += w * X[i, j]
 
 
+@tiered(lambda X, weights, before, labels, sums, total: 2e-7 * X.shape[0] + 4e-7 * X.size)
+@njit(cache=True, nogil=True)
+def change_sums(X, weights, before, labels, sums, total):
+    """Take rows whose label changed from the sums and weights of their old cluster to those of the new one."""
+    for i in range(X.shape[0]):
+        a, b = before[i], labels[i]
+        if a != b:
+            w = weights[i]
+            total[a] -= w
+            total[b] += w
+            for j in range(X.shape[1]):
+                x = w * X[i, j]
+                sums[a, j] -= x
+                sums[b, j] += x
+            before[i] = b
+
+
 @tiered(lambda X, C, labels, first, last, out: 4e-7 * (last - first) * X.shape[1])
 @njit(cache=True, nogil=True, fastmath=_DOT)
 def own_distances(X, C, labels, first, last, out):
@@ -277,6 +294,7 @@ def warm() -> None:
     reassign(X, C, T, np.zeros(2), np.zeros(2), 0, 4, labels, upper, lower)
     sums, total = np.zeros((2, 2)), np.zeros(2)
     cluster_sums(X, ones, labels, 0, 4, sums, total)
+    change_sums(X, ones, labels.copy(), labels, sums, total)
     own_distances(X, C, labels, 0, 4, out)
     move_rows(X, ones, labels, C, T, total, np.array([2, 2]), upper, lower)
     run = np.arange(5.0)
