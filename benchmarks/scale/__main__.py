@@ -1,4 +1,4 @@
-"""``python -m benchmarks.scale FOLDER [big] [race]``: tables larger than memory, measured; one JSON line for each run.
+"""``python -m benchmarks.scale FOLDER [big] [race] [cost]``: tables larger than memory, measured, one JSON line a run.
 
 The table is made in FOLDER when it is not there (10 GB) and stays until somebody deletes it. ``CERTIFIT_PEERS`` names a
 Python with dask-ml and pyspark, where they are not installed beside certifit.
@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 
+from benchmarks.scale.cost import cost
 from benchmarks.scale.measure import ours, read
 from benchmarks.scale.race import race
 from benchmarks.scale.table import make
@@ -38,13 +39,16 @@ def big(folder: Path) -> None:
 def main() -> None:
     """Run what the command line names, or everything."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".benchmarks/scale")
-    wanted = sys.argv[2:] or ["big", "race"]
+    wanted = sys.argv[2:] or ["big", "race", "cost"]
     print(json.dumps({"cores": psutil.cpu_count(), "memory": psutil.virtual_memory().total}), flush=True)
     if "big" in wanted:
         big(folder / "big")
     if "race" in wanted:
         make(folder / "small", GIGABYTES["race"])
         for name, record in race(folder / "small"):
+            say(name, record)
+    if "cost" in wanted:
+        for name, record in cost(folder):
             say(name, record)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,22 +95,29 @@ def peers(rows: int) -> dict[str, tuple[str, str, str]]:
     }  # fmt: skip
 
 
-def race(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ours, then the peers, each with its proved gap and whether another partitioning gave the same bits."""
+def race(folder: Path, only: str = "", limit: float = 1800.0) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ours, then the peers, each with its proved gap and whether another partitioning gave the same bits.
+
+    ``only`` takes those whose name holds the text.
+    """
     import pyarrow.parquet as pq
 
     files = sorted(folder.glob("*.parquet"))
     rows = sum(pq.read_metadata(f).num_rows for f in files)
     python = os.environ.get("CERTIFIT_PEERS", sys.executable)
     for family in ("ridge", "logistic"):
-        first, other = ours(str(folder), family, prove=True), ours(str(folder), family, workers=1, step=-1)
-        yield f"certifit {family}", _judged(first, other, family, files)
+        name = f"certifit {family}"
+        if only in name:
+            first, other = ours(str(folder), family, prove=True), ours(str(folder), family, workers=1, step=-1)
+            yield name, _judged(first, other, family, files)
     for name, (family, target, code) in peers(rows).items():
+        if only not in name:
+            continue
         runs = []
         for step in (1, -1):
             head = _HEAD.format(folder=str(folder), step=step, target=target)
             tail = _TAIL.replace("\n", "\n    ") if "__main__" in code else _TAIL
-            runs.append(measured(head + code + tail, python))
+            runs.append(measured(head + code + tail, python, limit))
         yield name, _judged(runs[0], runs[1], family, files)
 
 
@@ -117,32 +125,43 @@ def _judged(first: dict[str, Any], other: dict[str, Any], family: str, files: li
     if "coef" not in first:
         return first
     same = first["coef"] == other.get("coef") and first["intercept"] == other.get("intercept")
-    return {**first, "same_bits": same, "excess": excess(first, family, files)}
+    return {**first, "same_bits": same, "excess": Judge.of(family, tuple(files)).excess(first)}
 
 
-def excess(answer: dict[str, Any], family: str, files: list[Path]) -> float:
-    """The proved share by which an answer is above the smallest objective."""
-    from certifit import scale
-    from certifit._objective import Objective
-    from certifit.certificates._ball import Ball
-    from certifit.certificates.moments import Moments
-    from certifit.certificates.passes import Passes
-    from certifit.linear_model import LogisticRegression, Ridge
-    from certifit.scale._api import Way, job_of
-    from certifit.scale._moments import bound
-    from certifit.scale._source import Columns
+class Judge:
+    """The proved optimum of a family on the files, and by how much an answer is above it."""
 
-    target = "y" if family == "ridge" else "label"
-    best = scale.fit(Ridge() if family == "ridge" else LogisticRegression(), [str(f) for f in files], target=target,
-                     features=FEATURES)  # fmt: skip
-    proof = best.certificate_
-    W, b = np.array(answer["coef"])[None], answer["intercept"]
-    objective = Objective.from_dict(proof.evidence["objective"])
-    with job_of([str(f) for f in files], Columns(target, FEATURES), Way()) as job:
-        seen = job.look(labels=family != "ridge")
-        if family == "ridge":
-            value = bound(objective, job.run(Moments(seen.grid, seen.digits)), W[0], b)[0]
-        else:
-            found = job.run(Passes(objective, W, np.array([b]), seen.grid, seen.digits))
-            value = float((found.value + Ball(float(objective.penalty(W)))).upper)
-    return value / (proof.bound * proof.about["rows"]) - 1.0
+    def __init__(self, family: str, files: tuple[Path, ...]) -> None:
+        from certifit import scale
+        from certifit.linear_model import LogisticRegression, Ridge
+
+        self.files, self.ridge = [str(f) for f in files], family == "ridge"
+        self.target = "y" if self.ridge else "label"
+        model = Ridge() if self.ridge else LogisticRegression()
+        self.proof = scale.fit(model, self.files, target=self.target, features=FEATURES).certificate_
+
+    @classmethod
+    @cache
+    def of(cls, family: str, files: tuple[Path, ...]) -> Judge:
+        """The judge of a family; one for all peers."""
+        return cls(family, files)
+
+    def excess(self, answer: dict[str, Any]) -> float:
+        """The proved share by which an answer is above the smallest objective."""
+        from certifit._objective import Objective
+        from certifit.certificates._ball import Ball
+        from certifit.certificates.passes import Passes
+        from certifit.scale._api import Way, job_of
+        from certifit.scale._moments import bound, moments
+        from certifit.scale._source import Columns
+
+        W, b = np.array(answer["coef"])[None], answer["intercept"]
+        objective = Objective.from_dict(self.proof.evidence["objective"])
+        with job_of(self.files, Columns(self.target, FEATURES), Way()) as job:
+            seen = job.look(labels=not self.ridge)
+            if self.ridge:
+                value = bound(objective, moments(job, seen), W[0], b)[0]
+            else:
+                found = job.run(Passes(objective, W, np.array([b]), seen.grid, seen.digits))
+                value = float((found.value + Ball(float(objective.penalty(W)))).upper)
+        return value / (self.proof.bound * self.proof.about["rows"]) - 1.0

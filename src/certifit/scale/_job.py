@@ -149,7 +149,7 @@ class Job:
 
     def run(self, *statistics: Statistic, plan: Plan | None = None, task: str = "", rows: int | None = None) -> Any:
         """One pass: the finished statistic, or a tuple of several."""
-        watch = self.progress(task, rows) if self.progress is not None else _silent
+        watch = _silent if self.progress is None else self.progress(task, self._expected() if rows is None else rows)
         try:
             found = self.engine.run(Counted(*statistics), self.source.parts, plan or self.plan, watch)
         finally:
@@ -159,6 +159,11 @@ class Job:
         self.passes += 1
         answers = found.finish()
         return answers[0] if len(statistics) == 1 else answers
+
+    def _expected(self) -> int | None:
+        """How many rows there are, where all files note it: for the time that is left."""
+        counts = [part.ends(()) for part in self.source.parts]
+        return None if any(c is None for c in counts) else sum(c[0] for c in counts if c is not None)
 
     def ignore_target(self) -> None:
         """For models that have none: a column that was named as the target is no feature, and is not read."""

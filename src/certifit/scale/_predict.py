@@ -19,6 +19,15 @@ from certifit.certificates.sums import Block
 _ROWS = 1024  # rows that other models are asked about at a time
 
 
+def _bare(model: Any) -> Any:
+    """The model without the promise of a proof, which would have to be kept before the model goes to a worker."""
+    if "_promise" not in getattr(model, "__dict__", {}):
+        return model
+    bare = object.__new__(type(model))
+    bare.__dict__.update({k: v for k, v in vars(model).items() if k not in ("_promise", "_certificates")})
+    return bare
+
+
 class Answerer:
     """A fitted model and the names of its columns.
 
@@ -30,7 +39,10 @@ class Answerer:
     """
 
     def __init__(self, model: Any, columns: tuple[str, ...], words: tuple[str, ...] = ()) -> None:
-        self.model, self.columns, self.words = model, columns, words
+        self.model, self.columns, self.words = _bare(model), columns, words
+
+    def __deepcopy__(self, memo: Any) -> Answerer:
+        return self  # it only reads: partitions can share it
 
     @property
     def allows_gaps(self) -> bool:

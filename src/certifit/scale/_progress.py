@@ -21,12 +21,12 @@ class Bars:
 class Bar:
     """One pass: called with the rows of every partition that is done."""
 
-    def __init__(self, task: str, rows: int | None) -> None:
+    def __init__(self, task: str, rows: int | None, file: Any = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[speed]}")]
-        self.bars = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), transient=True)
+        self.bars = Progress(*columns, TimeRemainingColumn(), console=Console(file=file or sys.stderr), transient=True)
         self.task = self.bars.add_task(task or "reading", total=rows, speed="")
         self.bars.start()
 
