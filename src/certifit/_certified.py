@@ -8,6 +8,7 @@ speaks of the data of the fit or not at all. Pickling reads them first.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
@@ -101,7 +102,7 @@ class Certified:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in ("fit", "partial_fit"):
-            if name in cls.__dict__:
+            if inspect.isfunction(cls.__dict__.get(name)):  # not what is offered on a condition
                 setattr(cls, name, all_or_nothing(cls.__dict__[name]))
         super().__init_subclass__(**kwargs)
 

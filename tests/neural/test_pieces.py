@@ -96,7 +96,7 @@ def test_counts_by_their_deviance():
 
 
 def test_what_cannot_be_trained_in_pieces():
-    with pytest.raises(AttributeError, match="stochastic"):
+    with pytest.raises(AttributeError, match="partial_fit"):
         MLPClassifier(solver="lbfgs").partial_fit(X, Y, classes=np.unique(Y))
     with pytest.raises(ValueError, match="early_stopping"):
         MLPRegressor(early_stopping=True).partial_fit(ROWS, COUNTS)

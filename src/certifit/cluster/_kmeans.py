@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
-from certifit._errors import ConvergenceWarning
-from certifit._sklearn import Interval, StrOptions, check_sample_weight
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Record
 from certifit.certificates import Certificate, Data
 from certifit.certificates.clustering import dense_rows

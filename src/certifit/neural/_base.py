@@ -14,11 +14,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, Options, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions
 from certifit._types import Array, MatrixLike
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
-from certifit.exceptions import ConvergenceWarning
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of
 from certifit.solvers.network import (
@@ -183,8 +182,6 @@ class Network(Certified, BaseEstimator):
 
     def _refuse_pieces(self) -> None:
         """What cannot be trained in pieces."""
-        if self.solver == "lbfgs":
-            raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
         if self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True")
 
@@ -214,7 +211,7 @@ class Network(Certified, BaseEstimator):
     def _name(self, solution: Solution) -> None:
         """The fitted attributes."""
         layers, depth = solution.value, len(solution.value) // 2
-        if not all(np.all(np.isfinite(p)) for p in layers):
+        if not all(np.all(np.isfinite(p)) for p in (*layers, solution.stats["value"])):
             self.__dict__.pop("_walk", None)
             raise ValueError(
                 "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
@@ -265,3 +262,10 @@ class Network(Certified, BaseEstimator):
 def codes_of(scores: Array) -> Array:
     """The class of each row of scores, by number."""
     return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def walks(model: Network) -> bool:
+    """Whether the network is trained in batches, so that it can be trained in pieces."""
+    if model.solver == "lbfgs":
+        raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
+    return True

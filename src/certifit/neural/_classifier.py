@@ -9,14 +9,16 @@ import scipy.sparse
 import scipy.special
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifit._certified import all_or_nothing
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.network import layers_of
-from certifit.neural._base import Network, codes_of
+from certifit.neural._base import Network, codes_of, walks
 from certifit.neural._radius import certified_radii
 from certifit.solvers.network import NetworkTask, forward
 
@@ -121,6 +123,8 @@ class MLPClassifier(ClassifierMixin, Network):
         self._validate_params()
         return self._train(X, y, sample_weight, in_pieces=False)
 
+    @available_if(walks)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @all_or_nothing
     def partial_fit(
         self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None, classes: VectorLike | None = None
     ) -> MLPClassifier:

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
+from certifit._certified import all_or_nothing
 from certifit._sklearn import StrOptions, check_sample_weight
 from certifit._types import Array, MatrixLike, VectorLike
-from certifit.neural._base import Network
+from certifit.neural._base import Network, walks
 from certifit.solvers.network import NetworkTask
 
 
@@ -134,6 +136,8 @@ class MLPRegressor(RegressorMixin, Network):
         self._validate_params()
         return self._train(X, y, sample_weight, in_pieces=False)
 
+    @available_if(walks)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @all_or_nothing
     def partial_fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
         """One more pass, over these rows.
 

@@ -14,11 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
-from certifit.exceptions import ConvergenceWarning
 from certifit.semi_supervised import _graph
 from certifit.solvers import Solution
 from certifit.solvers._status import limit_of
