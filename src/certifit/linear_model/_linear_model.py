@@ -178,13 +178,14 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self.solver_, self.status_ = method.name, found.status
         self.n_iter_ = int(np.max(found.stats.get("n_iter", 1)))
         self.trace_ = found.trace
-        self._warn_if_short(found)
         self._promise_certificates(
             partial(self._prove, X, labels, sample_weight, loss, regularizer, found.stats.get("dual")),
             X,
             labels,
             sample_weight,
         )
+        plain = isinstance(loss, Squared) or loss.self_concordant
+        self._warn_if_short(found, provable=plain or not isinstance(regularizer, Zero))
         return self
 
     def _refuse_runaway(self, X: Matrix, y: Any, weights: Array | None, scores: Array) -> None:
@@ -232,17 +233,28 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             return None if given is None else int(given)
         return int(check_random_state(given).randint(2**31))
 
-    def _warn_if_short(self, found: Solution) -> None:
-        share = found.stats.get("relative_gap", 0.0)
-        share = float(np.max(share)) if np.all(np.isfinite(share)) else np.inf
-        if found.converged or share <= max(self.tol, 1e-9):
+    def _warn_if_short(self, found: Solution, provable: bool) -> None:
+        """Where the solver stopped early or a bound may be missing, the certificate has the word."""
+        share = found.stats.get("relative_gap")
+        enough = max(self.tol, 1e-9)
+        near = found.converged or (share is not None and float(np.max(share)) <= enough)
+        if near and provable:
             return
-        warnings.warn(
-            f"LinearModel(solver={self.solver_!r}) stopped ({found.status}) at a relative gap of {share:.1e}, above "
-            f"tol={self.tol:g}.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        figures = self.certificate_.figures
+        gap = float(figures.get("relative_gap", np.inf))
+        if not np.isfinite(gap) and near:
+            said = (
+                f"LinearModel(solver={self.solver_!r}) stopped ({found.status}), but no lower bound of the objective "
+                "is proved, so the gap is infinite: a penalty (lam > 0) makes one provable."
+            )
+        elif near or gap <= enough:
+            return
+        else:
+            said = (
+                f"LinearModel(solver={self.solver_!r}) stopped ({found.status}) at a proved relative gap of {gap:.1e}, "
+                f"above tol={self.tol:g}: raise max_iter or time_budget, or take solver='auto'."
+            )
+        warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def _prove(
         self, X: Matrix, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
