@@ -90,7 +90,30 @@ class EncodedPart(Partition):
 
 
 def encoded(source: Any, model: TableModel) -> Source:
-    """The partitions as the last step of a model sees them: columns z0, z1, … and the target."""
+    """The partitions as the last step of a model sees them: columns z0, z1, … and the target.
+
+    Parameters
+    ----------
+    source : path, pattern, list of paths or Source
+        The table, in partitions.
+    model : TableModel
+        As `run_large` returns it in its study.
+
+    Returns
+    -------
+    Source
+        For `certifit.scale.verify`, whose certificates speak of these columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from certifit.study import run
+    >>> x = np.linspace(-1.0, 1.0, 60)
+    >>> table = {"x": x, "y": 2.0 * x + np.sin(40.0 * x)}
+    >>> model = run(table, "y", models=["ridge"], folds=3, yardstick=False).model
+    >>> [name for name, kind in encoded(pa.table(table), model).kinds]
+    ['z0', 'y']
+    """
     table, schema = Source.of(source), model.schema
     assert schema.target is not None
     head = model.pipeline[:-1]
@@ -150,6 +173,20 @@ def run_large(
     -------
     Study
         ``record["scale"]`` says how many rows were compared on, and whether all rows were used at the end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> rng = np.random.default_rng(0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "ab":
+    ...         x = rng.normal(size=60)
+    ...         lines = [f"{u},{2 * u + e}" for u, e in zip(x, rng.normal(size=60))]
+    ...         _ = Path(folder, f"{part}.csv").write_text("\\n".join(["x,y", *lines]))
+    ...     study = run_large(f"{folder}/*.csv", "y", models=["ridge"], folds=3, yardstick=False)
+    >>> study.record["scale"]["text"]
+    'The sample holds all 120 rows of the 2 partitions.'
     """
     hear, seed = listener or Silent(), int(options.get("seed", 0))
     table = Source.of(source)
