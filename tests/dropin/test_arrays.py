@@ -1,0 +1,47 @@
+"""Arrays of other libraries become NumPy's, or are refused; callbacks are not dropped silently."""
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.linear_model
+
+from certifit.linear_model import LogisticRegression, Ridge
+from certifit.model_selection import GridSearchCV
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+Y = X @ [1.0, -1.0, 0.5]
+
+
+class Foreign:
+    """An array of another library: it can only be turned into NumPy's."""
+
+    def __init__(self, values):
+        self.values = values
+        self.shape = values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+
+def test_foreign_arrays_are_converted():
+    model = Ridge().fit(Foreign(X), Foreign(Y))
+    np.testing.assert_array_equal(model.coef_, Ridge().fit(X, Y).coef_)
+    assert isinstance(model.predict(Foreign(X)), np.ndarray)
+
+
+def test_dispatch_changes_nothing_for_numpy():
+    plain = Ridge().fit(X, Y).coef_
+    with sklearn.config_context(array_api_dispatch=True):
+        np.testing.assert_array_equal(Ridge().fit(X, Y).coef_, plain)
+
+
+def test_callbacks_are_taken_where_they_are_called():
+    callback = pytest.importorskip("sklearn.callback")  # since 1.9
+    assert hasattr(GridSearchCV(Ridge(), {"alpha": [1.0]}), "set_callbacks")
+    with pytest.raises(AttributeError, match="set_callbacks"):  # as every estimator of scikit-learn that calls none
+        Ridge().set_callbacks(callback.ProgressBar())
+    assert not hasattr(sklearn.linear_model.Ridge(), "set_callbacks")
+    assert not hasattr(LogisticRegression(), "set_callbacks")
