@@ -159,7 +159,8 @@ def reference() -> None:
     ]
     table += ["has them.", "", "| family | what it holds |", "|---|---|"]
     table += [
-        "| [`certifit`](generated/certifit.rst) | `certify`, `separability`, `margins`, `save`, `load`, `verify` |"
+        "| [`certifit`](generated/certifit.rst) | `certify`, `objective`, `separability`, `margins`, "
+        "`save`, `load`, `verify` |"
     ]
     for family in families:
         about = (
