@@ -35,7 +35,7 @@ from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB
 from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
-from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR
+from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -118,6 +118,11 @@ def _apart(model: Any) -> Callable[[np.random.Generator], Case]:
         return _fitted(model, X + 4.0 * y[:, None], y)
 
     return make
+
+
+def _one_class(rng: np.random.Generator) -> Case:
+    X = _rows(rng)
+    return Case(OneClassSVM(nu=0.3).fit(X).certificate_, X, np.ones(24))
 
 
 def _counts(model: Any) -> Callable[[np.random.Generator], Case]:
@@ -273,6 +278,9 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "kernel ridge": _real(KernelRidge(kernel="rbf")),
     "poisson": _poisson,
     "poisson with offset": _poisson_with_offset,
+    "nu": _labels(NuSVC(nu=0.2)),
+    "nu, tube": _real(NuSVR(nu=0.3)),
+    "one class": _one_class,
     "linear tube": _real(LinearSVR(epsilon=0.2, C=0.3), weighted=True),
     "linear tube, squared": _real(LinearSVR(epsilon=0.2, loss="squared_epsilon_insensitive", fit_intercept=False)),
     "tube": _real(SVR(C=3.0, epsilon=0.3), weighted=True),

@@ -143,6 +143,9 @@ FAMILIES: tuple[Family, ...] = (
         (
             Model("SVC", "SVM", "_kernels:svc"),
             Model("SVR", "support vector regression", "_kernels:tube"),
+            Model("NuSVC", "SVM by the share of support vectors", "_kernels:svc"),
+            Model("NuSVR", "support vector regression by the share of support vectors", "_kernels:tube"),
+            Model("OneClassSVM", "one-class SVM"),
             Model("LinearSVR", "linear support vector regression", "_linear:regression"),
             Model("LinearSVC", "linear SVM", "_linear:classification"),
             Model("HardMarginSVC", "hard-margin SVM", "_kernels:machine"),

@@ -47,7 +47,7 @@ from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.semi_supervised import LabelPropagation, LabelSpreading
 from certifit.study._baseline import ConstantClassifier, ConstantRegressor
-from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 Parts = tuple[Any, Any, Any]  # X, y, sample_weight
@@ -105,6 +105,9 @@ def _models() -> Iterator[tuple[str, Any, Parts]]:
     yield "linear machine", LinearSVC(), (X, TWO, None)
     yield "svc", SVC(gamma=0.5), (X, TWO, None)
     yield "svc values", SVC(kernel=_square), (X, TWO, None)
+    yield "nu svc", NuSVC(gamma=0.5, nu=0.4), (X, TWO, WEIGHT)
+    yield "nu svc three", NuSVC(gamma=0.5, nu=0.4), (X, THREE, None)
+    yield "nu svr", NuSVR(gamma=0.5, nu=0.4), (X, REAL, None)
     yield "linear svr", LinearSVR(epsilon=0.3, loss="squared_epsilon_insensitive"), (X, REAL, WEIGHT)
     yield "svr", SVR(gamma=0.5, C=2.0), (X, REAL, WEIGHT)
     yield "kernel ridge", KernelRidge(kernel="rbf", gamma=0.5), (X, REAL, None)
@@ -175,6 +178,7 @@ def _questions() -> Iterator[Case]:
     yield Case("bags", seen, np.array([["l"], ["l"]], dtype=object))
     yield from _densities()
     yield from _evaluations()
+    yield from _one_class()
     yield from _partitions()
     yield Case("errors", issue("training-errors", Data.of(X, TWO), {"coef": [[1.0, 0.3]], "intercept": [0.1]}), X, TWO)
 
@@ -229,6 +233,12 @@ def _densities() -> Iterator[Case]:
     scores, hits = np.array([[0.1], [0.4], [0.4], [0.7], [0.9]]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])
     evidence = {"scores": np.array([0.1, 0.4, 0.7, 0.9]), "values": np.array([0.0, 1 / 3, 1 / 3, 1.0])}
     yield Case("isotonic", issue("isotonic", Data.of(scores, hits), evidence), scores, hits)
+
+
+def _one_class() -> Iterator[Case]:
+    """A machine without labels: its proof is about targets that are all 1."""
+    model = OneClassSVM(gamma=0.5, nu=0.4).fit(X, sample_weight=WEIGHT)
+    yield Case("one class", model.certificate_, X, np.ones(len(X)), WEIGHT)
 
 
 def _partitions() -> Iterator[Case]:

@@ -116,6 +116,8 @@ class Problem:
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
         self.targets = Objective.from_dict(records[0]).encode(np.asarray(y), weights)
         objectives = [Objective.from_dict(r) for r in records]
+        if len(objectives) == len(self.targets):  # every machine may have costs of its own
+            self.targets = tuple(o.encode(np.asarray(y), weights)[k] for k, o in enumerate(objectives))
         self.objectives = objectives if len(objectives) == len(self.targets) else objectives * len(self.targets)
         self.rows = [[number(v) for v in row] for row in X]
         self.offset = [mp.mpf(0)] * len(X) if offset is None else [number(v) for v in offset]

@@ -22,7 +22,7 @@ from certifit.linear_model import (
     LogisticRegression,
     Ridge,
 )
-from certifit.svm import SVC, SVR, LinearSVC, LinearSVR
+from certifit.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from tests.soundness.reference import Problem, number
 from tests.soundness.tables import labels, table, weights
 
@@ -80,6 +80,8 @@ FAMILIES = {
             loss=str(r.choice(["epsilon_insensitive", "squared_epsilon_insensitive"])),
         )
     ),
+    "NuSVC": _classes(lambda r: NuSVC(nu=float(r.choice([0.2, 0.4])), tol=_loose(r)), 3),
+    "NuSVR": _regression(lambda r: NuSVR(C=_strength(r), nu=float(r.uniform(0.1, 0.9)), tol=_loose(r))),
     "SVR": _regression(lambda r: SVR(C=_strength(r), epsilon=float(r.choice([0.0, 0.1, 1.0])), tol=_loose(r))),
     "KernelRidge": _regression(lambda r: KernelRidge(_strength(r), kernel=str(r.choice(["linear", "rbf"])))),
     "poisson": _glm("poisson", "log"),

@@ -286,6 +286,8 @@ def _beyond(certificate: Certificate) -> str:
 
 def _optimality_limit(evidence: Evidence) -> str:
     record = evidence["objective"]
+    if isinstance(record, list) and record[0]["classes"] is not None:
+        return "the checker does not know machines with costs of their own"
     for o in record if isinstance(record, list) else [record]:
         base = o["regularizer"]["params"].get("base", o["regularizer"])
         for what, name, known in (("loss", o["loss"]["name"], _LOSSES), ("penalty", base["name"], _PENALTIES)):

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +34,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
-from certifit.certificates._schema import FINITE, MODEL, RECORD, WHOLE
+from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import Columns, FeatureMap, KernelMap
 from certifit.certificates.region import region_of
@@ -99,12 +99,15 @@ def read_objectives(data: Data, evidence: Evidence) -> tuple[tuple[Objective, ..
     found = tuple(Objective.from_dict(r) for r in records)
     if any(o.to_dict() != r for o, r in zip(found, records)):
         raise ValueError("the objective is not written as it is read")
-    if not found or (several and any(o.classes is not None for o in found)):
-        raise ValueError("one objective is needed, or one for each real target")
+    pairs = several and all(replace(o, class_weight=None) == replace(found[0], class_weight=None) for o in found)
+    if not found or (several and not pairs and any(o.classes is not None for o in found)):
+        raise ValueError("one objective is needed, or one for each target, and for each machine with its own costs")
     if any(o.offset != (data.offset is not None) for o in found):
         raise ValueError("the data have offsets of rows where the objective has none, or the other way round")
     y = data.real_targets() if found[0].classes is None else np.asarray(data.y)
     targets = found[0].encode(y, data.weights)
+    if several and len(found) == len(targets):  # machines on pairs of classes may have costs of their own
+        targets = tuple(o.encode(y, data.weights)[k] for k, o in enumerate(found))
     if several and len(found) != len(targets):
         raise ValueError("one objective is needed for each target")
     return (found if several else found * len(targets)), targets
@@ -215,7 +218,7 @@ class Duality(Kind):
     theorem: ClassVar[str] = "weak duality (Fenchel)"
     needs: ClassVar = {"objective": RECORD, "coef": FINITE, "intercept": FINITE, "dual": FINITE}
     may: ClassVar = {"kernel": RECORD, "gram": FINITE, "support": WHOLE, "witness_coef": FINITE,
-                     "witness_intercept": FINITE, "model": MODEL}  # fmt: skip
+                     "witness_intercept": FINITE, "model": MODEL, "nu": NUMBER}  # fmt: skip
 
     def assumptions(self, evidence: Evidence) -> tuple[str, ...]:
         return super().assumptions(evidence) + given_kernel(evidence)
@@ -233,6 +236,8 @@ class Duality(Kind):
             at = model.columns(k)
             found = sound(objective, target, model.coef[at], model.intercept[at])
             checks.extend(c for c in found if k == 0 or not c.holds)
+        if "nu" in evidence:
+            checks.append(_share(model, float(evidence["nu"])))
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
         plain = features.scores(model.coef)
@@ -296,12 +301,27 @@ class Duality(Kind):
             more = f"; {sure} training labels are provably those of the exact optimum"
         elif "prediction_error" in figures:
             more = f"; every prediction is within {figures['prediction_error']:.2g} times √k(x, x) of the exact one"
+        if "nu" in evidence:
+            more += f"; its multipliers add up to the share nu = {evidence['nu']:g} of the weights"
         return text[:-1] + more + "." if more else text
 
     def details(self, figures: Figures) -> str:
         if "machines" not in figures:
             return line(figures)
         return super().details(figures)
+
+
+def _share(model: Model, nu: float) -> Check:
+    """Whether the multipliers of every machine add up to the share ν of its weights, to a billionth.
+
+    Then the machine is also that of ν: with Σ|β| = νΣs the gap of the problem in which the margin (or the tube) has the
+    price ν is the same number, up to the square of the margin.
+    """
+    off = 0.0
+    for k, target in enumerate(model.targets):
+        all_of_them = math.fsum(target.weights)
+        off = max(off, abs(math.fsum(np.abs(model.dual[:, model.columns(k)]).ravel()) - nu * all_of_them) / all_of_them)
+    return Check("the multipliers add up to the share nu of the weights", off <= 1e-9, f"off by {off:.1g}")
 
 
 def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball, gap: float) -> dict[str, Figure]:

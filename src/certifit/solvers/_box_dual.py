@@ -44,7 +44,7 @@ def boxes(y: Array, cost: Array) -> tuple[Array, Array]:
     return np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
 
 
-def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
+def best_offsets(F: Array, lo: Array, hi: Array, level: float = 0.0) -> tuple[float, float]:
     """Ends of the interval of offsets b that minimise Σ costᵢ max(0, −yᵢ(Fᵢ + b)): a weighted median of −F.
 
     Examples
@@ -54,8 +54,8 @@ def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
     """
     order = np.argsort(F, kind="stable")
     cost = (hi - lo)[order]
-    # Rising t = −b past F_k turns end lo_k into hi_k; the slope changes sign where the sum of ends crosses zero.
-    total = np.cumsum(cost) + lo.sum()
+    # Rising t = −b past F_k turns end lo_k into hi_k; the slope changes sign where the sum of ends crosses Σβ.
+    total = np.cumsum(cost) + (lo.sum() - level)
     k = int(np.searchsorted(total, -1e-12 * cost.sum()))
     k = min(k, len(F) - 1)
     t = float(F[order[k]])
@@ -66,20 +66,21 @@ def best_offsets(F: Array, lo: Array, hi: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Box:
-    """The problem: minimise ½ βᵀKβ − pᵀβ subject to Σβ = 0 and lo ≤ β ≤ hi, where 0 is in each box.
+    """The problem: minimise ½ βᵀKβ − pᵀβ subject to Σβ = total and lo ≤ β ≤ hi, where 0 is in each box.
 
     Labels −1/+1 with costs make p = y (`Box.of_labels`); real targets y with a tube of width ε make two boxes a point,
-    one for each side of the tube (`Box.of_tube`).
+    one for each side of the tube (`Box.of_tube`). One class alone (`Box.of_one_class`) has a total that is not zero.
 
     Examples
     --------
     >>> Box.of_tube(np.array([2.0]), np.ones(1), 0.5)
-    Box(linear=array([1.5, 2.5]), lo=array([ 0., -1.]), hi=array([1., 0.]))
+    Box(linear=array([1.5, 2.5]), lo=array([ 0., -1.]), hi=array([1., 0.]), total=0.0)
     """
 
     linear: Array
     lo: Array
     hi: Array
+    total: float = 0.0
 
     @classmethod
     def of_labels(cls, y: Array, cost: Array) -> Box:
@@ -94,18 +95,26 @@ class Box:
         zero = np.zeros_like(cost)
         return cls(np.concatenate([y - width, y + width]), np.concatenate([zero, -cost]), np.concatenate([cost, zero]))
 
+    @classmethod
+    def of_one_class(cls, cost: Array, nu: float) -> Box:
+        """Of one class: 0 ≤ β ≤ cost, which add up to the share ν of the costs."""
+        zero = np.zeros_like(cost)
+        return cls(zero, zero, cost, nu * float(cost.sum()))
+
     @property
     def cost(self) -> Array:
         """The length of each box."""
         return self.hi - self.lo
 
     def balanced(self, beta: Array) -> Array:
-        """The β nearby whose exact sum is zero."""
+        """The β nearby whose exact sum is zero; where it is another number, no proof asks for it exactly."""
+        if self.total != 0.0:
+            return np.clip(beta, self.lo, self.hi)
         return balance(beta, np.maximum(np.abs(self.lo), np.abs(self.hi)))
 
     def offset_and_gap(self, beta: Array, F: Array) -> tuple[float, float]:
         """The best offset and the duality gap with it."""
-        offset = float(np.mean(best_offsets(F, self.lo, self.hi)))
+        offset = float(np.mean(best_offsets(F, self.lo, self.hi, self.total)))
         return offset, float(loops.gap_at(F, beta, self.lo, self.hi, offset)[0])
 
 
@@ -149,7 +158,7 @@ class BoxDual(ABC):
     def _glance(self, before: float, stalled: int, refreshed: bool) -> DualState:
         low, high = loops.violation(self.F, self.beta, self.lo, self.hi)
         part = self.trained
-        offset = float(np.mean(best_offsets(self.F[part], self.lo[part], self.hi[part])))
+        offset = float(np.mean(best_offsets(self.F[part], self.lo[part], self.hi[part], self.box.total)))
         gap = float(loops.gap_at(self.F, self.beta, self.lo, self.hi, offset)[0])
         dual = 0.5 * float(self.beta @ (self.linear - self.F))
         stalled = stalled + 1 if gap > 0.99 * before else 0

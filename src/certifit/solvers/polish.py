@@ -272,4 +272,4 @@ def _first_bound(beta: Array, step: Array, lo: Array, hi: Array) -> float:
     """How much of the step can be made until the first multiplier meets its bound."""
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.where(step > 0.0, (hi - beta) / step, np.where(step < 0.0, (lo - beta) / step, np.inf))
-    return float(np.clip(np.nanmin(reach), 0.0, 1.0))
+    return float(np.clip(np.nanmin(reach, initial=np.inf), 0.0, 1.0))

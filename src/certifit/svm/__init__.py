@@ -5,16 +5,21 @@ from certifit.svm._evidence import evidence_of, machine_evidence
 from certifit.svm._hard import HardMarginSVC
 from certifit.svm._linear import LinearSVC, linear_evidence_of
 from certifit.svm._linear_svr import LinearSVR
+from certifit.svm._nu_svc import NuSVC
+from certifit.svm._one_class import OneClassSVM
 from certifit.svm._pegasos import PegasosSVC
 from certifit.svm._perceptron import KernelPerceptron
 from certifit.svm._svc import SVC
-from certifit.svm._svr import SVR
+from certifit.svm._svr import SVR, NuSVR
 
 __all__ = [
     "HardMarginSVC",
     "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "PegasosSVC",
     "SVC",
     "SVR",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,13 @@ def hinge_objective(
 
 
 def machine_evidence(
-    kernel: Kernel, X: Matrix, objective: Objective, support: Array, columns: Array, intercept: Array, dual: Array
+    kernel: Kernel,
+    X: Matrix,
+    objective: Objective | Sequence[Objective],
+    support: Array,
+    columns: Array,
+    intercept: Array,
+    dual: Array,
 ) -> Record:
     """Evidence for the certificate of kernel machines.
 
@@ -57,7 +64,7 @@ def machine_evidence(
     kernel : Kernel
     X : matrix
         Training rows (the Gram matrix when the kernel is precomputed).
-    objective : Objective
+    objective : Objective, or one for each machine
     support : (m,) array
         Row numbers of the support vectors.
     columns, dual : (m, pairs) arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -51,10 +52,13 @@ class CertainScores(LinearScores):
 
 
 def normals(V: Matrix, columns: Array) -> Array:
-    """w = Vᵀ coef for each column of coefficients that sum to zero: a common part of the rows drops out first."""
+    """w = Vᵀ coef for each column of coefficients: a common part of the rows drops out where these sum to zero."""
     if scipy.sparse.issparse(V):
         return np.asarray(V.T @ columns)
-    return np.asarray((V - V.mean(axis=0)).T @ columns) if len(V) else np.zeros((V.shape[1], columns.shape[1]))
+    if not len(V):
+        return np.zeros((V.shape[1], columns.shape[1]))
+    middle = V.mean(axis=0)
+    return np.asarray((V - middle).T @ columns) + np.outer(middle, [math.fsum(c) for c in columns.T])
 
 
 def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:

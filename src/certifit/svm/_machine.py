@@ -109,7 +109,7 @@ def solve_box(
         Whether Newton steps go on to rounding.
     """
     centre = None
-    if isinstance(kernel, Linear) and not scipy.sparse.issparse(X):
+    if isinstance(kernel, Linear) and not scipy.sparse.issparse(X) and box.total == 0.0:
         # Σβ = 0: a common shift of all rows moves the offset alone, and small numbers keep more digits.
         centre = X.mean(axis=0)
         X = X - centre

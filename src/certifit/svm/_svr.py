@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -20,6 +22,7 @@ from certifit.regularizers import SquaredL2
 from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
 from certifit.solvers.balance import balance
+from certifit.solvers.crossing import crossing
 from certifit.svm._evidence import machine_evidence
 from certifit.svm._expansion import expansion, read_rows
 from certifit.svm._labels import masked
@@ -187,15 +190,179 @@ def fit_tube(model: Any, X: Matrix, y: Array, sample_weight: Weights, solve: Any
     dual = np.zeros(len(y))
     dual[rows] = balance(beta[rows] / float(model.C), weights[rows])
     support, columns, intercept = model.support_, model._columns, model.intercept_
+    # A tube of no width may have fewer multipliers than ν: the share is then a bound, and nothing is claimed of it.
+    share = {"nu": float(model.nu)} if hasattr(model, "nu") and width > 0.0 else {}
     model._promise_certificates(
         lambda: (
             issue(
                 "duality",
                 Data.of(X, y, sample_weight),
-                machine_evidence(kernel, X, objective, support, columns, intercept, dual[support][:, None]),
+                machine_evidence(kernel, X, objective, support, columns, intercept, dual[support][:, None]) | share,
             ),
         ),
         X,
         y,
         sample_weight,
     )
+
+
+class NuSVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
+    r"""Support vector regression whose tube is as wide as the share ν of rows outside asks for, proved optimal.
+
+    .. math:: \min_{w, b, \varepsilon\ge 0}\ \tfrac12 \lVert w\rVert^2 + C\Bigl(\nu\varepsilon\sum_i s_i +
+              \sum_i s_i \max(0,\ |w^\top\varphi(x_i) + b - y_i| - \varepsilon)\Bigr)
+
+    The width ε found is that of a `SVR`, and the certificate is about that machine; it also states that the multipliers
+    add up to the share ν of the weights, which makes it the machine of ν.
+
+    Parameters
+    ----------
+    nu : float in (0, 1], default=0.5
+        ν: at most this share of the rows lies outside the tube, and at least this share are support vectors.
+    C : float > 0, default=1.0
+        Cost of a unit of error outside the tube.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+        Of the polynomial kernel.
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
+    coef0 : float, default=0.0
+        Offset inside the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    tol : float > 0, default=1e-3
+        Accuracy, as in `SVR`.
+    cache_size : float > 0, default=200
+        Megabytes of kernel rows kept, for kernels that are slow to compute.
+    verbose :
+        Accepted so that scikit-learn's calls work; nothing is printed.
+    max_iter : int ≥ −1, default=-1
+        Limit on pair steps of each of the tubes tried; −1 is none.
+    trace : bool, default=False
+        Whether to record every round of the last descent in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds for each of the tubes tried.
+
+    Attributes
+    ----------
+    dual_coef_, support_, support_vectors_, n_support_, intercept_, coef_, fit_status_, n_iter_, shape_fit_,
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    epsilon_ : float
+        Half the width of the tube.
+    gap_, kernel_, status_, trace_ :
+        As in `SVR`.
+    certificate_ : Certificate
+        Kind "duality", of the objective of `SVR` divided by C.
+
+    Examples
+    --------
+    >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 1.2, 1.9, 3.1, 3.9, 5.0, 6.2, 7.0])
+    >>> model = NuSVR(kernel="linear", C=10.0, nu=0.4).fit(X, y)
+    >>> bool(0.0 < model.epsilon_ < 0.3), model.certificate_.holds
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> NuSVR:
+        """Fit to rows X and numbers y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n numbers
+        sample_weight : array of n weights, default=None
+            Weight k equals k copies of the row; a row of weight 0 or less is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
+        fit_tube(self, X, y, sample_weight, self._solve)
+        return self
+
+    def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
+        """The machine and the half width at which its multipliers add up to ν of the costs (or 0, and less)."""
+        wanted = float(self.nu) * float(cost.sum())
+        found: dict[float, Solution] = {}
+        last: list[Array] = []
+
+        def short(width: float) -> float:
+            start = last[-1] if width > 0.0 and last else None
+            found[width] = solve_tube(self, kernel, X, y, cost, width, start)
+            if width > 0.0:
+                last[:] = [found[width].value.beta]
+            return float(np.abs(found[width].value.beta.reshape(-1, len(y)).sum(axis=0)).sum()) - wanted
+
+        flat = short(0.0)
+        self.epsilon_, other = 0.0, 0.0
+        if flat > 1e-10 * wanted:
+            widest = 0.5 * float(np.ptp(y)) * (1.0 + 1e-9)
+            self.epsilon_, other = crossing(short, (0.0, flat), (widest, short(widest)), lambda _: 1e-10 * wanted)
+        at = found[self.epsilon_]
+        at = at if self.epsilon_ == other else mixed(at, found[other], len(y), wanted)
+        return of_all(found.values(), at), self.epsilon_
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predicted values of the rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n numbers
+        """
+        return expansion(self, read_rows(self, X), self._columns)[:, 0]
+
+
+def of_all(tried: Iterable[Solution], chosen: Solution) -> Solution:
+    """The chosen one, with the pair steps of all that were tried."""
+    return replace(chosen, stats=chosen.stats | {"steps": sum(f.stats["steps"] for f in tried)})
+
+
+def mixed(first: Solution, second: Solution, n: int, wanted: float) -> Solution:
+    """Between two optima of (nearly) one problem, the one whose multipliers have the wanted sum of sizes."""
+    one, two = (f.value.beta.reshape(-1, n).sum(axis=0) for f in (first, second))
+    sizes = np.abs(one).sum(), np.abs(two).sum()
+    share = float(np.clip((wanted - sizes[1]) / (sizes[0] - sizes[1]), 0.0, 1.0)) if sizes[0] != sizes[1] else 1.0
+    offset = share * first.value.offset + (1.0 - share) * second.value.offset
+    return replace(first, value=replace(first.value, beta=share * one + (1.0 - share) * two, offset=offset))

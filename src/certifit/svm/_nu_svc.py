@@ -1,0 +1,176 @@
+"""The soft-margin machine by the share of rows that may miss the margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certifit._sklearn import Interval, StrOptions
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit.kernels import Kernel
+from certifit.solvers import Solution
+from certifit.solvers.balance import balance
+from certifit.solvers.crossing import crossing
+from certifit.svm._classifier import KernelClassifier, solve_labels
+from certifit.svm._machine import CONSTRAINTS
+from certifit.svm._svr import mixed, of_all
+
+_FARTHEST = 1e4  # prices between its inverse and this are tried; beyond, the margin is as good as zero
+_STRIDE = 8.0
+
+
+class NuSVC(KernelClassifier):
+    r"""Soft-margin classification by the share ν of rows that may miss the margin, proved optimal to a stated gap.
+
+    .. math:: \min_{w, b, \rho\ge 0}\ \tfrac12 \lVert w\rVert^2 - \nu\rho\sum_i s_i
+              + \sum_i s_i \max(0,\ \rho - y_i(w^\top\varphi(x_i) + b))
+
+    Divided by ρ, the machine is that of `SVC` with the price C = 1/ρ (one for each pair of classes). The certificate is
+    about that problem; it also states that the multipliers add up to the share ν of the costs, which makes it the
+    machine of ν.
+
+    Parameters
+    ----------
+    nu : float in (0, 1], default=0.5
+        ν: at most this share of the rows misses the margin, and at least this share are support vectors.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+        Of the polynomial kernel.
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
+    coef0 : float, default=0.0
+        Offset inside the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    probability : bool, default=False
+        Whether to calibrate probabilities (three more fits); they never contradict `predict`.
+    tol : float > 0, default=1e-3
+        Accuracy, as in `SVC`.
+    cache_size : float > 0, default=200
+        Megabytes of kernel rows kept, for kernels that are slow to compute.
+    class_weight : dict or "balanced", default=None
+    verbose, random_state :
+        Accepted so that scikit-learn's calls work; nothing is printed and nothing is random.
+    max_iter : int ≥ −1, default=-1
+        Limit on pair steps at each of the prices tried; −1 is none.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+        With "ovr" and more than two classes, break ties of votes by the decision function.
+    trace : bool, default=False
+        Whether to record the last descent of every machine in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds at each of the prices tried.
+
+    Attributes
+    ----------
+    classes_, class_weight_, dual_coef_, support_, support_vectors_, n_support_, intercept_, coef_, fit_status_,
+    n_iter_, shape_fit_, n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    gap_, kernel_, status_, trace_ :
+        As in `SVC`.
+    certificate_ : Certificate
+        Kind "duality", as in `SVC`.
+
+    Examples
+    --------
+    >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
+    >>> model = NuSVC(kernel="linear").fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[3.0, 1.0]]).tolist(), model.certificate_.holds
+    (['b'], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "probability": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: RandomState = None,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> NuSVC:
+        """Fit to rows X and labels y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : array of n labels
+        sample_weight : array of n weights, default=None
+            Weight k equals k copies of the row; a row of weight 0 or less is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, {"nu": float(self.nu)})
+        return self
+
+    def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
+        """The price at which the multipliers add up to ν of the costs, and the machine there."""
+        share, unit = float(self.nu), cost(1.0)
+        if share * unit.sum() / 2.0 > min(unit[y > 0].sum(), unit[y < 0].sum()) * (1.0 + 1e-12):
+            raise ValueError("specified nu is infeasible: it asks for more support vectors than the smaller class has.")
+        found: dict[float, Solution] = {}
+        last: list[float] = []
+
+        def over(price: float) -> float:
+            here = cost(price)
+            start = balance(found[last[-1]].value.beta * (price / last[-1]), here) if last else None
+            found[price] = solve_labels(self, kernel, X, y, here, start)
+            last[:] = [price]
+            return float(np.abs(found[price].value.beta).sum()) - share * float(here.sum())
+
+        low = high = (1.0, over(1.0))
+        while low[1] < 0.0 and low[0] > 1.0 / _FARTHEST:
+            high, low = low, (low[0] / _STRIDE, over(low[0] / _STRIDE))
+        while high[1] > 0.0 and high[0] < _FARTHEST:
+            low, high = high, (high[0] * _STRIDE, over(high[0] * _STRIDE))
+        a, b = crossing(over, low, high, lambda price: 1e-10 * share * price * float(unit.sum()))
+        if a == b:
+            return of_all(found.values(), found[a]), a
+        between = mixed(found[a], found[b], len(y), share * float(cost(a).sum()))
+        between = of_all(found.values(), between)
+        return replace(between, value=replace(between.value, beta=balance(between.value.beta, cost(a)))), a

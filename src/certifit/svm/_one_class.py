@@ -1,0 +1,213 @@
+"""One class alone: where most of the rows lie."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certifit._certified import Certified
+from certifit._objective import Objective
+from certifit._sklearn import Interval
+from certifit._types import Array, MatrixLike, Weights
+from certifit.certificates import Data, issue
+from certifit.losses import Hinge
+from certifit.regularizers import SquaredL2
+from certifit.solvers._box_dual import Box
+from certifit.svm._evidence import machine_evidence
+from certifit.svm._expansion import expansion, read_rows
+from certifit.svm._labels import masked
+from certifit.svm._linear import warn_if_limited
+from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box
+
+_INSIDE = 1e-10  # share of ρ by which the boundary is drawn lower
+
+
+class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
+    r"""The region in which most rows lie, by the hyperplane farthest from the origin, proved optimal.
+
+    .. math:: \min_{w, \rho}\ \tfrac12 \lVert w\rVert^2 + \sum_i s_i \max(0,\ \rho - w^\top\varphi(x_i))
+              - \nu\rho\sum_i s_i
+
+    Divided by ρ, w minimises :math:`\tfrac\rho2\lVert w\rVert^2 + \sum_i s_i \max(0, 1 - w^\top\varphi(x_i))`. The
+    certificate is about that problem; it also states that the multipliers add up to the share ν of the weights, which
+    makes it the machine of ν.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+    degree : int ≥ 1, default=3
+        Of the polynomial kernel.
+    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
+        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
+    coef0 : float, default=0.0
+        Offset inside the polynomial and sigmoid kernels.
+    tol : float > 0, default=1e-3
+        Accuracy: the fit stops when the duality gap is at most tol/100 of the objective of the first rows. Where at
+        most 2,000 multipliers are free, Newton steps on them then go on to rounding.
+    nu : float in (0, 1], default=0.5
+        ν: at most this share of the rows lies outside, and at least this share are support vectors.
+    shrinking : bool, default=True
+        Whether points far from leaving their bound are set aside between rounds.
+    cache_size : float > 0, default=200
+        Megabytes of kernel rows kept, for kernels that are slow to compute.
+    verbose :
+        Accepted so that scikit-learn's calls work; nothing is printed.
+    max_iter : int ≥ −1, default=-1
+        Limit on pair steps; −1 is none.
+    trace : bool, default=False
+        Whether to record every round in ``trace_``.
+    time_budget : float > 0, default=None
+        Seconds after which the fit stops and keeps the best so far, with its (larger) proved gap.
+
+    Attributes
+    ----------
+    dual_coef_, support_, support_vectors_, n_support_, intercept_, offset_, coef_, fit_status_, n_iter_, shape_fit_,
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    gap_ : float
+        Duality gap at which the solver stopped.
+    kernel_ : Kernel
+        The kernel with its numbers.
+    status_ : str
+        Why it stopped: "converged", "precision", "max_iter" or "time_budget".
+    trace_ : Trace
+        With ``trace=True``.
+    certificate_ : Certificate
+        Kind "duality", about the rows with the target 1: ``certificate_.verify(X, np.ones(len(X)))``.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0]])
+    >>> model = OneClassSVM(gamma=1.0, nu=0.5).fit(X)
+    >>> model.predict([[0.1], [5.1]]).tolist(), model.certificate_.holds
+    ([1, -1], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {"nu": [Interval(Real, 0.0, 1.0, closed="right")]}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        trace: bool = False,
+        time_budget: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.trace = trace
+        self.time_budget = time_budget
+
+    def fit(self, X: MatrixLike, y: Any = None, sample_weight: Weights = None) -> OneClassSVM:
+        """Fit to rows X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        y : ignored
+        sample_weight : array of n weights, default=None
+            Weight k equals k copies of the row; a row of weight 0 or less is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr")
+        sample_weight = masked(sample_weight, X)
+        kernel, gamma = self._kernel_of(X, sample_weight)
+        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        rows = np.flatnonzero(weights > 0.0)
+        part, box = rows_of(kernel, X, rows), Box.of_one_class(weights[rows], float(self.nu))
+        start = np.clip(box.total - np.concatenate([[0.0], np.cumsum(box.hi)[:-1]]), 0.0, box.hi)
+        used = np.flatnonzero(start)
+        height = start[used] @ (kernel(rows_of(kernel, part, used)) @ start[used])
+        found = solve_box(self, kernel, part, box, max(0.5 * float(height), 1e-300), start)
+        alpha = np.zeros(X.shape[0])
+        alpha[rows] = found.value.beta
+        height = -found.value.offset
+        # Support vectors on the boundary are there to rounding; a little below it they all count as inside.
+        name_machine(self, X, kernel, gamma, alpha, _INSIDE * abs(height) - height, found)
+        self.offset_ = -self.intercept_
+        warn_if_limited(self)
+        self._prove(X, sample_weight, height)
+        return self
+
+    def _prove(self, X: Any, sample_weight: Any, height: float) -> None:
+        if not height > 0.0:
+            self._withhold_certificates("The hyperplane goes through the origin (ρ ≤ 0), so w cannot be divided by ρ.")
+            return
+        objective = Objective(Hinge(), SquaredL2(0.5), height, fit_intercept=False, stated="sum")
+        kernel, support, alpha, nu = self.kernel_, self.support_, self._columns, float(self.nu)
+        self._promise_certificates(
+            lambda: (
+                issue(
+                    "duality",
+                    Data.of(X, np.ones(X.shape[0]), sample_weight),
+                    machine_evidence(kernel, X, objective, support, alpha / height, np.zeros(1), alpha) | {"nu": nu},
+                ),
+            ),
+            X,
+            None,
+            sample_weight,
+        )
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """How far inside each row lies, w·φ(x) − ρ: positive for inliers.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n numbers
+        """
+        return expansion(self, read_rows(self, X), self._columns)[:, 0]
+
+    def score_samples(self, X: MatrixLike) -> Array:
+        """The decision before ρ is taken off.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n numbers
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: MatrixLike) -> Array:
+        """1 for inliers (rows on the boundary among them), −1 for outliers.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+
+        Returns
+        -------
+        array of n labels
+        """
+        check_is_fitted(self)
+        return np.where(self.decision_function(X) >= 0, 1, -1).astype(np.intp)
