@@ -96,3 +96,12 @@ def test_a_value_with_more_parts_than_seen_is_unknown():
         code.transform([["a-x-z"]])
     ignoring = Factored("-", handle_unknown="ignore").fit([["a-x"], ["b-y"]])
     np.testing.assert_array_equal(ignoring.transform([["a-x-z"]]), [[1, 0, 1, 0]])
+
+
+def test_a_thermometer_with_all_its_bits_is_the_shorter_one_with_a_column_of_ones():
+    X = np.array([["b"], ["a"], ["c"], ["a"]], dtype=object)
+    short, full = (Thermometer(drop_first=drop).fit(X) for drop in (True, False))
+    assert full.get_feature_names_out(["x"]).tolist() == ["x>=a", "x>=b", "x>=c"]
+    np.testing.assert_array_equal(full.transform(X), np.column_stack([np.ones(4), short.transform(X)]))
+    lenient = Thermometer(drop_first=False, handle_unknown="ignore").fit(X)
+    assert lenient.transform(np.array([["z"]], dtype=object)).tolist() == [[0.0, 0.0, 0.0]]

@@ -193,7 +193,10 @@ class Thermometer(_Encoder):
         The levels of each column from low to high. When None: the order of pandas' ordered categories or polars' Enum
         where a column has that type, else sorted values.
     handle_unknown : {"error", "ignore"}, default="error"
-        A level not seen: refuse, or code as zeros (the lowest level).
+        A level not seen: refuse, or code as zeros (which with ``drop_first`` is the lowest level).
+    drop_first : bool, default=True
+        Leave out the column that is 1 for every level: beside an intercept it says nothing. False keeps all K columns,
+        of which level k sets the first k.
 
     Notes
     -----
@@ -207,13 +210,21 @@ class Thermometer(_Encoder):
     array([[0., 0.],
            [1., 0.],
            [1., 1.]])
+    >>> Thermometer(order=[["low", "high"]], drop_first=False).fit_transform([["low"], ["high"]])
+    array([[1., 0.],
+           [1., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"order": ["array-like", None], "handle_unknown": _UNKNOWN}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "order": ["array-like", None],
+        "handle_unknown": _UNKNOWN,
+        "drop_first": ["boolean"],
+    }
 
-    def __init__(self, order: Any = None, *, handle_unknown: str = "error") -> None:
+    def __init__(self, order: Any = None, *, handle_unknown: str = "error", drop_first: bool = True) -> None:
         self.order = order
         self.handle_unknown = handle_unknown
+        self.drop_first = drop_first
 
     def fit(self, X: Matrix, y: Any = None) -> Thermometer:
         """Learn the levels of every column and their order."""
@@ -251,11 +262,11 @@ class Thermometer(_Encoder):
         return levels
 
     def _block(self, j: int, codes: Array, absent: Array) -> Array:
-        steps = np.arange(1, len(self.categories_[j]))
-        return (codes[:, None] >= steps).astype(float)
+        steps = np.arange(int(self.drop_first), len(self.categories_[j]))
+        return ((codes[:, None] >= steps) & ~absent[:, None]).astype(float)
 
     def _words(self, j: int, name: str) -> list[str]:
-        return [f"{name}>={v}" for v in self.categories_[j][1:]]
+        return [f"{name}>={v}" for v in self.categories_[j][int(self.drop_first) :]]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
