@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certifit.design import blocks
-from certifit.kernels import RBF, Linear
+from certifit.kernels import RBF, Linear, Sigmoid
 from certifit.loops import smo as loops
 from certifit.solvers._box_dual import Box
 from certifit.solvers.smo import smo
@@ -58,3 +58,14 @@ def test_a_trace_tells_of_it():
     box = Box.of_labels(y, cost)
     found = smo(lambda dtype: blocks(RBF(gamma=0.7), X, dtype), box, 1e-3 * cost.sum(), rounded=0.0, trace=True)
     assert found.trace[-1].gap == found.value.gap < 1e-10 < found.trace[-2].gap
+
+
+def test_an_indefinite_kernel_leaves_nothing_inside():
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0], [0.0, 0.0, 2.0], [3.0, 3.0, 3.0]])
+    y, kernel = np.array([-1.0, -1.0, 1.0, 1.0, 1.0]), Sigmoid(gamma=1.0)
+    for columns in ([0, 1, 2], [0, 1], [2]):
+        rows = X[:, columns]
+        found = smo(
+            lambda dtype, rows=rows: blocks(kernel, rows, dtype), Box.of_labels(y, np.ones(5)), 1e-5, rounded=0.0
+        )
+        assert np.all(np.isfinite(found.value.beta))

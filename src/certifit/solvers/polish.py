@@ -241,6 +241,8 @@ class _Part:
         inside, freed, settled = np.ones(len(beta), dtype=bool), np.zeros(len(beta), dtype=bool), beta
         for _ in range(int(np.clip(_SURE_WORK / len(beta) ** 3, _FEWEST, _MOST))):
             here = np.flatnonzero(inside)
+            if not len(here):
+                break
             found = self.step(F, here) if len(here) > 1 else (np.zeros(len(here)), float(F[here].mean()))
             if found is None:
                 break
@@ -272,4 +274,4 @@ def _first_bound(beta: Array, step: Array, lo: Array, hi: Array) -> float:
     """How much of the step can be made until the first multiplier meets its bound."""
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.where(step > 0.0, (hi - beta) / step, np.where(step < 0.0, (lo - beta) / step, np.inf))
-    return float(np.clip(np.nanmin(reach, initial=np.inf), 0.0, 1.0))
+    return float(np.clip(np.nanmin(reach), 0.0, 1.0))
