@@ -7,6 +7,7 @@ their markers too.
 
 from certifit.plot._clusters import clusters, number_of_clusters
 from certifit.plot._decisions import grid_values
+from certifit.plot._descent import descent
 from certifit.plot._evaluation import (
     bias_variance,
     bootstrap,
@@ -44,6 +45,7 @@ __all__ = [
     "cross_validation",
     "curve",
     "decision_regions",
+    "descent",
     "figure",
     "grid_values",
     "kernel_matrix",

@@ -26,6 +26,7 @@ class _Descent:
     rises: int
     curvature: float  # largest seen of (g₁−g₀)·(θ₁−θ₀)/‖θ₁−θ₀‖²: a lower bound on L
     gap: float
+    foreseen: float = 0.0  # the fall that the slope before the step foretold
 
 
 def gradient_descent(
@@ -62,7 +63,8 @@ def gradient_descent(
     time_budget : float, default=None
         Seconds.
     trace : bool, default=False
-        Record objective, gap and step of every iteration in ``solution.trace``.
+        Record objective, gap, step, θ and the fall that the slope foretold (η‖∇f‖²) of every iteration in
+        ``solution.trace``; `certifit.plot.descent` draws it.
     lower_bound : callable, default=None
 
     Returns
@@ -104,7 +106,8 @@ def gradient_descent(
         seen = max(s.curvature, bend) if np.isfinite(bend) else s.curvature
         if rises >= _PATIENCE and eta * seen > 2.0 and not callable(step):
             raise DivergenceError(_too_large(eta, seen))
-        return _Descent(theta, slope, objective, eta, t, rises, seen, gap(theta, objective))
+        foreseen = eta * float(s.slope @ s.slope)
+        return _Descent(theta, slope, objective, eta, t, rises, seen, gap(theta, objective), foreseen)
 
     def finished(a: _Descent, b: _Descent) -> bool:
         return b.gap <= tol if lower_bound is not None else abs(b.objective - a.objective) < tol
@@ -114,7 +117,8 @@ def gradient_descent(
     if not np.isfinite(value):
         raise ValueError("f is not finite at theta0: start elsewhere.")
     first = _Descent(theta, np.asarray(grad(theta), dtype=float), value, 0.0, 0, 0, 0.0, gap(theta, value))
-    run = drive(first, advance, finished, max_iter, time_budget, trace)
+    events = lambda s: ({"theta": s.theta.copy(), "foreseen": s.foreseen},)  # noqa: E731
+    run = drive(first, advance, finished, max_iter, time_budget, trace, events=events)
     if run.status == "diverged":
         raise DivergenceError(_too_large(float(size(run.n_iter)), run.state.curvature))
     stats = {**run.stats, "method": "gradient descent", "objective": run.state.objective}
