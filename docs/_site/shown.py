@@ -70,6 +70,22 @@ def show_trace_animation() -> Any:
     return plot.trace_animation(LogisticRegression(trace=True).fit(X, y))
 
 
+def show_descent() -> Any:
+    """Gradient descent on a narrow valley: a step that is nearly too large swings from side to side."""
+    import numpy as np
+
+    from certifit import plot
+    from certifit.solvers import gradient_descent
+
+    def valley(t):
+        return float(t[0] ** 2 + 10.0 * t[1] ** 2)
+
+    found = gradient_descent(
+        valley, lambda t: np.array([2.0, 20.0]) * t, np.array([3.0, 1.0]), step=0.09, tol=1e-3, trace=True
+    )
+    return plot.descent(valley, found.trace)
+
+
 def show_regularization_path() -> Any:
     """Coefficients against the strength of the penalty."""
     from sklearn.datasets import load_diabetes

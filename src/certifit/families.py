@@ -181,7 +181,6 @@ FAMILIES: tuple[Family, ...] = (
             Model("CondensedNeighbors", "condensed nearest neighbours"),
         ),
         ("neighbors",),
-        ("_metrics.Metric", "_search.Index"),
         stored=True,
     ),
     Family(

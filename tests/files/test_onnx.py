@@ -56,7 +56,7 @@ from certifit.preprocessing import (
 )
 from certifit.study import fit as fit_table
 from certifit.study._baseline import ConstantClassifier, ConstantRegressor
-from certifit.svm import SVC, HardMarginSVC, KernelPerceptron, LinearSVC, PegasosSVC
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR, NuSVC, NuSVR, PegasosSVC
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -110,6 +110,7 @@ CLASSIFIERS = {
     "stochastic machine": make_pipeline(StandardScaler(), PegasosSVC(max_iter=5, random_state=0)),
     "kernel perceptron": make_pipeline(StandardScaler(), KernelPerceptron(max_iter=5)),
     "rbf": SVC(),
+    "nu machine": make_pipeline(StandardScaler(), NuSVC(nu=0.2)),
     "linear kernel": make_pipeline(MinMaxScaler(), SVC(kernel="linear", decision_function_shape="ovo")),
     "cubic": make_pipeline(StandardScaler(), SVC(kernel="poly", coef0=1.0, break_ties=True)),
     "sigmoid": make_pipeline(StandardScaler(), SVC(kernel="sigmoid", gamma=0.01)),
@@ -190,6 +191,9 @@ REGRESSORS = {
     "mean": ConstantRegressor(),
     "least squares": LinearRegression(),
     "ridge": Ridge(),
+    "support vectors": SVR(),
+    "support vectors by nu": NuSVR(nu=0.3),
+    "linear support vectors": make_pipeline(StandardScaler(), LinearSVR()),
     "lasso": Lasso(alpha=0.1),
     "elastic net": ElasticNet(alpha=0.1),
     "absolute errors": LinearModel(loss="absolute"),
@@ -515,6 +519,13 @@ def test_every_estimator_is_exported_or_refused_by_name():
     tried = {type(m[-1] if hasattr(m, "steps") else m).__name__ for m in here}
     assert set(exported("predictor")) == tried
     refused = {"EditedNeighbors", "CondensedNeighbors", "KMeans"}
+    refused |= {
+        "ComplementNB",
+        "NearestCentroid",
+        "RadiusNeighborsClassifier",
+        "RadiusNeighborsRegressor",
+        "OneClassSVM",
+    }
     refused |= {"LabelPropagation", "LabelSpreading", "SelfTrainingClassifier"}
     refused |= {"MLPClassifier", "MLPRegressor", "PerceptronNetwork"}
     for family in certifit._FAMILIES:

@@ -53,6 +53,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "correlation_filter",
         "leaky_selection",
     ),
+    "Clusters, densities and few labels": ("clusters_and_bound", "density_bandwidth", "few_labels"),
 }
 
 

@@ -22,11 +22,9 @@ def script(name: str) -> str:
 
     Examples
     --------
-    >>> print(script("xor")[:67])
+    >>> print(script("xor")[:61])
     import numpy as np
     from certifit.geometry import separability
-    <BLANKLINE>
-    CORNERS
     """
     if name.replace("-", "_") not in names():
         told(name)  # says which there are

@@ -22,7 +22,8 @@ from certifit.kernels._base import KERNELS
 from certifit.losses._registry import LOSSES
 from certifit.regularizers._registry import REGULARIZERS
 
-_OTHERS = {"certifit._certified.Held", "certifit._trace.Trace", "sklearn.pipeline.Pipeline"}
+_NEAREST = {"certifit.nearest._metrics.Metric", "certifit.nearest._search.Index"}
+_OTHERS = {"certifit._certified.Held", "certifit._trace.Trace", "sklearn.pipeline.Pipeline", *_NEAREST}
 _BUILTINS = ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")
 _KINDS = ("bool", "bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "intp", "str_")
 _PLAIN = {

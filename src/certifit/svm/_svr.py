@@ -83,10 +83,10 @@ class SVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
 
     Examples
     --------
-    >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 90.0])
+    >>> X, y = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0])
     >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit(X, y)
     >>> model.predict([[2.5]]).round(3).tolist(), model.certificate_.relative_gap < 1e-12
-    ([2.25], True)
+    ([2.375], True)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
