@@ -50,9 +50,9 @@ def test_the_other_criterion_is_named():
         grown = DecisionTreeClassifier(criterion="entropy", max_depth=1, random_state=0).fit(X, y)
         judged = cf.certify_tree(grown, X, y, "gini", max_depth=1)
         if not judged.holds:
-            findings = judged.diagnose(X, y).findings
-            assert [f.slip for f in findings] == ["other criterion"]
-            assert "entropy" in findings[0].question
+            findings = judged.diagnose(X, y)
+            assert [f.name for f in findings] == ["other criterion"]
+            assert "entropy" in findings[0].sentence
             return
     pytest.fail("no table told the criteria apart")
 

@@ -30,7 +30,12 @@ def test_the_value_is_the_formula():
     J = objective("logistic", "l1", X, LABELS, lam=0.2, sample_weight=np.arange(30.0))
     w, b, s = np.array([0.5, -1.0, 0.0]), 0.25, np.arange(30.0) / np.arange(30.0).sum()
     y = np.where(LABELS == "yes", 1, -1)
-    assert J([*w, b]) == pytest.approx(s @ np.log1p(np.exp(-y * (X @ w + b))) + 0.2 * np.abs(w).sum())
+    assert (
+        J([*w, b])
+        == J(w, b)
+        == J(w[None], [b])
+        == pytest.approx(s @ np.log1p(np.exp(-y * (X @ w + b))) + 0.2 * np.abs(w).sum())
+    )
 
 
 @pytest.mark.parametrize(("loss", "penalty"), [("squared", "l1"), ("logistic", "l2"), ("hinge", "l2")])
@@ -42,6 +47,18 @@ def test_certify_finds_our_fit_optimal(loss, penalty):
     assert J.certify(best).relative_gap < 1e-6
     assert J(best) == pytest.approx(J.certify(best).value)
     assert J(best) <= J(best + 0.01)
+
+
+def test_w_and_b_or_one_vector():
+    J = objective("logistic", "l2", X, LABELS, lam=0.2)
+    w, b = np.array([0.5, -1.0, 0.0]), 0.25
+    assert np.array_equal(J.gradient(w, b), J.gradient([*w, b]))
+    assert np.array_equal(J.hessian(w, b), J.hessian([*w, b]))
+    assert J.certify(w, b).gap == J.certify([*w, b]).gap
+    through_zero = objective("squared", "l2", X, REAL, fit_intercept=False)
+    assert through_zero(w, 0.0) == through_zero(w)
+    with pytest.raises(ValueError, match="no offset"):
+        through_zero(w, 1.0)
 
 
 def test_sentences():

@@ -336,9 +336,15 @@ def test_certificates_survive_pickling_and_do_not_hold_the_data():
 def test_a_wide_ridge_is_proved_by_duality_alone():
     """Nothing of the size d × d is formed: the proof of a wide fit is about as cheap as the fit."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 60))
+    X = rng.normal(size=(20, 210))
     model = Ridge(alpha=1.0).fit(X, X[:, 0] + rng.normal(size=20))
     assert [c.kind for c in model.certificates_] == ["duality"]
     assert model.certificate_.holds
     assert model.certificate_.relative_gap < 1e-10
-    assert {c.kind for c in Ridge().fit(X.T, rng.normal(size=60)).certificates_} == {"duality", "least-squares"}
+    assert {c.kind for c in Ridge().fit(X.T, rng.normal(size=210)).certificates_} == {"duality", "least-squares"}
+
+
+@pytest.mark.parametrize(("n", "d", "t", "intercept"), [(3, 5, 1, False), (1, 1, 2, True)])
+def test_a_tiny_penalty_on_few_rows_is_proved_closely(n, d, t, intercept):
+    X, y, _ = problem(int(n == 3), n, d, t)
+    assert Ridge(1e-10, fit_intercept=intercept).fit(X, y).certificate_.relative_gap < 1e-8

@@ -290,7 +290,8 @@ class Certificate:
         Returns
         -------
         Diagnosis
-            Printable; ``right``, and ``findings`` with their questions and proofs.
+            A list of slips with ``name``, ``sentence`` and ``certificate``; empty where none fits or the answer is
+            optimal (``right``).
 
         Examples
         --------
@@ -298,7 +299,7 @@ class Certificate:
         >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0, 9.0])
         >>> W = np.column_stack([X, np.ones(4)])
         >>> w, b = np.linalg.solve(W.T @ W / 4 + 0.5 * np.eye(2), W.T @ y / 4)        # the penalty reaches b
-        >>> print(cf.certify_coefficients([w], b, X, y, loss="squared", lam=0.5).diagnose(X, y).findings[0].question)
+        >>> print(cf.certify_coefficients([w], b, X, y, loss="squared", lam=0.5).diagnose(X, y)[0].sentence)
         It is optimal for a penalty that includes the offset: did you penalise the offset?
         """
         judge = importlib.import_module("certifit.judge")  # a higher floor, and only when somebody asks

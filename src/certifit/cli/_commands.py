@@ -303,7 +303,7 @@ def certify_coefficients(data: str, target: str | None, file: Path, asked: tuple
     except ValueError as error:
         raise UsageError(str(error)) from None
     _say(str(certificate))
-    for finding in found.findings:
+    for finding in found:
         _say(f"  {finding}")
     return 0 if certificate.holds else 1
 

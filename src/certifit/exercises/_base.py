@@ -221,7 +221,7 @@ def judged(certify: Callable[..., Certificate], X: Array, y: Array | None = None
         found = certificate.diagnose(X, y, tol=tol)
         if found.right:
             return Verdict(True, certificate.claim, diagnosis=found)
-        hint = found.findings[0].question if found.findings else ""
+        hint = found[0].sentence if found else ""
         return Verdict(False, certificate.claim, hint, found)
 
     return mark

@@ -7,7 +7,7 @@ With a step size and a number of passes, gradient descent is replayed as well.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,25 +31,25 @@ class Finding:
 
     Attributes
     ----------
-    slip : str
+    name : str
         Its short name.
-    question : str
-        What to ask whoever gave the answer.
+    sentence : str
+        What was found, as a question to whoever gave the answer.
     certificate : Certificate or None
         The proof that the answer is optimal there; None for a replayed run.
     """
 
-    slip: str
-    question: str
+    name: str
+    sentence: str
     certificate: Certificate | None = None
 
     def __str__(self) -> str:
-        return f"{self.slip}: {self.question}"
+        return f"{self.name}: {self.sentence}"
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """What `Certificate.diagnose` found.
+class Diagnosis(Sequence[Finding]):
+    """What `Certificate.diagnose` found: a list of slips, empty where the answer is right or no slip explains it.
 
     Attributes
     ----------
@@ -65,16 +65,19 @@ class Diagnosis:
     >>> import certifit as cf
     >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0, 9.0])
     >>> found = cf.certify_coefficients([1.9], 0.9, X, y, loss="squared", lam=0.0).diagnose(X, y)
-    >>> found.right, found.findings
-    (False, ())
+    >>> found.right, len(found)
+    (False, 0)
     """
 
     right: bool
     findings: tuple[Finding, ...]
     certificate: Certificate
 
-    def __bool__(self) -> bool:
-        return self.right
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.findings[i]
 
     def __str__(self) -> str:
         if self.right:
@@ -83,7 +86,7 @@ class Diagnosis:
         return "\n".join(lines if self.findings else [*lines, "  None of the usual slips explains it."])
 
     def _repr_html_(self) -> str:
-        rows = [(finding.slip, finding.question) for finding in self.findings]
+        rows = [(finding.name, finding.sentence) for finding in self]
         return _notebook.card(self.certificate.claim, [_notebook.table([], rows)] if rows else [], self.right)
 
 

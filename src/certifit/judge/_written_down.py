@@ -18,7 +18,7 @@ from certifit.regularizers import Regularizer
 
 @dataclass(frozen=True)
 class WrittenObjective:
-    """J as a function of θ = (w₁, …, w_d, b), or of w alone without an offset.
+    """J as a function of w and b, or of θ = (w₁, …, w_d, b) in one vector; without an offset, of w alone.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class WrittenObjective:
     Examples
     --------
     >>> J = objective("squared", "l2", [[0.0], [1.0]], [1.0, 3.0], lam=0.5)
-    >>> J([1.0, 1.0]), J.gradient([1.0, 1.0]).tolist()
-    (1.0, [0.0, -1.0])
+    >>> J([1.0], 1.0), J([1.0, 1.0]), J.gradient([1.0], 1.0).tolist()
+    (1.0, 1.0, [0.0, -1.0])
     """
 
     loss: Loss
@@ -45,54 +45,61 @@ class WrittenObjective:
     fit_intercept: bool
     labels: Array
 
-    def _parts(self, theta: VectorLike) -> tuple[Array, float]:
-        t = np.asarray(theta, dtype=float)
+    def _parts(self, theta: VectorLike, b: float | VectorLike | None) -> tuple[Array, float]:
+        t = np.ravel(np.asarray(theta, dtype=float))
+        if b is not None and self.fit_intercept:
+            t = np.append(t, np.asarray(b, dtype=float))
+        elif b is not None and np.any(np.asarray(b) != 0):
+            raise ValueError("This objective has no offset: b must be left out or 0.")
         if t.shape != (self.X.shape[1] + self.fit_intercept,):
             raise ValueError(f"θ must hold {self.X.shape[1] + self.fit_intercept} numbers, got shape {t.shape}.")
         return (t[:-1], float(t[-1])) if self.fit_intercept else (t, 0.0)
 
-    def __call__(self, theta: VectorLike) -> float:
-        """J(θ)."""
-        w, b = self._parts(theta)
-        return float(self.weights @ self.loss.value(self.X @ w + b, self.y) + self.lam * self.regularizer.value(w))
+    def __call__(self, theta: VectorLike, b: float | VectorLike | None = None) -> float:
+        """J(w, b), or J(θ) with θ = (w, b) in one vector."""
+        w, offset = self._parts(theta, b)
+        return float(self.weights @ self.loss.value(self.X @ w + offset, self.y) + self.lam * self.regularizer.value(w))
 
-    def gradient(self, theta: VectorLike) -> Array:
+    def gradient(self, theta: VectorLike, b: float | VectorLike | None = None) -> Array:
         """∇J(θ); where the loss or the penalty has a kink, one of its subgradients.
 
         Parameters
         ----------
-        theta : array-like of shape (d + 1,), or (d,) without an offset
+        theta : array-like of shape (d + 1,), or (d,) where b is given or there is no offset
+        b : float, default=None
         """
-        w, b = self._parts(theta)
-        slope = self.weights * self.loss.slope(self.X @ w + b, self.y)
+        w, offset = self._parts(theta, b)
+        slope = self.weights * self.loss.slope(self.X @ w + offset, self.y)
         pull = self.lam * (self.regularizer.gradient(w) if hasattr(self.regularizer, "gradient") else np.sign(w))
         return np.append(self.X.T @ slope + pull, slope.sum() if self.fit_intercept else [])
 
-    def hessian(self, theta: VectorLike) -> Array:
+    def hessian(self, theta: VectorLike, b: float | VectorLike | None = None) -> Array:
         """∇²J(θ), of the loss and a squared penalty.
 
         Parameters
         ----------
-        theta : array-like of shape (d + 1,), or (d,) without an offset
+        theta : array-like of shape (d + 1,), or (d,) where b is given or there is no offset
+        b : float, default=None
         """
-        w, b = self._parts(theta)
-        curve = self.weights * self.loss.curvature(self.X @ w + b, self.y)
+        w, offset = self._parts(theta, b)
+        curve = self.weights * self.loss.curvature(self.X @ w + offset, self.y)
         W = np.column_stack([self.X, np.ones(len(self.X))]) if self.fit_intercept else self.X
         H = W.T @ (curve[:, None] * W)
         d = self.X.shape[1]
         H[:d, :d] += self.lam * self.regularizer.convexity * np.eye(d)
         return H
 
-    def certify(self, theta: VectorLike) -> Certificate:
+    def certify(self, theta: VectorLike, b: float | VectorLike | None = None) -> Certificate:
         """How far is J(θ) above the smallest possible value? See `certify_coefficients`.
 
         Parameters
         ----------
-        theta : array-like of shape (d + 1,), or (d,) without an offset
+        theta : array-like of shape (d + 1,), or (d,) where b is given or there is no offset
+        b : float, default=None
         """
-        w, b = self._parts(theta)
-        offset = b if self.fit_intercept else None
-        return certify_coefficients(w, offset, self.X, self.labels, self.loss, self.regularizer, self.lam, self.weights)
+        w, offset = self._parts(theta, b)
+        chosen = offset if self.fit_intercept else None
+        return certify_coefficients(w, chosen, self.X, self.labels, self.loss, self.regularizer, self.lam, self.weights)
 
 
 def objective(

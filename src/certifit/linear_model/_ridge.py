@@ -32,7 +32,7 @@ from certifit.solvers.gradient_descent import descend
 _DIRECT = {"auto", "cholesky", "qr", "svd"}
 _ITERATIVE = {"lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
 """scikit-learn's iterative methods: their optimum is found as "auto" finds it."""
-_WIDE = 1.5  # columns a row beyond which digits of single coefficients are not proved
+_WIDE, _FEW = 1.5, 200  # columns a row, and in all, beyond which digits of single coefficients are not proved
 
 
 class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -213,7 +213,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             found.append(issue("duality", data, evidence | {"dual": dual}))
         # Digits of single coefficients need a factor of a d × d matrix: with many more columns than rows that would
         # cost a hundred fits, where the duality gap costs less than one.
-        if not found or X.shape[1] <= _WIDE * X.shape[0] or not found[0].holds:
+        if not found or X.shape[1] <= max(_WIDE * X.shape[0], _FEW) or not found[0].holds:
             found.append(issue("least-squares", data, evidence))
         return tuple(sorted(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))))
 
