@@ -12,7 +12,7 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold
 
-from certifit import bounds, kernels, losses, metrics, regularizers
+from certifit import bounds, kernels, losses, metrics, objective, regularizers
 from certifit.decomposition import PCA
 from certifit.examples import candy_bag, circle_multiplier, leaky_selection, ridge_augmented
 from certifit.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge
@@ -615,6 +615,27 @@ def test_components_may_be_turned_inside_their_subspace(rows):
     turned = np.array([[c, s], [-s, c]]) @ U
     for W in (U, turned):
         assert np.sum((Z @ W.T @ W - Z) ** 2) == pytest.approx(np.sum((Z @ U.T @ U - Z) ** 2))
+
+
+def test_the_slope_of_the_offset_counts_each_row_once(rows):
+    X, y = rows
+    J = objective("squared", "l2", X, y, lam=0.3)
+    w, b, h = np.array([1.0, -1.0, 0.5, 2.0]), 0.7, 1e-6
+    residuals = X @ w + b - y
+    assert len(residuals) == len(y)  # i = 1, …, n: n terms, not n + 1
+    assert J.gradient(w, b)[-1] == pytest.approx(2 / len(y) * residuals.sum())
+    assert J.gradient(w, b)[-1] == pytest.approx((J(w, b + h) - J(w, b - h)) / (2 * h), rel=1e-6)
+    assert np.allclose(J.gradient(w, b)[:-1], 2 / len(y) * X.T @ residuals + 2 * 0.3 * w)
+
+
+def test_the_share_left_out_depends_on_m():
+    """Resamples of m points leave (1 − 1/m)ᵐ of them out, which tends to 1/e as m grows."""
+    rng = np.random.default_rng(0)
+    for m in (5, 50, 500):
+        left = [1 - len(np.unique(rng.integers(m, size=m))) / m for _ in range(400)]
+        assert np.mean(left) == pytest.approx((1 - 1 / m) ** m, abs=4 * np.std(left) / 20 + 1e-12)
+    share = (1 - 1 / 10**8) ** 10**8
+    assert share == pytest.approx(1 / np.e, rel=1e-7)
 
 
 def test_every_entry_of_the_page_has_its_test_and_the_reverse():

@@ -20,6 +20,7 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._errors import MissingExtraError
+from certifit._trace_latex import latex_of
 from certifit._types import Record
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
@@ -181,7 +182,7 @@ class Trace(Sequence[TraceRow]):
         return str(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the gap, or the objective where no gap is known; see `certifit.plot.trace`.
+        """Draw the gap, the objective where no gap is known, or what the algorithm measures (`certifit.plot.trace`).
 
         Parameters
         ----------
@@ -194,38 +195,19 @@ class Trace(Sequence[TraceRow]):
         return importlib.import_module("certifit.plot").trace_animation(self)
 
     def latex(self) -> str:
-        r"""The steps as LaTeX: the updates of a perceptron with their numbers put in, a table of anything else.
+        r"""The steps as LaTeX: the updates in the usual symbols with their numbers put in, or a table.
 
         Examples
         --------
         >>> steps = Trace([TraceRow(0, 2.0, gap=1.0), TraceRow(1, 1.5, gap=0.25)])
         >>> print(steps.latex())
         \begin{tabular}{rrr}
-        iteration & objective & gap \\ \hline
+        $t$ & $J$ & $J - J^*$ \\ \hline
         0 & 2 & 1 \\
         1 & 1.5 & 0.25 \\
         \end{tabular}
         """
-        if {"before", "after", "label", "score"} <= set(self.columns):
-            return self._updates()
-        head, *rows = self._cells() if len(self) else [["iteration"]]
-        lines = [" & ".join(cell.replace("_", r"\_") for cell in row) + r" \\" for row in [head, *rows]]
-        return "\n".join(
-            [rf"\begin{{tabular}}{{{'r' * len(head)}}}", lines[0] + r" \hline", *lines[1:], r"\end{tabular}"]
-        )
-
-    def _updates(self) -> str:
-        """Mistakes of a perceptron: θ after = θ before + y x."""
-        lines = []
-        for r in self:
-            x = (np.asarray(r.after, dtype=float) - np.asarray(r.before, dtype=float)) / float(r.label)
-            vectors = [_column(r.before), _column(x), _column(r.after)]
-            sign = "+" if float(r.label) > 0 else "-"
-            lines.append(
-                rf"y\,(\theta^\top x_{{{r.row}}} + \theta_0) = {float(r.label) * float(r.score):.4g} \le 0:\quad "
-                rf"\theta &\leftarrow {vectors[0]} {sign} {vectors[1]} = {vectors[2]}"
-            )
-        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+        return latex_of(list(self), self.columns, self._cells() if len(self) else [["iteration"]])
 
     def _cells(self) -> list[list[str]]:
         """Heading and rows in words, without the columns that say nothing."""
@@ -283,11 +265,6 @@ def continued(first: Trace, second: Iterable[TraceRow]) -> Trace:
     last = first[-1]
     shifted = (r._replace(iteration=r.iteration + last.iteration, seconds=r.seconds + last.seconds) for r in second)
     return first + shifted
-
-
-def _column(values: Any) -> str:
-    inside = r" \\ ".join(f"{v:.4g}" for v in np.ravel(np.asarray(values, dtype=float)))
-    return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
 
 
 def _told(value: Any) -> bool:

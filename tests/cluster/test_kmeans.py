@@ -328,6 +328,7 @@ def test_choosing_k_finds_three_clusters_and_draws_them():
         for low, value, high in zip(measure["low"], measure["value"], measure["high"]):
             assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
     plot.number_of_clusters(choice).figure.canvas.draw()
+    assert choice.plot().get_xlabel() == "number of clusters"
     ax = plot.clusters(KMeans(3, random_state=0).fit(blobs()), blobs())
     ax.figure.canvas.draw()
     assert len(ax.lines) == 4

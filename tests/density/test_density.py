@@ -237,3 +237,15 @@ def test_on_a_sphere_the_density_is_scikit_learns():
     import certifit.neighbors
 
     assert certifit.neighbors.KernelDensity is KernelDensity
+
+
+def test_the_fit_states_that_it_kept_its_rows():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KernelDensity().fit(X, sample_weight=np.arange(1.0, 31.0))
+    assert model.certificate_.holds
+    assert model.certificate_.verify(X, None, np.arange(1.0, 31.0)).holds
+    assert not model.certificate_.verify(X + 1.0, None, np.arange(1.0, 31.0)).holds
+    assert not model.certificate_.verify(X).holds
+    model.fit(X, sample_weight=np.arange(30.0))
+    with pytest.raises(AttributeError, match="certificate_for"):
+        model.certificate_  # noqa: B018

@@ -91,3 +91,25 @@ def test_tampering_is_refused():
     assert not c.tampered(evidence=evidence, digests=digests).verify(X, y)
     assert not c.tampered(figures=dict(c.figures) | {"gap": 0.0}).verify(X, y)
     assert not c.verify(X + 1e-9, y).same_data
+
+
+def test_lms_without_a_penalty_is_the_update_of_the_notes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(15, 2))
+    y = X[:, 0] ** 2 + rng.normal(size=15)
+    with pytest.warns(ConvergenceWarning):
+        model = KernelRidge(alpha=0, kernel="rbf", gamma=1.0, solver="lms", step=0.05, max_iter=7).fit(X, y)
+    K, beta = model.kernel_.gram(X, X), np.zeros(15)
+    for _ in range(7):
+        beta = beta + 0.05 * (y - K @ beta)
+    assert np.allclose(model.dual_coef_, beta, atol=1e-14)
+    assert model.certificate_.holds
+    assert model.certificate_.verify(K, y).holds
+    assert model.certificate_.value == pytest.approx(np.mean((y - K @ beta) ** 2))
+    # On a kernel of low rank it stops at least squares, where the error does not vanish.
+    linear = KernelRidge(alpha=0, kernel="linear", solver="lms", max_iter=100_000).fit(X, y)
+    assert linear.status_ == "converged"
+    best = np.linalg.lstsq(X, y, rcond=None)[0]
+    assert np.allclose(linear.predict(X), X @ best, atol=1e-6)
+    with pytest.raises(ValueError, match="solver='lms' takes"):
+        KernelRidge(alpha=0).fit(X, y)

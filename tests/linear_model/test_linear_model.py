@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from certifit._errors import ConvergenceWarning, PairingError
+import certifit as cf
+from certifit._errors import ConvergenceWarning, DivergenceError, PairingError
 from certifit.linear_model import ElasticNet, Lasso, LinearModel, LinearRegression, Ridge
 from certifit.losses import Squared, ZeroOne
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
@@ -163,3 +164,41 @@ def test_losses_that_only_evaluate_are_refused_with_one_that_works(loss):
 def test_a_prior_of_the_wrong_length_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match="prior has 2 numbers, X has 1"):
         LinearModel(regularizer=SquaredL2(prior=(1.0, 2.0))).fit(np.arange(6.0)[:, None], np.arange(6.0))
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "squared", "squared_hinge"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_gradient_descent_by_hand_is_the_solver(loss, intercept):
+    """θ ← θ − η∇J(θ) from a start, written down, gives the same θ pass by pass; the certificate says how far it is."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 2))
+    signs = np.where(X[:, 0] + rng.normal(size=25) > 0, 1.0, -1.0)
+    start, eta = np.array([0.5, -1.0, 0.3][: 2 + intercept]), 0.05
+    options = {"solver": "gradient_descent", "fit_intercept": intercept, "eta": eta, "start": start}
+    J = cf.objective(loss, "l2", X, signs, lam=0.1, fit_intercept=intercept)
+    theta = start
+    for _ in range(9):
+        theta = theta - eta * J.gradient(theta)
+    with pytest.warns(ConvergenceWarning, match="proved relative gap"):
+        model = LinearModel(loss, "l2", lam=0.1, max_iter=9, trace=True, **options).fit(X, signs)
+    found = np.append(model.coef_, model.intercept_ if intercept else [])
+    assert np.allclose(found, theta, atol=1e-12)
+    assert np.allclose(model.trace_[-1].theta, theta, atol=1e-12)
+    assert model.trace_[0].objective == pytest.approx(J(start))
+    assert model.trace_[4].foreseen == pytest.approx(eta * np.sum(J.gradient(model.trace_[3].theta) ** 2))
+    best = LinearModel(loss, "l2", lam=0.1, fit_intercept=intercept).fit(X, signs)
+    gap = J(theta) - best.certificate_.bound
+    assert np.isfinite(model.certificate_.gap)
+    assert model.certificate_.gap >= gap * (1 - 1e-6)
+    whole = LinearModel(loss, "l2", lam=0.1, **options).fit(X, signs)
+    assert np.allclose(whole.coef_, best.coef_, atol=1e-3)
+
+
+def test_eta_and_start_belong_to_gradient_descent():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    with pytest.raises(ValueError, match="belong to solver='gradient_descent'"):
+        LinearModel("logistic", eta=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="start must hold 2 finite numbers"):
+        LinearModel("logistic", solver="gradient_descent", start=[1.0]).fit(X, y)
+    with pytest.raises(DivergenceError, match="try η"):
+        LinearModel("exponential", solver="gradient_descent", eta=50.0).fit(X, y)

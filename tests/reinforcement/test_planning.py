@@ -173,11 +173,22 @@ def test_forms_of_a_process_agree():
     P, r = mdp.P.toarray().reshape(4, 2, 4).transpose(1, 0, 2), mdp.rewards.reshape(4, 2)
     rows = [(s, a, t, P[a, s, t], r[s, a]) for s in range(4) for a in range(2) for t in range(4)]
     tree = {s: {a: [(P[a, s, t], t, r[s, a]) for t in range(4)] for a in range(2)} for s in range(4)}
+    plain = {s: {a: {t: P[a, s, t] for t in range(4)} for a in range(2)} for s in range(4)}
+    earned = {s: {a: r[s, a] for a in range(2)} for s in range(4)}
+    gym = {s: {a: [(P[a, s, t], t, r[s, a], False) for t in range(4)] for a in range(2)} for s in range(4)}
     names = ["state", "action", "next", "probability", "reward"]
     each = np.repeat(r.T[:, :, None], 4, axis=2)
     for other in (
         MDP(rows, discount=0.8, normalise=True),
         MDP(tree, discount=0.8, normalise=True),
+        MDP(gym, discount=0.8, normalise=True),
+        MDP(plain, earned, discount=0.8, normalise=True),
+        MDP(
+            plain,
+            {s: {a: dict.fromkeys(range(4), v) for a, v in row.items()} for s, row in earned.items()},
+            0.8,
+            normalise=True,
+        ),
         MDP(pandas.DataFrame(rows, columns=names), discount=0.8, normalise=True),
         MDP(P, rewards=each, discount=0.8, normalise=True),
         MDP([sp.csr_matrix(p) for p in P], rewards=r, discount=0.8, normalise=True),
@@ -210,6 +221,21 @@ def test_refusals_name_the_place():
         policy_value(MDP(P, rewards=[[0.0], [1.0]]), [0])
     with pytest.raises(ValueError, match="knows"):
         grid_world([".?"])
+    with pytest.raises(ValueError, match="no reward of state 'a', action 'go'"):
+        MDP({"a": {"go": {"a": 1.0}}})
+    with pytest.raises(ValueError, match="Outcomes of state 'a', action 'go' are"):
+        MDP({"a": {"go": [0.5]}})
+    with pytest.raises(ValueError, match="must map its actions"):
+        MDP({"a": [0.5]})
+
+
+def test_traces_hold_values_of_small_processes():
+    mdp = process(5, n=4, actions=2)
+    for plan in (value_iteration(mdp, trace=True, method="jacobi"), policy_iteration(mdp, trace=True)):
+        last = plan.trace[-1]
+        assert np.allclose(last["values"], plan.values)
+        assert last.actions == plan.policy
+    assert "values" not in value_iteration(process(5, n=120, actions=2), trace=True).trace.columns
 
 
 @pytest.mark.parametrize("learn", [q_learning, sarsa])

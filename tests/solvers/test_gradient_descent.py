@@ -63,3 +63,16 @@ def test_bad_arguments(kwargs, words):
 def test_start_outside_the_domain():
     with pytest.raises(ValueError, match="start elsewhere"):
         gradient_descent(lambda t: float("nan"), grad, np.ones(2))
+
+
+def test_backtracking_needs_no_constant():
+    f = lambda t: float(np.exp(3 * t[0]) + np.exp(-t[0]) + t[1] ** 2)  # noqa: E731
+    slope = lambda t: np.array([3 * np.exp(3 * t[0]) - np.exp(-t[0]), 2 * t[1]])  # noqa: E731
+    found = gradient_descent(f, slope, np.array([4.0, -2.0]), step="backtracking", tol=1e-14, trace=True)
+    assert found.status == "converged"
+    assert np.allclose(found.value, [-np.log(3) / 4, 0], atol=1e-5)
+    falls = -np.diff(found.trace["objective"])
+    rounding = 1e-15 * np.abs(found.trace["objective"][:-1])
+    assert np.all(falls >= 0.5 * np.array(found.trace["foreseen"][1:]) - rounding)
+    with pytest.raises(ValueError, match="backtracking"):
+        gradient_descent(f, slope, np.zeros(2), step="guess")

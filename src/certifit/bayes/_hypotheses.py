@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certifit import certificates
+from certifit._trace import Trace, TraceRow
 from certifit._types import Array
 from certifit.certificates import Certificate, Data
 from certifit.certificates.counts import cell_word
@@ -107,6 +108,34 @@ class HypothesisSpace:
         """
         seen = list(outcomes)
         return [self.posterior(seen[:k]) for k in range(len(seen) + 1)]
+
+    def trace(self, outcomes: Iterable[Any]) -> Trace:
+        """The posteriors as a trace: one row an outcome, with P(h | outcomes so far) of every hypothesis.
+
+        Parameters
+        ----------
+        outcomes : iterable
+
+        Returns
+        -------
+        Trace
+            ``outcome``, ``evidence`` (the probability of all outcomes so far) and a column for each hypothesis.
+
+        Examples
+        --------
+        >>> bags = HypothesisSpace({"fair": 0.5, "limes": 0.5}, {"fair": {"c": 0.5, "l": 0.5}, "limes": {"l": 1.0}})
+        >>> print(bags.trace(["l", "l"]))
+        iteration  outcome  evidence   P(fair)  P(limes)
+                0                  1       0.5       0.5
+                1        l      0.75  0.333333  0.666667
+                2        l     0.625       0.2       0.8
+        """
+        seen, rows = list(outcomes), []
+        for t, after in enumerate(self.posteriors(seen)):
+            own: dict[str, Any] = {"outcome": seen[t - 1] if t else None, "evidence": self.evidence(seen[:t])}
+            own |= {f"P({h})": p for h, p in after.items()}
+            rows.append(TraceRow(t, **own))
+        return Trace(rows)
 
     def predict(self, outcomes: Iterable[Any]) -> dict[Any, float]:
         """The Bayesian prediction of the next outcome: Σ_h P(next | h) P(h | outcomes).

@@ -8,13 +8,14 @@ data, ``interval(level)`` an equal-tailed credible interval, ``plot()`` a pictur
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import scipy.stats
 from scipy.special import betaln, gammaln
 
+from certifit._trace import Trace, TraceRow
 from certifit._types import Array
 
 __all__ = [
@@ -72,6 +73,34 @@ class Conjugate(ABC):
         """
         low, high = self.distribution.interval(level)
         return float(low), float(high)
+
+    def trace(self, data: Any) -> Trace:
+        """The belief before any datum and after each one, as a trace.
+
+        Parameters
+        ----------
+        data : iterable
+            Observations, as `update` takes them.
+
+        Returns
+        -------
+        Trace
+            ``outcome``, the parameters of the belief, and ``mean``, the expected value of the parameter.
+
+        Examples
+        --------
+        >>> print(BetaBernoulli(1, 1).trace([1, 0]))
+        iteration  outcome  alpha  beta      mean
+                0               1     1       0.5
+                1        1      2     1  0.666667
+                2        0      2     2       0.5
+        """
+        belief, rows = self, []
+        for t, outcome in enumerate([None, *list(data)]):
+            belief = belief if outcome is None else belief.update([outcome])
+            own = {field.name: getattr(belief, field.name) for field in fields(belief)}  # type: ignore[arg-type]
+            rows.append(TraceRow(t, outcome=outcome, **own, mean=belief.mean))
+        return Trace(rows)
 
     def plot(self, ax: Any = None, label: str | None = None) -> Any:
         """Draw the density of the belief.

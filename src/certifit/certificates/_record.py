@@ -270,12 +270,14 @@ class Certificate:
         tol: float = 1e-5,
         eta: float | None = None,
         passes: int | None = None,
+        trace: Any = None,
     ) -> Any:
         """Why is the answer not the best one? Tries the usual slips, and proves those under which it is.
 
         A penalised offset, λ/2, λn or λ/n for λ, a sum for a mean, a sign, the coding of the labels, scaled or centred
         columns, a transposed matrix, a class left out, another norm or loss; for dual variables another C; for
-        components uncentred or scaled columns, or the smallest eigenvalues.
+        components uncentred or scaled columns, or the smallest eigenvalues; for trees another criterion; for clusters
+        an early stop, centres that are no means, or scaled columns; for policies a sign or a future that was left out.
 
         Parameters
         ----------
@@ -286,12 +288,13 @@ class Certificate:
         eta : float > 0, default=None
         passes : int ≥ 1, default=None
             With both, gradient descent from zero with this step is replayed: did it stop too early, or diverge?
+        trace : Trace, default=None
+            Of gradient descent, in place of both; the run then starts where it did.
 
         Returns
         -------
         Diagnosis
-            A list of slips with ``name``, ``sentence`` and ``certificate``; empty where none fits or the answer is
-            optimal (``right``).
+            A list of slips (``name``, ``sentence``, ``certificate``: the proof); ``right`` says whether none is needed.
 
         Examples
         --------
@@ -303,7 +306,7 @@ class Certificate:
         It is optimal for a penalty that includes the offset: did you penalise the offset?
         """
         judge = importlib.import_module("certifit.judge")  # a higher floor, and only when somebody asks
-        return judge.diagnose(self, X, y, sample_weight, tol=tol, eta=eta, passes=passes)
+        return judge.diagnose(self, X, y, sample_weight, tol=tol, eta=eta, passes=passes, trace=trace)
 
     def verify(
         self,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
@@ -47,6 +49,16 @@ class NumberOfClusters:
     stability: dict[str, list[float]]
     best: dict[str, int]
     level: float
+
+    def plot(self, ax: Any = None) -> Any:
+        """The three measures over k with their intervals; see `certifit.plot.number_of_clusters`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        """
+        # A higher floor, only when somebody asks.
+        return importlib.import_module("certifit.plot").number_of_clusters(self, ax)
 
     def __str__(self) -> str:
         lines = ["  k      cost            silhouette                   gap             stability"]

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
-from certifit._certified import all_or_nothing
+from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Weights
 from certifit.certificates import Ball, Certificate, Data
@@ -38,7 +38,7 @@ _OTHERS = {
 _LEAST = 64  # points that are worth a thread
 
 
-class KernelDensity(BaseEstimator):
+class KernelDensity(Certified, BaseEstimator):
     r"""Kernel density estimate, with bounds that are proved for every point.
 
     .. math:: f(x) = \frac{1}{\sum_i s_i} \sum_i \frac{s_i}{c_d h^d} K\!\left(\frac{\lVert x - x_i\rVert}{h}\right)
@@ -114,7 +114,6 @@ class KernelDensity(BaseEstimator):
         self.leaf_size = leaf_size
         self.metric_params = metric_params
 
-    @all_or_nothing
     def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KernelDensity:
         """Build the tree of rows X.
 
@@ -147,6 +146,20 @@ class KernelDensity(BaseEstimator):
         order = np.arange(n)
         self._tree = build(self._X, self._weights, order, levels)
         self._sorted = np.ascontiguousarray(self._X[order]), self._weights[order]
+        if other or len(self._X) < len(X):
+            self._withhold_certificates(
+                "What is proved are densities at points: certificate_for(X). That the rows are kept as they were given "
+                "is stated where every row has a weight and the distance is one of certifit's."
+            )
+        else:
+            kept = Data.of(self._X).digest()
+            given = None if sample_weight is None else weights
+            self._promise_certificates(
+                lambda: (certificates.issue("stored-rows", Data.of(X, None, given), {"rows": kept, "task": "none"}),),
+                X,
+                None,
+                given,
+            )
         return self
 
     def _sums(self, X: Matrix) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array
+from certifit.judge import objective
 
 
 def _estimator(module: str, name: str, **options: Any) -> Callable[..., Trace]:
@@ -26,62 +27,64 @@ def _estimator(module: str, name: str, **options: Any) -> Callable[..., Trace]:
     return run
 
 
-def _tree(X: Array, y: Array, max_depth: int = 2) -> Trace:
-    """Every question that a tree considers, node by node, with its gain in Gini impurity."""
-    rows: list[TraceRow] = []
+def _newton(X: Array, y: Array, lam: float = 0.1, tol: float = 1e-12) -> Trace:
+    """Newton's method for logistic regression, from zero."""
+    J = objective("logistic", "l2", X, y, lam)
+    theta, rows = np.zeros(X.shape[1] + 1), []
+    for t in range(50):
+        g, H = J.gradient(theta), J.hessian(theta)
+        step = np.linalg.solve(H, g)
+        own: dict[str, Any] = {"theta": theta, "gradient": g, "newton_step": -step, "foreseen": 0.5 * float(g @ step)}
+        rows.append(TraceRow(t, J(theta), step=1.0, **own))
+        if 0.5 * float(g @ step) <= tol:
+            break
+        eta = 1.0
+        while J(theta - eta * step) > J(theta) - 0.25 * eta * float(g @ step) and eta > 1e-10:
+            eta *= 0.5
+        theta = theta - eta * step
+    return Trace(rows)
 
-    def impurity(part: Array) -> float:
-        shares = np.array([np.mean(part == c) for c in np.unique(y)]) if len(part) else np.zeros(1)
-        return float(1.0 - (shares**2).sum())
 
-    def look(node: str, at: Array, depth: int) -> None:
-        if depth == max_depth or len(np.unique(y[at])) < 2:
-            return
-        asked: list[tuple[float, int, float]] = []
-        for j in range(X.shape[1]):
-            values = np.unique(X[at, j])
-            for t in (values[1:] + values[:-1]) / 2:
-                left = at[X[at, j] <= t]
-                right = at[X[at, j] > t]
-                after = (len(left) * impurity(y[left]) + len(right) * impurity(y[right])) / len(at)
-                asked.append((impurity(y[at]) - after, j, float(t)))
-        best = max(asked, key=lambda a: a[0], default=None)
-        for k in asked:
-            found: dict[str, Any] = {
-                "node": node,
-                "question": f"x{k[1]} <= {k[2]:g}",
-                "gain": k[0],
-                "chosen": k is best,
-            }
-            rows.append(TraceRow(len(rows), float("nan"), **found))
-        if best is not None:
-            look(node + "L", at[X[at, best[1]] <= best[2]], depth + 1)
-            look(node + "R", at[X[at, best[1]] > best[2]], depth + 1)
-
-    look("root ", np.arange(len(y)), 0)
+def _coordinates(X: Array, y: Array, lam: float = 0.1, passes: int = 8) -> Trace:
+    """Coordinate descent for (1/2n) Σ (w·x + b − y)² + λ‖w‖₁ on centred columns: each step is exact."""
+    A, r = X - X.mean(axis=0), np.asarray(y, dtype=float) - np.mean(y)
+    n, w, rows = len(r), np.zeros(X.shape[1]), []
+    size = (A * A).sum(axis=0) / n
+    rows.append(TraceRow(0, 0.5 * float(r @ r) / n))
+    for sweep in range(1, passes + 1):
+        moved = 0.0
+        for j in np.flatnonzero(size > 0):
+            pull = float(A[:, j] @ r) / n + size[j] * w[j]
+            after = float(np.sign(pull) * max(abs(pull) - lam, 0.0) / size[j])
+            own: dict[str, Any] = {"sweep": sweep, "j": int(j), "pull": pull, "w_before": float(w[j]), "w_after": after}
+            r -= (after - w[j]) * A[:, j]
+            moved, w[j] = max(moved, abs(after - own["w_before"])), after
+            rows.append(TraceRow(len(rows), 0.5 * float(r @ r) / n + lam * float(np.abs(w).sum()), **own))
+        if moved <= 1e-9:
+            break
     return Trace(rows)
 
 
 def _neighbours(X: Array, y: Array, query: Any = None, k: int = 3) -> Trace:
-    """Distances from a query, nearest first, and the vote so far."""
-    point = X.mean(axis=0) if query is None else np.asarray(query, dtype=float)
-    far = np.sqrt(((X - point) ** 2).sum(axis=1))
-    rows, votes = [], []
-    for place, i in enumerate(np.argsort(far, kind="stable")):
-        if place < k:
-            votes.append(y[i])
-        found = {"row": int(i), "distance": float(far[i]), "label": y[i], "votes": place < k}
-        rows.append(TraceRow(place, float("nan"), **found))
-    return Trace(rows)
+    """Distances from a query (the mean when None), nearest first, and the vote so far."""
+    from certifit.neighbors import KNeighborsClassifier
+
+    model = KNeighborsClassifier(n_neighbors=k).fit(X, y)
+    return model.trace(X.mean(axis=0) if query is None else query)
 
 
 def _bayes(X: Array, y: Array | None = None, a: float = 1.0, b: float = 1.0) -> Trace:
     """The Beta posterior of a share after each outcome, 0 or 1."""
-    rows = [TraceRow(0, float("nan"), outcome=None, a=a, b=b, mean=a / (a + b))]
-    for t, outcome in enumerate(np.ravel(X), start=1):
-        a, b = (a + 1, b) if outcome else (a, b + 1)
-        rows.append(TraceRow(t, float("nan"), outcome=int(outcome), a=a, b=b, mean=a / (a + b)))
-    return Trace(rows)
+    from certifit.bayes.conjugate import BetaBernoulli
+
+    return BetaBernoulli(a, b).trace(np.ravel(X))
+
+
+def _values(mdp: Any, y: Any = None, **options: Any) -> Trace:
+    """Sweeps of value iteration."""
+    from certifit.reinforcement import value_iteration
+
+    return value_iteration(mdp, trace=True, **{"method": "jacobi", "tol": 1e-3, **options}).trace
 
 
 WORKS: dict[str, tuple[str, Callable[..., Trace]]] = {
@@ -90,17 +93,18 @@ WORKS: dict[str, tuple[str, Callable[..., Trace]]] = {
     "gradient descent": ("Logistic regression, steps against the gradient: θ becomes θ − η∇J(θ).",
                          _estimator("linear_model", "LinearModel", loss="logistic", regularizer="l2", lam=0.1,
                                     solver="gradient_descent")),
-    "newton": ("Logistic regression by Newton's method: θ becomes θ − H⁻¹∇J(θ).",
-               _estimator("linear_model", "LogisticRegression")),
-    "coordinate descent": ("The lasso: one coefficient at a time, by soft thresholding.",
-                           _estimator("linear_model", "Lasso", alpha=0.1)),
+    "newton": ("Logistic regression by Newton's method: θ becomes θ − H⁻¹∇J(θ).", _newton),
+    "coordinate descent": ("The lasso: one coefficient at a time, by soft thresholding.", _coordinates),
     "smo": ("A support vector machine: two multipliers move at a time, so that Σ αy stays zero.",
             _estimator("svm", "SVC", kernel="linear")),
     "k-means": ("Rows go to the nearest centre, centres to the mean of their rows.",
                 _estimator("cluster", "KMeans", n_clusters=2, random_state=0)),
-    "tree": ("Every question at every node, with its gain in Gini impurity; the best one is asked.", _tree),
+    "tree": ("Every question at every node, with its gain in Gini impurity; the best one is asked.",
+             _estimator("tree", "DecisionTreeClassifier", max_depth=2)),
     "neighbours": ("Rows by their distance from the query; the nearest vote.", _neighbours),
     "bayes": ("Outcomes 0 and 1 one by one: Beta(a, b) becomes Beta(a + 1, b) or Beta(a, b + 1).", _bayes),
+    "value iteration": ("Every state takes its best action: V(s) becomes max over a of r(s, a) + γ Σ p(s′) V(s′).",
+                        _values),
 }  # fmt: skip
 
 
@@ -113,9 +117,9 @@ def show_work(
     ----------
     algorithm : str
         "perceptron", "gradient descent", "newton", "coordinate descent", "smo", "k-means", "tree", "neighbours",
-        "bayes".
+        "bayes", "value iteration".
     X : array-like of shape (n, d)
-        For "bayes" outcomes 0 and 1.
+        For "bayes" outcomes 0 and 1; for "value iteration" an `MDP`.
     y : array-like of shape (n,), default=None
     say : callable, default=print
         Where the words go; None for nowhere.
@@ -131,16 +135,16 @@ def show_work(
     --------
     >>> steps = show_work("bayes", [1, 1, 0])
     Outcomes 0 and 1 one by one: Beta(a, b) becomes Beta(a + 1, b) or Beta(a, b + 1).
-    iteration  outcome  a  b      mean
-            0           1  1       0.5
-            1        1  2  1  0.666667
-            2        1  3  1      0.75
-            3        0  3  2       0.6
+    iteration  outcome  alpha  beta      mean
+            0               1     1       0.5
+            1        1      2     1  0.666667
+            2        1      3     1      0.75
+            3        0      3     2       0.6
     """
     if algorithm not in WORKS:
         raise ValueError(f"Unknown algorithm {algorithm!r}; choose one of {', '.join(WORKS)}.")
     words, run = WORKS[algorithm]
-    rows = np.asarray(X, dtype=float)
+    rows = X if algorithm == "value iteration" else np.asarray(X, dtype=float)
     trace = run(rows, None if y is None else np.asarray(y), **options)
     if say is not None:
         say(words)

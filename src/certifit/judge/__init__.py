@@ -5,7 +5,8 @@ dual variables, components, clusterings.
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
 from certifit.judge._certify import certify
 from certifit.judge._clusters import certify_clusters
-from certifit.judge._diagnose import Diagnosis, Finding, diagnose
+from certifit.judge._diagnose import diagnose
+from certifit.judge._findings import Diagnosis, Finding
 from certifit.judge._tree import certify_tree
 from certifit.judge._written_down import WrittenObjective, objective
 

@@ -15,6 +15,7 @@ from certifit.certificates._data import Rigor
 
 # Importing a module of readers makes its models known.
 from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
+from certifit.judge._foreign import FOREIGN
 from certifit.judge._registry import READERS, TRUE_READERS, Reader
 
 
@@ -67,7 +68,8 @@ def certify(
     data = Data.of(X, y, sample_weight)
     if reader is None:
         return _own(model, data, rigor)
-    _check(model, data)
+    if reader not in FOREIGN.values():  # these need no y, or check it themselves
+        _check(model, data)
     return reader(model, data, rigor)
 
 
@@ -105,8 +107,11 @@ def _reader(model: Any, objective: str) -> Reader | None:
         return TRUE_READERS.get(cls.__name__, READERS[cls.__name__]) if objective == "true" else READERS[cls.__name__]
     if _home(type(model)) == "certifit" and hasattr(type(model), "certificate_"):
         return None
+    if type(model).__name__ in FOREIGN:
+        return FOREIGN[type(model).__name__]
+    known = ", ".join(sorted({*READERS, *FOREIGN}))
     raise UnknownModelError(
-        f"certify does not know the objective of {type(model).__name__}; it knows {', '.join(sorted(READERS))} (from "
+        f"certify does not know the objective of {type(model).__name__}; it knows {known} (from "
         "any library, also in a pipeline or a search)."
     )
 

@@ -6,88 +6,24 @@ With a step size and a number of passes, gradient descent is replayed as well.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from certifit import _notebook
 from certifit._objective import Objective
+from certifit._trace import Trace
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
+from certifit.judge._diagnose_clusters import diagnose_clusters
+from certifit.judge._diagnose_policy import diagnose_policy
+from certifit.judge._findings import Candidate, Diagnosis, Finding, explained
+from certifit.judge._written_down import objective
 from certifit.kernels import rebuild
 from certifit.losses import Loss, Softmax, Squared
 from certifit.regularizers import L1, Regularizer, SquaredL2, Zero
-
-_CLEAR = 0.01  # a slip explains an answer if its gap there is at most this share of the gap that is to be explained
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One slip under which the answer is optimal.
-
-    Attributes
-    ----------
-    name : str
-        Its short name.
-    sentence : str
-        What was found, as a question to whoever gave the answer.
-    certificate : Certificate or None
-        The proof that the answer is optimal there; None for a replayed run.
-    """
-
-    name: str
-    sentence: str
-    certificate: Certificate | None = None
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.sentence}"
-
-
-@dataclass(frozen=True)
-class Diagnosis(Sequence[Finding]):
-    """What `Certificate.diagnose` found: a list of slips, empty where the answer is right or no slip explains it.
-
-    Attributes
-    ----------
-    right : bool
-        Whether the answer itself is optimal, up to the tolerance.
-    findings : tuple of Finding
-        Slips under which it would be, the best explanation first; empty when none of those that are known fits.
-    certificate : Certificate
-        The judgement of the answer as it was asked for.
-
-    Examples
-    --------
-    >>> import certifit as cf
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0, 9.0])
-    >>> found = cf.certify_coefficients([1.9], 0.9, X, y, loss="squared", lam=0.0).diagnose(X, y)
-    >>> found.right, len(found)
-    (False, 0)
-    """
-
-    right: bool
-    findings: tuple[Finding, ...]
-    certificate: Certificate
-
-    def __len__(self) -> int:
-        return len(self.findings)
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.findings[i]
-
-    def __str__(self) -> str:
-        if self.right:
-            return f"Right. {self.certificate.claim}"
-        lines = [self.certificate.claim, *(f"  {finding}" for finding in self.findings)]
-        return "\n".join(lines if self.findings else [*lines, "  None of the usual slips explains it."])
-
-    def _repr_html_(self) -> str:
-        rows = [(finding.name, finding.sentence) for finding in self]
-        return _notebook.card(self.certificate.claim, [_notebook.table([], rows)] if rows else [], self.right)
 
 
 @dataclass(frozen=True)
@@ -240,8 +176,10 @@ def diagnose(
     tol: float = 1e-5,
     eta: float | None = None,
     passes: int | None = None,
+    trace: Trace | None = None,
 ) -> Diagnosis:
     """Try the usual slips on an answer that was judged; see `Certificate.diagnose`."""
+    run = Run.of(eta, passes, trace)
     verdict = certificate.verify(X, y, sample_weight)
     if not verdict.same_data:
         raise ValueError(verdict.reason)
@@ -249,11 +187,15 @@ def diagnose(
     if certificate.kind in ("duality", "local", "least-squares"):
         if "support" in certificate.evidence:
             return _dual(certificate, data, tol)
-        return _linear(certificate, data, tol, eta, passes)
+        return _linear(certificate, data, tol, run)
     if certificate.kind == "principal-components":
         return _components(certificate, data, tol)
     if certificate.kind == "tree":
         return _tree(certificate, data)
+    if certificate.kind == "clustering":
+        return diagnose_clusters(certificate, data, tol)
+    if certificate.kind == "policy":
+        return diagnose_policy(certificate, data, tol)
     raise ValueError(f"A certificate of kind {certificate.kind!r} cannot be diagnosed: its claim holds or does not.")
 
 
@@ -261,70 +203,74 @@ def _dense(data: Data) -> Array:
     return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
 
 
-def _linear(c: Certificate, data: Data, tol: float, eta: float | None, passes: int | None) -> Diagnosis:
-    objective, total = Objective.from_dict(c.evidence["objective"]), float(np.sum(data.weights))
+def _linear(c: Certificate, data: Data, tol: float, run: Run | None) -> Diagnosis:
+    told, total = Objective.from_dict(c.evidence["objective"]), float(np.sum(data.weights))
     answer = Answer(
         np.atleast_2d(c.evidence["coef"]),
-        np.atleast_1d(c.evidence["intercept"]) if objective.fit_intercept else None,
-        _dense(data), np.asarray(data.y), objective.loss, objective.regularizer, objective.strength / total,
+        np.atleast_1d(c.evidence["intercept"]) if told.fit_intercept else None,
+        _dense(data), np.asarray(data.y), told.loss, told.regularizer, told.strength / total,
         None if data.sample_weight is None else np.asarray(data.sample_weight, dtype=float),
     )  # fmt: skip
     if c.holds and c.relative_gap <= tol:
-        return Diagnosis(True, (), c)
+        return Diagnosis(c, True)
     candidates = [(name, question, change(answer)) for name, question, change in SLIPS]
     candidates += [
         (f"class {label} left out", f"It is optimal without the rows of class {label}: were they left out?", changed)
         for label, changed in _left_out(answer)
     ]
-    replayed = _replay(answer, eta, passes) if eta is not None and passes is not None else []
-    found = _explained(c, tol, [(n, q, changed.certificate) for n, q, changed in candidates if changed is not None])
-    return Diagnosis(False, (*replayed, *found), c)
+    replayed = [] if run is None else _replay(c, answer, run)
+    found = explained(c, tol, [(n, q, changed.certificate) for n, q, changed in candidates if changed is not None])
+    return Diagnosis(c, False, (*replayed, *found))
 
 
-_Candidate = tuple[str, str, Callable[[], Certificate]]
+@dataclass(frozen=True)
+class Run:
+    """Gradient descent as somebody says that it was done."""
+
+    eta: float
+    passes: int
+    start: Array | None = None
+
+    @classmethod
+    def of(cls, eta: float | None, passes: int | None, trace: Trace | None) -> Run | None:
+        """From the step and the number of passes, or from a trace, which holds both and the start."""
+        if trace is not None:
+            steps = [row.step for row in trace if row.iteration > 0]
+            if not steps or not np.all(np.isfinite(steps)) or np.ptp(steps) > 0:
+                raise ValueError("A run can be replayed from a trace of gradient descent with a fixed step.")
+            start = np.asarray(trace[0].theta, dtype=float) if "theta" in trace.columns else None
+            return cls(float(steps[0]), int(trace[-1].iteration), start)
+        if eta is None or passes is None:
+            return None
+        if not (0 < eta < np.inf and passes >= 1):
+            raise ValueError(f"eta must be a positive number and passes at least 1, not {eta} and {passes}.")
+        return cls(float(eta), int(passes))
 
 
-def _explained(c: Certificate, tol: float, candidates: list[_Candidate]) -> tuple[Finding, ...]:
-    """Those under which the answer is proved to be optimal, the smallest gap first."""
-    found: list[tuple[float, Finding]] = []
-    for name, question, judge in candidates:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                other = judge()
-            except (ValueError, ArithmeticError):  # the slip makes no sense for this answer
-                continue
-        gap = float(other.figures.get("relative_gap", np.inf))
-        if other.holds and gap <= tol and gap <= _CLEAR * c.relative_gap:
-            found.append((gap, Finding(name, question, other)))
-    return tuple(finding for _, finding in sorted(found, key=lambda pair: pair[0]))
-
-
-def _replay(a: Answer, eta: float, passes: int) -> list[Finding]:
-    """Gradient descent from zero with this step: after how many passes does it give the answer?"""
+def _replay(c: Certificate, a: Answer, run: Run) -> list[Finding]:
+    """Gradient descent with this step: after how many passes does it give the answer?"""
     if isinstance(a.loss, Softmax) or not a.loss.smooth or not isinstance(a.regularizer, (SquaredL2, Zero)):
         return []
-    objective = Objective(a.loss, a.regularizer, a.lam, a.b is not None)
-    signs = np.where(a.y == np.unique(a.y)[-1], 1.0, -1.0) if a.loss.targets == "sign" else a.y.astype(float)
-    theta = np.zeros(a.X.shape[1] + 1)
-    goal = np.append(a.w[0], 0.0 if a.b is None else a.b[0])
-    mean, scale = np.full(a.n, 1.0 / a.n), max(float(np.abs(goal).max()), 1e-300)
-    same, history = [], [np.inf]
+    J = objective(a.loss, a.regularizer, a.X, a.y, a.lam, fit_intercept=a.b is not None, sample_weight=a.weights)
+    goal = a.w[0] if a.b is None else np.append(a.w[0], a.b[0])
+    theta = np.zeros(len(goal)) if run.start is None else run.start
+    if theta.shape != goal.shape:
+        return []
+    scale, eta, passes = max(float(np.abs(goal).max()), 1e-300), run.eta, run.passes
+    same: list[int] = []
     for step in range(1, passes + 2):
         with np.errstate(all="ignore"):
-            slopes = objective.slope(a.X @ theta[:-1] + theta[-1], signs, mean)
-            pull = 0.0 if isinstance(a.regularizer, Zero) else a.lam * a.regularizer.gradient(theta[:-1])
-            theta = theta - eta * np.append(a.X.T @ slopes + pull, 0.0 if a.b is None else slopes.sum())
-        history.append(float(np.abs(theta).max()))
-        if not np.isfinite(history[-1]) or history[-1] > 1e12 * (1 + history[1]):
-            return [Finding("step too large", f"Gradient descent with η = {eta:g} diverges: take a smaller step.")]
+            theta = theta - eta * J.gradient(theta)
+            size = float(np.abs(theta).max())
+        if not np.isfinite(size) or size > 1e12 * (1 + scale):
+            return [Finding("step too large", f"Gradient descent with η = {eta:g} diverges: take a smaller step.", c)]
         if np.allclose(theta, goal, rtol=1e-6, atol=1e-8 * scale):
             same.append(step)
     if passes in same:
         early = f"Gradient descent with η = {eta:g} is there after {passes} passes: it needs more, or a larger step."
-        return [Finding("stopped too early", early)]
+        return [Finding("stopped too early", early, c)]
     if same:
-        return [Finding("off by a pass", f"This is gradient descent after {same[-1]} passes, not {passes}.")]
+        return [Finding("off by a pass", f"This is gradient descent after {same[-1]} passes, not {passes}.", c)]
     return []
 
 
@@ -333,12 +279,12 @@ def _replay(a: Answer, eta: float, passes: int) -> list[Finding]:
 
 def _dual(c: Certificate, data: Data, tol: float) -> Diagnosis:
     if c.holds and c.relative_gap <= tol:
-        return Diagnosis(True, (), c)
-    objective = Objective.from_dict(c.evidence["objective"])
+        return Diagnosis(c, True)
+    told = Objective.from_dict(c.evidence["objective"])
     kernel = rebuild(c.evidence["kernel"])
     alpha = np.zeros(len(np.asarray(data.y)))
     alpha[np.asarray(c.evidence["support"], dtype=int)] = np.abs(np.asarray(c.evidence["dual"])).ravel()
-    C, n = 1.0 / objective.strength if objective.class_weight is None else objective.class_weight[0], len(alpha)
+    C, n = 1.0 / told.strength if told.class_weight is None else told.class_weight[0], len(alpha)
     factors = {"C/2": 0.5, "2C": 2.0, "C/n": 1.0 / n, "nC": float(n)}
 
     def judge(cost: float, labels: Array) -> Callable[[], Certificate]:
@@ -346,21 +292,21 @@ def _dual(c: Certificate, data: Data, tol: float) -> Diagnosis:
 
     labels = np.asarray(data.y)
     first, second = np.unique(labels)
-    candidates: list[_Candidate] = [
+    candidates: list[Candidate] = [
         (f"{name} for C", f"It is optimal for {name}: is the penalty on the slack a sum or a mean, with ½ or without?",
          judge(C * factor, labels)) for name, factor in factors.items()
     ]  # fmt: skip
     swapped = np.where(labels == first, second, first)
     candidates.append(("labels swapped", "It is optimal with the labels exchanged.", judge(C, swapped)))
-    return Diagnosis(False, _explained(c, tol, candidates), c)
+    return Diagnosis(c, False, explained(c, tol, candidates))
 
 
 def _components(c: Certificate, data: Data, tol: float) -> Diagnosis:
     if c.holds and c.relative_gap <= tol:
-        return Diagnosis(True, (), c)
+        return Diagnosis(c, True)
     U, dense = np.asarray(c.evidence["components"]), _dense(data)
     spread = np.where(dense.std(axis=0) > 0, dense.std(axis=0), 1.0)
-    candidates: list[_Candidate] = [
+    candidates: list[Candidate] = [
         ("scaled columns", "They are the components of the standardised columns: were they meant to be scaled?",
          lambda: certify_components(U, dense / spread)),
         ("not centred", "They are the components of the data without centring: did you subtract the mean?",
@@ -373,7 +319,7 @@ def _components(c: Certificate, data: Data, tol: float) -> Diagnosis:
     if 0 < len(rest) == len(U):
         candidates.append(("smallest for largest", "The directions at right angles to them keep the most variance: did "
                            "you take the smallest eigenvalues?", lambda: certify_components(rest, dense)))  # fmt: skip
-    return Diagnosis(False, _explained(c, tol, candidates), c)
+    return Diagnosis(c, False, explained(c, tol, candidates))
 
 
 def _complement(U: Array, X: Array) -> Array:
@@ -385,7 +331,7 @@ def _complement(U: Array, X: Array) -> Array:
 def _tree(c: Certificate, data: Data) -> Diagnosis:
     """Questions that are the best ones by another criterion."""
     if c.holds:
-        return Diagnosis(True, (), c)
+        return Diagnosis(c, True)
     others = {
         "gini": "entropy",
         "entropy": "gini",
@@ -395,4 +341,4 @@ def _tree(c: Certificate, data: Data) -> Diagnosis:
     name = others.get(str(c.evidence["criterion"]), "gini")
     other = issue("tree", data, {**c.evidence, "criterion": name})
     question = f"Every question is the best one by {name.replace('_', ' ')}: which criterion did you use?"
-    return Diagnosis(False, (Finding("other criterion", question, other),) if other.holds else (), c)
+    return Diagnosis(c, False, (Finding("other criterion", question, other),) if other.holds else ())

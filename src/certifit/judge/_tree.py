@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from certifit._types import Array, MatrixLike, VectorLike, Weights
+from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 
 _NO_LIMIT = 2**31 - 1
@@ -17,11 +19,11 @@ def certify_tree(
     tree: Any,
     X: MatrixLike,
     y: VectorLike,
-    criterion: str = "gini",
+    criterion: str | None = None,
     *,
     max_depth: int | None = None,
-    min_samples_split: int = 2,
-    min_samples_leaf: int = 1,
+    min_samples_split: int | None = None,
+    min_samples_leaf: int | None = None,
     sample_weight: Weights = None,
 ) -> Certificate:
     """Is every question of this tree the best one at its node, and does every leaf answer as its rows do?
@@ -31,14 +33,16 @@ def certify_tree(
     tree : mapping or fitted tree
         A tree written down by hand: a leaf is its answer, a question is
         ``{"feature": 0, "threshold": 1.5, "left": ..., "right": ...}`` with rows x ≤ threshold on the left. Or a fitted
-        decision tree of scikit-learn, whose ``tree_`` is read.
+        decision tree of scikit-learn, whose ``tree_`` and rules of growing are read.
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
-    criterion : {"gini", "entropy", "squared_error"}, default="gini"
+    criterion : {"gini", "entropy", "squared_error"}, default=None
+        None is what a fitted tree was grown by, and "gini" for one that was written down.
     max_depth : int ≥ 0, default=None
-    min_samples_split : int ≥ 2, default=2
-    min_samples_leaf : int ≥ 1, default=1
-        The rules of growing: a leaf that they do not stop should have asked a question.
+    min_samples_split : int ≥ 2, default=None
+    min_samples_leaf : int ≥ 1, default=None
+        The rules of growing: a leaf that they do not stop should have asked a question. None is the rule of a fitted
+        tree, and no limit for one that was written down.
     sample_weight : array-like of shape (n,), default=None
 
     Returns
@@ -55,21 +59,55 @@ def certify_tree(
     False
     """
     data = Data.of(X, y, sample_weight)
-    nodes = _Nodes(tree, np.asarray(data.X, dtype=float), np.asarray(data.y), np.asarray(data.weights), criterion)
+    rules = _rules(tree, data)
+    given = {"criterion": criterion, "max_depth": max_depth, "min_samples_split": min_samples_split}
+    given["min_samples_leaf"] = min_samples_leaf
+    rules |= {name: value for name, value in given.items() if value is not None}
+    rules["min_samples_split"] = max(rules["min_samples_split"], 2 * rules["min_samples_leaf"])
+    nodes = _Nodes(tree, np.asarray(data.X, dtype=float), np.asarray(data.y), np.asarray(data.weights),
+                   rules["criterion"])  # fmt: skip
     count, inner = len(nodes.feature), np.array(nodes.feature) >= 0
     evidence = {
-        "criterion": criterion,
+        **rules,
         "left": np.array(nodes.left), "right": np.array(nodes.right),
         "feature": np.where(inner, nodes.feature, -2), "threshold": np.array(nodes.threshold),
         "missing_left": np.zeros(count, dtype=bool), "group": np.full(count, -1), "sets": np.zeros((1, 1), dtype=bool),
-        "value": np.array(nodes.value), "asks": inner, "alpha": 0.0,
-        "max_depth": _NO_LIMIT if max_depth is None else max_depth,
-        "min_samples_split": max(min_samples_split, 2 * min_samples_leaf), "min_samples_leaf": min_samples_leaf,
-        "min_weight_leaf": 0.0, "min_impurity_decrease": 0.0, "max_leaf_nodes": 0, "drawn": None,
+        "value": np.array(nodes.value), "asks": inner, "alpha": 0.0, "drawn": None,
         "classes": None if nodes.classes is None else nodes.classes.tolist(),
         "class_weight": None, "categories": [None] * data.X.shape[1], "validation": None,
     }  # fmt: skip
     return issue("tree", data, evidence)
+
+
+def _rules(tree: Any, data: Data) -> Record:
+    """How the tree was grown: what a fitted one says, else as far as it goes."""
+    told = tree.get_params() if hasattr(tree, "tree_") and hasattr(tree, "get_params") else {}
+    n, d = data.X.shape
+    features = getattr(tree, "max_features_", d)
+    odd = {
+        "splitter": told.get("splitter", "best") != "best",
+        "max_features": features is not None and features < d,
+        "ccp_alpha": told.get("ccp_alpha", 0.0) > 0,
+        "class_weight": told.get("class_weight") is not None,
+    }
+    if any(odd.values()):
+        names = ", ".join(name for name, is_odd in odd.items() if is_odd)
+        raise ValueError(f"certify_tree cannot judge a tree grown with {names}: certifit's own trees carry that proof.")
+
+    def count(value: Any, least: int) -> int:
+        return int(value) if isinstance(value, Integral) else max(least, math.ceil(value * n))
+
+    depth = told.get("max_depth")
+    criterion = told.get("criterion", "gini")
+    return {
+        "criterion": "squared_error" if criterion == "friedman_mse" else criterion,
+        "max_depth": _NO_LIMIT if depth is None else int(depth),
+        "min_samples_split": count(told.get("min_samples_split", 2), 2),
+        "min_samples_leaf": count(told.get("min_samples_leaf", 1), 1),
+        "min_weight_leaf": float(told.get("min_weight_fraction_leaf", 0.0)) * float(np.sum(data.weights)),
+        "min_impurity_decrease": float(told.get("min_impurity_decrease", 0.0)),
+        "max_leaf_nodes": int(told.get("max_leaf_nodes") or 0),
+    }
 
 
 class _Nodes:
@@ -78,7 +116,7 @@ class _Nodes:
     def __init__(self, tree: Any, X: Array, y: Array, weights: Array, criterion: str) -> None:
         if X.ndim != 2 or not np.all(np.isfinite(X)):
             raise ValueError("X must be a table of finite numbers with two dimensions.")
-        self.X, self.y, self.weights = X, y, weights
+        self.X, self.y, self.weights, self.criterion = X, y, weights, criterion
         self.classes = None if criterion in ("squared_error", "absolute_error") else np.unique(y)
         self.left: list[int] = []
         self.right: list[int] = []
@@ -86,6 +124,7 @@ class _Nodes:
         self.threshold: list[float] = []
         self.value: list[Array] = []
         if hasattr(tree, "tree_"):
+            self._names = np.asarray(getattr(tree, "classes_", []))
             self._fitted(tree.tree_, 0, np.arange(len(y)))
         else:
             self._written(tree, np.arange(len(y)))
@@ -136,6 +175,12 @@ class _Nodes:
 
     def _fitted(self, tree: Any, at: int, rows: Array) -> int:
         node = self._add(rows)
+        told = np.asarray(tree.value[at], dtype=float)[0]
+        if self.classes is not None:
+            told = np.array([told[self._names == c].sum() for c in self.classes]) / told.sum()
+        # Medians may be any number between two rows; means and shares are the tree's own up to its rounding.
+        if self.criterion == "absolute_error" or not np.allclose(told, self.value[node], rtol=1e-6, atol=1e-9):
+            self.value[node] = told
         if tree.children_left[at] >= 0:
             # scikit-learn compares in single precision
             wide, self.X = self.X, self.X.astype(np.float32).astype(float)

@@ -16,12 +16,12 @@ from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
-from certifit.certificates import Data, issue
+from certifit.certificates import Certificate, Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
 from certifit.kernel_ridge._functions import THEIRS, Named, as_table_function
 from certifit.kernels import NAMES, Kernel, choose
 from certifit.losses import Squared
-from certifit.regularizers import SquaredL2
+from certifit.regularizers import SquaredL2, Zero
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers.dual import evidence_of
 from certifit.solvers.kernel_ridge import closed_form, lms, resolve
@@ -37,6 +37,8 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float > 0 or array of one a target, default=1.0
+        With ``solver="lms"`` also 0: LMS without a penalty, c ← c + η(y − Kc) from zero. The certificate then speaks of
+        least squares on the Gram matrix K in the place of X: ``verify(model.kernel_.gram(X, X), y)``.
     kernel : {"linear", "poly", "polynomial", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="linear"
         Also "additive_chi2", "chi2", "cosine" and "laplacian", computed by scikit-learn. A function takes two rows and
         returns a number (as in scikit-learn), or takes two tables and returns all values at once.
@@ -83,7 +85,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0.0, None, closed="neither"), "array-like"],
+        "alpha": [Interval(Real, 0.0, None, closed="left"), "array-like"],
         "kernel": [StrOptions({*NAMES, *_WORDS, *THEIRS}), callable],
         "gamma": [Interval(Real, 0.0, None, closed="left"), None],
         "degree": [Interval(Real, 0, None, closed="left")],
@@ -154,19 +156,26 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
             weights = np.asarray(check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         alpha = np.broadcast_to(np.asarray(self.alpha, dtype=float), (Y.shape[1],))
-        if not np.all(alpha > 0):
-            raise ValueError("alpha must be positive for every target: without a penalty the fit is not unique.")
+        if not (np.all(alpha > 0) or (np.all(alpha == 0) and self.solver == "lms")):
+            raise ValueError(
+                "alpha must be positive for every target: without a penalty the fit is not unique. solver='lms' takes "
+                "alpha=0 and walks from zero."
+            )
         kernel = self._kernel(X)
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)
         self.dual_coef_ = coef.reshape(np.shape(y))
         self.X_fit_, self.kernel_ = X.copy(), kernel  # later changes of X are not the model's
         given = None if sample_weight is None else weights
-        self._promise_certificates(
-            lambda: (issue("duality", Data.of(X, y, given), ridge_evidence(kernel, X, coef, alpha)),),
-            X,
-            y,
-            sample_weight,
-        )
+
+        def prove() -> tuple[Certificate, ...]:
+            if np.all(alpha > 0):
+                return (issue("duality", Data.of(X, y, given), ridge_evidence(kernel, X, coef, alpha)),)
+            # Without a penalty Σ s(y − Kc)² is least squares in c, with K in the place of X.
+            objective = Objective(Squared(), Zero(), 0.0, False)
+            data = Data.of(np.asarray(kernel.gram(X, X)), y, given)
+            return (issue("least-squares", data, evidence_of(objective, coef.T, np.zeros(Y.shape[1]))),)
+
+        self._promise_certificates(prove, X, y, sample_weight)
         return self
 
     def _kernel(self, X: Matrix) -> Kernel:

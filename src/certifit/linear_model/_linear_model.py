@@ -74,8 +74,15 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         Limit of iterations; None is the solver's own.
     random_state : int, RandomState or None, default=None
         Order of rows in ``solver="sgd"``.
+    eta : float > 0, default=None
+        Step η of ``solver="gradient_descent"``; None is 1/L, or backtracking where the curvature has no bound
+        (exponential loss). A step that is too large raises `DivergenceError`, which names a smaller one.
+    start : array-like of shape (d + 1,), default=None
+        Where ``solver="gradient_descent"`` begins: the coefficients, then the offset (without one d numbers); zero when
+        None. With ``eta`` or ``start`` the offset descends like a coefficient.
     trace : bool, default=False
-        Record objective, gap and step of every iteration in ``trace_``.
+        Record objective, gap and step of every iteration in ``trace_``; gradient descent also θ and the fall that the
+        slope foretold.
     time_budget : float, default=None
         Seconds.
 
@@ -114,6 +121,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
+        "eta": [Interval(Real, 0, None, closed="neither"), None],
+        "start": ["array-like", None],
         "trace": ["boolean"],
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -129,6 +138,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         tol: float = 1e-8,
         max_iter: int | None = None,
         random_state: RandomState = None,
+        eta: float | None = None,
+        start: VectorLike | None = None,
         trace: bool = False,
         time_budget: float | None = None,
     ) -> None:
@@ -140,6 +151,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.eta = eta
+        self.start = start
         self.trace = trace
         self.time_budget = time_budget
 
@@ -148,7 +161,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self._validate_params()
         loss, regularizer = self._parts()
         method = choose(loss, regularizer, self.solver, sample_weight is not None)
-        labels = y
+        if method.name != "gradient_descent" and (self.eta is not None or self.start is not None):
+            raise ValueError(f"eta and start belong to solver='gradient_descent', not to {method.name!r}.")
         if loss.targets == "sign":
             X, labels, y, weights = self._read_labels(X, y, sample_weight)
         else:
@@ -164,7 +178,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"Some value(s) of y are out of the valid range of the {loss.name} loss: {wrong:g} is one."
             )
-        options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed())
+        start = None if self.start is None else np.asarray(self.start, dtype=float)
+        options = Options(self.tol, self.max_iter, self.time_budget, self.trace, self._seed(), self.eta, start)
         with np.errstate(over="ignore"):
             found = method.run(Task(objective, as_design(X), y, weights), options)
         w, b = found.value
@@ -274,7 +289,10 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         if plain:
             return (issue("least-squares", data, evidence),)
         if loss.targets == "sign" and loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
-            return (issue("local", data, evidence),)
+            near = issue("local", data, evidence)
+            if np.isfinite(near.figures.get("gap", np.inf)) or isinstance(regularizer, Zero):
+                return (near,)
+            # Far from the optimum self-concordance bounds nothing; weak duality always does.
         fitted = evidence["coef"], evidence["intercept"]
         found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
         if dual is not None:

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
-from certifit._types import Array, Matrix, Record
+from certifit._trace import Trace, TraceRow
+from certifit._types import Array, Matrix, Record, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.nearest import NAMES, OTHERS, Index, Metric, check_axioms, resolve
 from certifit.neighbors import _votes
@@ -242,6 +243,45 @@ class Search(Certified, BaseEstimator):
         own = np.arange(len(Q)) if X is None else None
         evidence = {"queries": np.asarray(Q, dtype=float), "indices": rows, "own": own}
         return issue("neighbors", data, evidence | metric.evidence)
+
+    def trace(self, x: VectorLike) -> Trace:
+        """The search for one query, step by step: rows by their distance, and which of them vote.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The query.
+
+        Returns
+        -------
+        Trace
+            One row a training row, nearest first: row, distance, label or value, its weight in the vote (none
+            beyond the k nearest), and the answer so far.
+        """
+        check_is_fitted(self)
+        query = np.asarray(x)[None, :]
+        found, rows = self.kneighbors(query, self.n_samples_fit_)
+        distances = found[0]
+        count = self.n_samples_fit_ if self.n_neighbors is None else self._how_many(None, query)
+        given = _votes.weigh(distances[None, :count], self.weights, getattr(self, "bandwidth_", None))
+        weights = np.ones(count) if given is None else given[0]
+        y, steps = np.asarray(self._y_given), []
+        for place, row in enumerate(rows[0]):
+            votes = place < count
+            own: dict[str, Any] = {"row": int(row), "distance": float(distances[place]), "y": y[row], "votes": votes}
+            own["weight"] = float(weights[place]) if votes else None
+            own["answer"] = self._answer_of(y[rows[0][: place + 1]], weights[: place + 1]) if votes else None
+            steps.append(TraceRow(place, **own))
+        return Trace(steps)
+
+    def _answer_of(self, y: Array, weights: Array) -> Any:
+        """What the rows seen so far would answer: the class of most weight, or the weighted mean."""
+        if not hasattr(self, "classes_"):
+            return float(weights @ y / weights.sum()) if y.ndim == 1 and weights.sum() > 0 else None
+        if y.ndim > 1:
+            return None
+        names, which = np.unique(y, return_inverse=True)
+        return names[int(np.bincount(which, weights).argmax())]
 
     def _voting(self, X: Matrix) -> Any:
         """(queries, rows, weights) for each block: the nearest k, or every row when n_neighbors is None."""

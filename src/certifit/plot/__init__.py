@@ -27,12 +27,11 @@ from certifit.plot._models import (
     regularization_path,
     residuals,
     shape,
-    trace,
-    trace_animation,
     tree,
 )
 from certifit.plot._regions import decision_regions, margins, perceptron_animation, perceptron_steps
 from certifit.plot._style import COLOURS, figure, palette, style
+from certifit.plot._trace import trace, trace_animation
 
 __all__ = [
     "COLOURS",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._trace import Trace
 from certifit._types import Matrix, VectorLike
 from certifit.plot._style import drawing, figure, palette
 
@@ -318,88 +317,3 @@ def residuals(model: Any, X: Matrix, y: VectorLike, ax: Axes | None = None, offs
         ax.set_xscale("log")
     ax.set(xlabel="fitted mean", ylabel=name)
     return ax
-
-
-@drawing
-def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """The iterations of a fit with ``trace=True``: the proved gap on a logarithmic axis, or the objective without one.
-
-    Parameters
-    ----------
-    model : fitted estimator with ``trace_``, or a `certifit.Trace`
-        Where several machines or targets were fitted, each has a line of its own.
-    ax : matplotlib Axes, default=None
-    label : str, default=None
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from certifit.linear_model import LogisticRegression
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-    >>> trace(LogisticRegression(trace=True).fit(X, y)).get_yscale()
-    'log'
-    """
-    table = getattr(model, "trace_", model)
-    if not isinstance(table, Trace) or not len(table):
-        raise ValueError("There is no trace to draw: fit an estimator that iterates with trace=True.")
-    _, ax = figure(ax)
-    what, name = _drawn(table)
-    several = next((c for c in ("machine", "target") if len({str(v) for v in table.to_dict().get(c, [])}) > 1), None)
-    for which in dict.fromkeys(table[several]) if several else [None]:
-        rows = [r for r in table if several is None or r[several] == which]
-        values = [max(float(r[what]), 1e-300) if what == "gap" else float(r[what]) for r in rows]
-        said = " ".join(str(part) for part in (label, several, which) if part is not None)
-        ax.plot([r.iteration for r in rows], values, "o-", markersize=3 if len(rows) > 40 else None, label=said or None)
-    ax.set(yscale="log" if what == "gap" else "linear", xlabel="iteration", ylabel=name)
-    if label or several:
-        ax.legend()
-    return ax
-
-
-def trace_animation(model: Any, ax: Any = None, interval: int = 300) -> Any:
-    """The picture of `trace`, iteration by iteration.
-
-    Parameters
-    ----------
-    model : fitted estimator with ``trace_``, or a `certifit.Trace`
-    ax : matplotlib Axes, default=None
-    interval : int ≥ 1, default=300
-        Milliseconds from one iteration to the next.
-
-    Returns
-    -------
-    matplotlib.animation.FuncAnimation
-        ``.save("steps.gif", writer="pillow")`` writes it; ``.to_jshtml()`` shows it in a notebook.
-
-    Examples
-    --------
-    >>> from certifit.linear_model import LogisticRegression
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-    >>> film = trace_animation(LogisticRegression(trace=True).fit(X, y))
-    >>> film._draw_was_started = True       # nothing is drawn here
-    """
-    from matplotlib.animation import FuncAnimation
-
-    table = getattr(model, "trace_", model)
-    ax = trace(table, ax)
-    lines = [(line, np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in ax.get_lines()]
-
-    def show(frame: int) -> list[Any]:
-        for line, x, y in lines:
-            line.set_data(x[: frame + 1], y[: frame + 1])
-        return [line for line, _, _ in lines]
-
-    frames = max(len(x) for _, x, _ in lines)
-    return FuncAnimation(ax.figure, show, frames=frames, interval=interval, blit=False, repeat_delay=2000)
-
-
-def _drawn(table: Trace) -> tuple[str, str]:
-    """The column worth drawing: the gap if it is known, else the objective, else the score of each mistake."""
-    for column, name in (("gap", "gap to the optimum"), ("objective", "objective"), ("score", "score of the mistake")):
-        values = [v for v in table.to_dict().get(column, []) if v is not None]
-        if any(np.isfinite(v) for v in values):
-            return column, name
-    raise ValueError("This trace has neither a gap nor an objective to draw.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,11 +22,13 @@ class MDP:
     ----------
     transitions : array of shape (A, S, S), sequence of A sparse matrices (S, S), dict, or table
         ``transitions[a][s, s2]`` is the probability of going from s to s2 by action a. A dict maps a state to a dict
-        that maps an action to a list of ``(probability, next state, reward)``. A table is a data frame with, or a list
+        that maps an action to a list of ``(probability, next state, reward)``, or to a dict from next states to
+        probabilities. A table is a data frame with, or a list
         of, rows ``(state, action, next, probability, reward)``. A state without actions stays where it is and earns
         nothing. Names may be anything hashable.
     rewards : array of shape (S, A), (A, S, S) or (S,), default=None
-        Of arrays and sparse matrices: expected rewards, or rewards of each transition.
+        Of arrays and sparse matrices: expected rewards, or rewards of each transition. Where dicts hold probabilities,
+        a dict: state → reward, state → action → reward, or state → action → next state → reward.
     discount : float in [0, 1], default=0.9
         γ; 1 for finite horizons only.
     normalise : bool, default=False
@@ -59,7 +61,7 @@ class MDP:
         self.states: list[Any]
         self.actions: list[Any]
         if isinstance(transitions, Mapping):
-            self._from_table(_rows_of_dict(transitions), list(transitions))
+            self._from_table(_rows_of_dict(transitions, rewards), list(transitions))
         elif _is_table(transitions):
             self._from_table(_rows_of_table(transitions), [])
         else:
@@ -231,13 +233,38 @@ def _rows_of_table(given: Any) -> list[tuple[Any, Any, Any, float, float]]:
     return [tuple(row) for row in given]
 
 
-def _rows_of_dict(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any, float, float]]:
+def _rows_of_dict(given: Mapping[Any, Any], rewards: Any) -> list[tuple[Any, Any, Any, float, float]]:
     rows = []
     for s, actions in given.items():
+        if not isinstance(actions, Mapping):
+            raise ValueError(f"The dictionary of state {s!r} must map its actions to outcomes, not be {actions!r}.")
         for a, outcomes in actions.items():
-            for p, t, r in outcomes:
+            if isinstance(outcomes, Mapping):
+                rows += [(s, a, t, p, _earned(rewards, s, a, t)) for t, p in outcomes.items()]
+                continue
+            for outcome in outcomes:
+                if not isinstance(outcome, Sequence) or len(outcome) not in (3, 4):
+                    raise ValueError(
+                        f"Outcomes of state {s!r}, action {a!r} are (probability, next state, reward), not {outcome!r}."
+                    )
+                p, t, r = outcome[:3]  # gymnasium's tables add whether the episode ends
                 rows.append((s, a, t, p, r))
     return rows
+
+
+def _earned(rewards: Any, s: Any, a: Any, t: Any) -> float:
+    """The reward of a step: of the state, of state and action, or of all three."""
+    found = rewards.get(s) if isinstance(rewards, Mapping) else None
+    if isinstance(found, Mapping):
+        found = found.get(a)
+    if isinstance(found, Mapping):
+        found = found.get(t)
+    if found is None:
+        raise ValueError(
+            f"There is no reward of state {s!r}, action {a!r}: give rewards as a dictionary, state → reward or "
+            "state → action → reward, or outcomes as (probability, next state, reward)."
+        )
+    return float(found)
 
 
 class Simulator:

@@ -6,6 +6,7 @@ a ≤ TV − V ≤ b, the values are known to within γ(b − a)/(1 − γ), whi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +32,9 @@ class _State(NamedTuple):
     gap: float
     step: float
     looks: int = 1
+
+
+_SHOWN = 100  # states up to which a trace holds the value of each
 
 
 class _Sweeps:
@@ -154,12 +158,19 @@ def value_iteration(
         floor = 16.0 * 2.0**-53 * float(np.abs(after.values).max()) / (1.0 - mdp.discount)
         return "precision" if after.gap <= floor else ""
 
-    run = drive(start, advance, finished, max_iter, time_budget, trace, check_start=True)
+    run = drive(start, advance, finished, max_iter, time_budget, trace, events=_shown(mdp), check_start=True)
     state = run.state
     rows = sweeps.best(state.values)[1]
     # The greedy policy's own values, near enough that their bound is as good as the others.
     own = sweeps.policy(state.values, rows, 1)
     return Plan(mdp, state.values, rows, run.status, run.n_iter, run.trace, own)
+
+
+def _shown(mdp: MDP) -> Callable[[_State], Iterable[Mapping[str, Any]]]:
+    """What a trace shows besides: values and best actions of every state, where these are few."""
+    if mdp.n_states > _SHOWN:
+        return lambda s: ({},)
+    return lambda s: ({"values": s.values.copy(), "actions": mdp.names(s.rows)},)
 
 
 def policy_value(mdp: MDP, policy: Any) -> Array:
@@ -231,6 +242,7 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
         max_iter,
         time_budget,
         trace,
+        events=_shown(mdp),
         check_start=True,
     )
     V, rows = run.state.values, run.state.rows

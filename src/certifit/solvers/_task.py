@@ -32,6 +32,10 @@ class Options:
         Seconds.
     trace : bool
     random_state : int, Generator or None
+    step : float > 0 or None
+        η of gradient descent; None is the solver's own.
+    start : array or None
+        Where gradient descent begins: the coefficients, then the offset if there is one.
 
     Examples
     --------
@@ -44,6 +48,8 @@ class Options:
     time_budget: float | None = None
     trace: bool = False
     random_state: int | np.random.Generator | None = None
+    step: float | None = None
+    start: Array | None = None
 
     def limit(self, default: int) -> int:
         """``max_iter``, or the solver's own limit where that is None.

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from certifit._errors import PairingError
 from certifit.losses import EvaluationLoss, Loss, Squared
 from certifit.regularizers import L1, ElasticMix, NonNegative, Regularizer, SquaredL2, Zero, regularizer_names
@@ -103,8 +101,8 @@ METHODS = (
     ),
     Method(
         "gradient_descent",
-        "a loss of bounded curvature and a smooth penalty",
-        lambda loss: _smooth(loss) and bool(np.isfinite(loss.curvature_bound)),
+        "a smooth loss and a smooth penalty",
+        _smooth,
         lambda r: r.smooth,
         descend,
     ),

@@ -75,6 +75,11 @@ def lms(
         raise DivergenceError(f"The step {eta:.3g} exceeds 2/L = {2.0 / largest:.3g}: take step={1.0 / largest:.3g}.")
     right = root[:, None] * Y
     null = float(np.sum(right**2)) or 1.0
+    free = not np.any(alpha)  # without a penalty the error need not reach zero: the slope says when to stop
+    steepest = float(np.sum((A @ right) ** 2)) or 1.0
+
+    def finished(before: _Step, after: _Step) -> bool:
+        return after.gap <= tol * null or (free and float(np.sum((A @ after.rest) ** 2)) <= tol**2 * steepest)
 
     def look(u: Array) -> _Step:
         fitted = A @ u
@@ -85,7 +90,7 @@ def lms(
     run = drive(
         look(np.zeros_like(Y)),
         lambda at: look(at.u + eta * at.rest),
-        lambda before, after: after.gap <= tol * null,
+        finished,
         max_iter,
         time_budget,
         trace,

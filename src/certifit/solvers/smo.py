@@ -288,7 +288,7 @@ class _PairSteps:
             yield {"iteration": self.count, "step": np.nan}
 
     def _move(self, i: int, j: int, i_before: float, j_before: float, i_after: float, j_after: float) -> Record:
-        dual, y = self.dual, np.where(self.dual.hi > 0.0, 1.0, -1.0)
+        dual = self.dual
         self.beta[[i, j]] = i_after, j_after
         self.F += (i_after - i_before) * self.K[i] + (j_after - j_before) * self.K[j]
         _, gap = dual.box.offset_and_gap(self.beta, self.F)
@@ -297,8 +297,8 @@ class _PairSteps:
         value = 0.5 * float(self.beta @ (dual.linear - self.F))
         return {
             "iteration": self.count, "objective": value + gap, "gap": gap, "step": i_after - i_before, "dual": value,
-            "i": i, "j": j, "alpha_i_before": y[i] * i_before, "alpha_j_before": y[j] * j_before,
-            "alpha_i": y[i] * i_after, "alpha_j": y[j] * j_after, "clipped": any(ends),
+            "i": i, "j": j, "alpha_i_before": abs(i_before), "alpha_j_before": abs(j_before),
+            "alpha_i": abs(i_after), "alpha_j": abs(j_after), "clipped": any(ends),
         }  # fmt: skip
 
 

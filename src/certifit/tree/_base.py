@@ -23,6 +23,7 @@ from certifit import certificates
 from certifit._certified import Certified
 from certifit._errors import respelled
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
+from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, Record, VectorLike, Weights
 from certifit.certificates import Data
 from certifit.resampling import FoldAnswers, FoldTable, require
@@ -33,6 +34,7 @@ from certifit.tree._general import SeveralTargets, grow_general
 from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
 from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
 from certifit.tree._target import Target
+from certifit.tree._trace import Work
 
 _GROWING = (
     "criterion", "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
@@ -81,6 +83,7 @@ class DecisionTree(Certified, BaseEstimator):
         "cv": ["cv_object"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "trace": ["boolean"],
     }
 
     def _read_X(self, X: Matrix, reset: bool) -> tuple[Array, _columns.Columns]:
@@ -168,6 +171,7 @@ class DecisionTree(Certified, BaseEstimator):
         self.ccp_alpha_ = choice.alpha if choice is not None else float(self.ccp_alpha)
         self.pruning_choice_ = choice
         self._name_classes(table)
+        self.trace_ = self._questions(table, grown, held) if self.trace else Trace()
         general = isinstance(table.target, SeveralTargets)
         kind = "tree-general" if general else "tree"
         write = general_evidence if general else _evidence
@@ -180,6 +184,19 @@ class DecisionTree(Certified, BaseEstimator):
             given.sample_weight,
         )
         return self
+
+    def _questions(self, table: _Table, grown: Grown, held: Array | None) -> Trace:
+        """Every question that a node of the tree compared, with its gain."""
+        if isinstance(table.target, SeveralTargets):
+            raise ValueError("trace=True is for one target, splitter='best' and a criterion other than 'poisson'.")
+        keep = np.ones(table.target.n, dtype=bool)
+        keep[[] if held is None else held] = False
+        if table.target.weight is not None:
+            keep &= table.target.weight > 0
+        rows = np.flatnonzero(keep)
+        return Work(table.X[rows], table.columns, table.target.rows(rows), grown.settings).trace(
+            grown.tree, grown.drawn
+        )
 
     def _name_classes(self, table: _Table) -> None:
         self.n_outputs_ = self.tree_.n_outputs

@@ -62,6 +62,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns to be asked about by groups of categories: those that a data frame says are (text,
         categories), or a mask, column numbers or names.
+    trace : bool, default=False
+        Record every question that a node compared, with its gain, in ``trace_`` (small tables, one target).
 
     Attributes
     ----------
@@ -75,6 +77,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         With ``pruning="cv"``: each candidate α with its cross-validated error and standard error.
     columns_ : Columns
         What each column is.
+    trace_ : Trace
+        With ``trace=True`` one row a question: node, depth, rows, question, gain (of the node's impurity), chosen.
 
     Notes
     -----
@@ -129,6 +133,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         cv: Any = 10,
         validation_fraction: float = 0.25,
         categorical_features: Any = "from_dtype",
+        trace: bool = False,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -146,6 +151,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.cv = cv
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
+        self.trace = trace
 
     def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
         if self._is_general(np.asarray(y)):
@@ -272,13 +278,13 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         Friedman's criterion orders questions as the squared error does and is another name of it.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, pruning, cv, validation_fraction, \
-categorical_features :
+categorical_features, trace :
         As in `DecisionTreeClassifier`.
 
     Attributes
     ----------
     tree_, n_features_in_, feature_names_in_, n_outputs_, max_features_, feature_importances_, ccp_alpha_, \
-pruning_choice_, columns_ :
+pruning_choice_, columns_, trace_ :
         As in `DecisionTreeClassifier`.
 
     Notes
@@ -325,6 +331,7 @@ pruning_choice_, columns_ :
         cv: Any = 10,
         validation_fraction: float = 0.25,
         categorical_features: Any = "from_dtype",
+        trace: bool = False,
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -341,6 +348,7 @@ pruning_choice_, columns_ :
         self.cv = cv
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features
+        self.trace = trace
 
     def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
         if self._is_general(np.asarray(y)):

@@ -1,0 +1,40 @@
+"""Models of other libraries whose answer is no vector of coefficients: trees, clusterings, components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from certifit.certificates import Certificate, Data
+from certifit.certificates._data import Rigor
+from certifit.judge._by_hand import certify_components
+from certifit.judge._clusters import certify_clusters
+from certifit.judge._registry import Reader
+from certifit.judge._tree import certify_tree
+
+
+def _tree(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    if data.y is None or not data.shapes_agree():
+        raise ValueError(f"y and sample_weight must hold one value for each of the {data.X.shape[0]} rows of X.")
+    if np.asarray(data.y).ndim > 1 or str(model.criterion) == "poisson":
+        raise ValueError("certify judges trees of one target by gini, entropy, squared or absolute error.")
+    return certify_tree(model, data.X, data.y, sample_weight=data.sample_weight)
+
+
+def _clusters(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    return certify_clusters(model, data.X, data.sample_weight)
+
+
+def _components(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    return certify_components(model.components_, data.X)
+
+
+FOREIGN: dict[str, Reader] = {
+    "DecisionTreeClassifier": _tree,
+    "DecisionTreeRegressor": _tree,
+    "KMeans": _clusters,
+    "MiniBatchKMeans": _clusters,
+    "BisectingKMeans": _clusters,
+    "PCA": _components,
+}
