@@ -2,6 +2,7 @@
 
 from certifit.glm._glm import GLM, NegativeBinomial, Tweedie
 from certifit.glm._regressors import GammaRegressor, PoissonRegressor, TweedieRegressor
+from certifit.glm._vector_family import VectorFamily, VectorFit
 from certifit.losses import ExponentialFamily
 
 __all__ = [
@@ -12,4 +13,6 @@ __all__ = [
     "PoissonRegressor",
     "Tweedie",
     "TweedieRegressor",
+    "VectorFamily",
+    "VectorFit",
 ]

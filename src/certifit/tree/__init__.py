@@ -7,6 +7,7 @@ gains more, and after pruning that no other pruning costs less.
 from certifit._passing import pass_on
 from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from certifit.tree._export import Explanation, export_text
+from certifit.tree._id3 import MultiwayNode, MultiwayTree, id3
 from certifit.tree._information import entropy, gini, information_content, information_gain
 from certifit.tree._plot import plot_tree
 from certifit.tree._to_sklearn import to_sklearn
@@ -15,9 +16,12 @@ __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "Explanation",
+    "MultiwayNode",
+    "MultiwayTree",
     "entropy",
     "export_text",
     "gini",
+    "id3",
     "information_content",
     "information_gain",
     "plot_tree",
