@@ -119,9 +119,9 @@ def test_what_is_wrong_is_said():
         VectorFamily("x", **{**parts, "start": [0.0, 1.0]})
     with pytest.raises(ValueError, match="2 numbers for each y"):
         VectorFamily("x", **{**parts, "statistic": lambda y: y[:, None]}).fit([1.0, 2.0])
+    good = categorical(2)
+    own = {name: getattr(good, name) for name in ("statistic", "a", "mean", "covariance", "start")}
     with pytest.raises(ValueError, match="sum to one"):
-        good = categorical(2)
-        own = {name: getattr(good, name) for name in ("statistic", "a", "mean", "covariance", "start")}
         VectorFamily("x", **own, support=np.arange(3), log_b=lambda y: np.ones(len(y)))
     with pytest.raises(NoOptimumError, match="edge"):
         normal().fit([2.0, 2.0, 2.0])  # no variance: the likelihood has no limit

@@ -51,9 +51,11 @@ def draw(numbers: Record) -> Any:
     left.set(
         xlim=(-0.5, 1.5), ylim=(-0.5, 1.5), xlabel="x₁", ylabel="x₂", aspect="equal", title="Two hidden perceptrons"
     )
-    left.legend(loc="center", fontsize=8)
+    # Beside the plane: marks inside it would be taken for points.
+    left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     decision_regions(numbers["learned"], CORNERS, XOR, ax=right)
     for (x, z), r in zip(CORNERS, numbers["radius"]):
         right.add_patch(Rectangle((x - r, z - r), 2 * r, 2 * r, fill=False, edgecolor=palette().ink))
+    right.get_legend().remove()
     right.set_title("Learned, with proved squares")
     return figure

@@ -19,7 +19,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     """Three strengths of the penalty: three slopes of one step."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
-    y = (X @ [1.5, 1.0] + rng.logistic(size=120) > 0).astype(int)
+    y = (X @ [6.0, 4.0] + rng.logistic(size=120) > 0).astype(int)
     found: Record = {"X": X, "y": y, "models": {}}
     for C in (0.01, 1.0, 100.0):
         model = LogisticRegression(C=C).fit(X, y)
@@ -39,9 +39,10 @@ def draw(numbers: Record) -> Any:
     for k, (C, model) in enumerate(numbers["models"].items()):
         ax: Any = figure.add_subplot(1, 3, k + 1, projection="3d")
         P = model.predict_proba(np.column_stack([A.ravel(), B.ravel()]))[:, 1].reshape(A.shape)
-        ax.plot_surface(A, B, P, cmap="coolwarm", vmin=0, vmax=1, linewidth=0, alpha=0.85)
-        ax.scatter(*numbers["X"].T, numbers["y"], s=5, color="gray")
-        ax.set(title=f"C = {C:g}", xlabel="x₁", ylabel="x₂", zlim=(0, 1))
+        ax.plot_surface(A, B, P, cmap="coolwarm", vmin=0, vmax=1, linewidth=0, alpha=0.7)
+        ax.scatter(*numbers["X"].T, numbers["y"], s=6, color="black", depthshade=False)
+        length = float(np.linalg.norm(model.coef_[0]))
+        ax.set(title=f"C = {C:g}: ‖w‖ = {length:.2g}", xlabel="x₁", ylabel="x₂", zlim=(0, 1))
         ax.view_init(elev=22, azim=-120)
     figure.subplots_adjust(left=0.02, right=0.97, bottom=0.05, top=0.9, wspace=0.1)
     return figure

@@ -25,8 +25,7 @@ class VectorFamily:
     r"""A family :math:`p(y;\eta) = b(y)\exp(\eta^\top T(y) - a(\eta))` with vectors T(y) and η.
 
     That ``mean`` is the gradient of a, and ``covariance`` its second derivative, is checked around ``start`` when the
-    family is made, and (where ``log_b`` and a discrete ``support`` are given) that the probabilities sum to one with that
-    mean.
+    family is made, and (where a discrete ``support`` is given) that the probabilities sum to one with that mean.
 
     Parameters
     ----------
@@ -52,8 +51,7 @@ class VectorFamily:
     ...     "normal", statistic=lambda y: np.column_stack([y, y**2]),
     ...     a=lambda e: -e[0] ** 2 / (4 * e[1]) - 0.5 * np.log(-2 * e[1]) if e[1] < 0 else np.inf,
     ...     mean=lambda e: np.array([-e[0] / (2 * e[1]), e[0] ** 2 / (4 * e[1] ** 2) - 1 / (2 * e[1])]),
-    ...     covariance=lambda e: np.array([[-1 / (2 * e[1]), e[0] / (2 * e[1] ** 2)],
-    ...                                    [e[0] / (2 * e[1] ** 2), 1 / (2 * e[1] ** 2) - e[0] ** 2 / (2 * e[1] ** 3)]]),
+    ...     covariance=lambda e: np.array([[-e[1], e[0]], [e[0], 1 - e[0] ** 2 / e[1]]]) / (2 * e[1] ** 2),
     ...     start=[0.0, -0.5], log_b=lambda y: np.full(len(y), -0.5 * np.log(2 * np.pi)))
     >>> fit = normal.fit([1.0, 2.0, 4.0, 5.0])
     >>> mu, variance = -fit.eta[0] / (2 * fit.eta[1]), -1 / (2 * fit.eta[1])
@@ -215,7 +213,8 @@ def _newton(family: VectorFamily, W: Array, T: Array, w: Array, base: float) -> 
         return (off * w[:, None]).T @ W
 
     now, steps, decrement, slope = value(theta), 0, np.inf, slopes(theta)
-    for steps in range(1, _STEPS + 1):
+    while steps < _STEPS:
+        steps += 1
         curves = np.array([family.covariance(e) for e in W @ theta.T])
         H = np.einsum("i,iab,ij,il->ajbl", w, curves, W, W).reshape(k * p, k * p)
         step = np.linalg.lstsq(H, slope.ravel(), rcond=1e-13)[0].reshape(k, p)
