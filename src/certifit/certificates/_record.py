@@ -288,8 +288,7 @@ class Certificate:
         eta : float > 0, default=None
         passes : int ≥ 1, default=None
             With both, gradient descent from zero with this step is replayed: did it stop too early, or diverge?
-        trace : Trace, default=None
-            Of gradient descent, in place of both; the run then starts where it did.
+        trace : Trace of gradient descent in place of both; the run then starts where it did, default=None
 
         Returns
         -------

@@ -151,7 +151,7 @@ class VectorFamily:
 
 @dataclass(frozen=True)
 class VectorFit:
-    """What `VectorFamily.fit` and `regress` find.
+    r"""What `VectorFamily.fit` and `regress` find: :math:`\eta_k = \theta_k\cdot x + b_k` of largest likelihood.
 
     Attributes
     ----------
