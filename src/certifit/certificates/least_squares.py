@@ -34,6 +34,7 @@ from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, dot_t, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._dependence import bits, excess, plain_fraction, rational_of, spanning_columns
 from certifit.certificates._frame import Factor, Frame, factor_of, rounded
+from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import (
     Check,
     Figure,
@@ -47,7 +48,7 @@ from certifit.certificates._record import (
     upper,
 )
 from certifit.certificates._schema import FINITE, MODEL, RECORD
-from certifit.certificates.optimality import excess_of, line, numbers, read_objectives, share_of, sound, words
+from certifit.certificates.optimality import numbers, read_objectives, sound
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 

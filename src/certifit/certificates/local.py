@@ -27,20 +27,10 @@ from certifit._types import Array, Bools, Matrix, Named
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import Frame, factor_of
+from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, RECORD
-from certifit.certificates.optimality import (
-    changed,
-    excess_of,
-    line,
-    numbers,
-    perfect,
-    read_objectives,
-    share_of,
-    sound,
-    witness_scores,
-    words,
-)
+from certifit.certificates.optimality import changed, numbers, perfect, read_objectives, sound, witness_scores
 from certifit.losses import Loss
 from certifit.regularizers import SquaredL2, Zero
 

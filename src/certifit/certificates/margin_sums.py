@@ -25,10 +25,11 @@ from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball
 from certifit.certificates._data import Evidence
+from certifit.certificates._gap import words
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.moments import Size, gap_figures, grid_of
-from certifit.certificates.optimality import numbers, words
+from certifit.certificates.optimality import numbers
 from certifit.certificates.passes import score_errors, scores
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind
 from certifit.regularizers import SquaredL2

@@ -28,9 +28,10 @@ from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Evidence, Figures
+from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import Check, Figure, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
-from certifit.certificates.optimality import excess_of, line, numbers, share_of, words
+from certifit.certificates.optimality import numbers
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind, weight_grid, weights_in
 from certifit.losses import Squared
 from certifit.regularizers import L1, ElasticMix, NonNegative, SquaredL2, Zero

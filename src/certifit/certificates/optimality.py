@@ -33,6 +33,7 @@ from certifit._objective import Objective, Target, column_of
 from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
+from certifit.certificates._gap import SMALLEST, excess_of, line, share_of, words
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
@@ -190,27 +191,10 @@ def perfect(objective: Objective, target: Target, coef: Array, b: Array) -> bool
     return objective.loss.name in ("squared", "absolute") and not np.any(coef) and bool(np.all(y == b))
 
 
-def share_of(gap: Ball, null: Ball) -> Ball:
-    """gap / null, with 0/0 = 0 (where both are zero beyond doubt; two numbers lost to underflow have no quotient)."""
-    if gap.mid == 0 and gap.rad == 0:
-        return gap
-    if not to_float(null.lower) > 0.0:
-        return Ball(np.inf)
-    return gap / null
-
-
 def _blurred(machines: list[Machine], data: Data, model: Model) -> bool:
     """Whether rounding hides digits of the objective that proof files state, on data small enough for exact numbers."""
     wide = any(to_float(m.value.rad) > _DIGITS * abs(to_float(m.value.mid)) for m in machines)
     return wide and data.X.shape[0] * max(len(model.support), 1) <= _EXACTLY
-
-
-def excess_of(gap: Ball, value: Ball) -> dict[str, Figure]:
-    """gap / lower bound, the only figure that says how far above the smallest objective; none where that may be ≤ 0."""
-    bound = value - gap
-    if not to_float(bound.lower) > 0.0 or not math.isfinite(to_float(gap.upper)):
-        return {}
-    return {"excess": upper(gap / bound)}
 
 
 def floats(x: Ball) -> Ball:
@@ -301,7 +285,7 @@ class Duality(Kind):
         if many > 1:
             pairs = isinstance(first, Mapping) and first.get("layout") == "pairs"
             text = text.replace(
-                _SMALLEST, f"{_SMALLEST} (all {many} {'pairs of classes' if pairs else 'machines'} together)"
+                SMALLEST, f"{SMALLEST} (all {many} {'pairs of classes' if pairs else 'machines'} together)"
             )
         if padded and evidence.get("model") is None:
             text = f"By liblinear's objective, which penalises the offset: {text[0].lower()}{text[1:]}"
@@ -370,9 +354,7 @@ def kkt_cases(alpha: Array, cost: Array, margin: Ball) -> tuple[Array, float]:
 def _total(parts: list[Ball]) -> Ball:
     total = parts[0]
     for part in parts[1:]:
-        if (
-            part.mid != 0 or part.rad != 0
-        ):  # adding nothing rounds nothing: machines without any loss keep a gap of zero
+        if part.mid != 0 or part.rad != 0:  # adding nothing rounds nothing: no loss keeps a gap of zero
             total = total + part
     return total
 
@@ -387,44 +369,3 @@ def changed(mine: Array, witness: Array) -> dict[str, Figure]:
     """How many training labels differ between a model and the better one."""
     labels = [z[:, 0] > 0 if z.shape[1] == 1 else z.argmax(axis=1) for z in (mine, witness)]
     return {"changed": equal(int(np.sum(labels[0] != labels[1]))), "rows": equal(len(mine))}
-
-
-_SMALLEST = "smallest possible training objective"
-
-
-def words(figures: Figures, theorem: str, model: str | None = None) -> str:
-    """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged.
-
-    Only `excess` may be called a share above the smallest objective; where that is not positive, the gap itself and its
-    share of the null model's loss are stated.
-    """
-    if not figures or not math.isfinite(figures["gap"]):
-        return f"No bound on the distance to the {_SMALLEST} could be proved."
-    if "excess" in figures:
-        share = max(figures["excess"], 1e-16)  # below the last digit of a float it means nothing to a person
-        size = f"{100 * share:.{3 if share >= 0.1 else 2}g} %"
-        text = f"at most {size} above the {_SMALLEST}"
-        if share < 1e-4:
-            text = f"within {share:.0e} (relative) of the {_SMALLEST}"
-    else:
-        text = f"at most {figures['gap']:.1e} above the {_SMALLEST}"
-        if math.isfinite(figures["relative_gap"]):
-            text += f", which is {max(figures['relative_gap'], 1e-16):.0e} of the null model's loss"
-    text = f"{model}: {text}" if model is not None else f"{text[0].upper()}{text[1:]}"
-    text += f", proved by {theorem}"
-    if model is not None and "changed" in figures:
-        text += f"; {figures['changed']} of {figures['rows']} training labels change there"
-    return text + "."
-
-
-def line(figures: Figures) -> str:
-    """Objective, bound and gap in one line; below it, how many labels are certain."""
-    if "gap" not in figures:
-        return ""
-    text = (
-        f"objective {figures['value']:.6g}   lower bound {figures['bound']:.6g}   "
-        f"gap {figures['gap']:.1e} ({figures['relative_gap']:.0e} of the null model's loss)"
-    )
-    if "certain" in figures:
-        text += f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
-    return text

@@ -30,10 +30,11 @@ from certifit._objective import Objective
 from certifit._types import Array, Named
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Evidence
+from certifit.certificates._gap import line, words
 from certifit.certificates._record import Check, Proof, register
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.moments import Size, gap_figures, grid_of
-from certifit.certificates.optimality import line, numbers, words
+from certifit.certificates.optimality import numbers
 from certifit.certificates.sums import Block, Grid, Mass, Products, Side, Statistic, SumKind, weight_grid, weights_in
 from certifit.regularizers import SquaredL2, Zero
 
