@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils import Tags
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.nearest import NAMES, OTHERS, Index, Metric, check_axioms, resolve
 from certifit.neighbors import _votes
@@ -375,6 +375,47 @@ def _effective(metric: Metric) -> Record:
     if metric.weights is not None:
         params["w"] = metric.weights
     return params
+
+
+class LabelAnswers(ClassifierMixin, MultiOutputMixin):
+    """Mixin: what the estimators that answer with labels keep of y, and their score."""
+
+    def fit(self, X: Matrix, y: Any) -> Self:
+        """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
+        self._validate_params()
+        X, labels = self._read_rows(X, y)
+        targets = ClassTargets.of(labels)
+        self._store(X, "classes", labels)
+        self.outputs_2d_, self.classes_ = targets.several, targets.classes
+        self._y_given, self._codes = labels, targets.codes
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def score(self, X: Matrix, y: Any, sample_weight: Weights = None) -> float:
+        """Share of right labels; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))
+
+
+class ValueAnswers(RegressorMixin, MultiOutputMixin):
+    """Mixin: what the estimators that answer with values keep of y, and their score."""
+
+    def fit(self, X: Matrix, y: Any) -> Self:
+        """Store the rows, (n, n) distances with metric="precomputed", and values y, (n,) or (n, n_outputs)."""
+        self._validate_params()
+        X, values = self._read_rows(X, y, y_numeric=True)
+        self._store(X, "values", values)
+        self._y_given = values
+        self._values = values.reshape(len(values), -1).astype(float, copy=False)
+        self._flat = values.ndim == 1
+        return self
+
+    def score(self, X: Matrix, y: Any, sample_weight: Weights = None) -> float:
+        """R²; X=None scores the training rows by leave-one-out."""
+        return float(super().score(X, y, sample_weight))
 
 
 class Searcher(KNeighborsMixin, Search):

@@ -86,17 +86,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Matrix, y: Any) -> NearestCentroid:
-        """Find the centres.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-        y : array-like of n labels
-
-        Returns
-        -------
-        self
-        """
+        """Find the centres of rows X, array or sparse."""
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"])
         check_classification_targets(y)
@@ -155,16 +145,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         self.within_class_std_dev_, self.deviations_, self.centroids_ = std, deviations, centres
 
     def predict(self, X: Matrix) -> Array:
-        """The class of the nearest centre; with unequal priors, the most probable one.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-
-        Returns
-        -------
-        array of n labels
-        """
+        """The class of the nearest centre; with unequal priors, the most probable one."""
         check_is_fitted(self, "centroids_")
         if np.allclose(self.class_prior_, 1 / len(self.classes_)):
             X = validate_data(self, X, accept_sparse="csr", reset=False)
@@ -183,45 +164,18 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Matrix) -> Array:
-        """Scores −d² + 2 log P(c); for two classes the second minus the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-
-        Returns
-        -------
-        (n,) or (n, n_classes) array
-        """
+        """Scores −d² + 2 log P(c), (n, n_classes); for two classes the second minus the first, (n,)."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Matrix) -> Array:
-        """Logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-
-        Returns
-        -------
-        (n, n_classes) array
-        """
+        """Logarithms of `predict_proba`."""
         scores = self._scores(X)
         relative = scores - scores.max(axis=1, keepdims=True)
         return np.asarray(relative - np.log(np.exp(relative).sum(axis=1, keepdims=True)))
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Matrix) -> Array:
-        """Probabilities of the classes, proportional to exp of the scores.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, n_features)
-
-        Returns
-        -------
-        (n, n_classes) array
-        """
+        """Probabilities of the classes, proportional to exp of the scores."""
         return np.exp(self.predict_log_proba(X))

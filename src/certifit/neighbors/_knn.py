@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array, Grid, Matrix
 from certifit.neighbors import _votes
-from certifit.neighbors._base import ClassTargets, Searcher
+from certifit.neighbors._base import LabelAnswers, Searcher, ValueAnswers
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means
 from certifit.resampling import FoldAnswers, FoldTable, require
 
 
-class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
+class KNeighborsClassifier(LabelAnswers, Searcher):
     """Vote of the nearest training rows, in exact order, with a proof for every query.
 
     A query x gets the class c with the largest Σ wᵢ over those of its k nearest rows i that have yᵢ = c
@@ -86,41 +84,10 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
     0.6667
     """
 
-    def fit(self, X: Matrix, y: Any) -> KNeighborsClassifier:
-        """Store the rows and prepare the search.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X, labels = self._read_rows(X, y)
-        targets = ClassTargets.of(labels)
-        self._store(X, "classes", labels)
-        self.outputs_2d_, self.classes_ = targets.several, targets.classes
-        self._y_given, self._codes = labels, targets.codes
-        return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
     def predict_proba(self, X: Matrix) -> Any:
-        """Share of each class in the (weighted) vote.
+        """Share of each class in the (weighted) vote: (n, n_classes), a list of them for several outputs.
 
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries, n_classes), or a list of them for several outputs
+        X=None asks about the training rows, none of which is its own neighbour.
         """
         check_is_fitted(self, "n_samples_fit_")
         sets = self.classes_ if self.outputs_2d_ else [self.classes_]
@@ -137,24 +104,11 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         return joined if self.outputs_2d_ else joined[0]
 
     def predict(self, X: Matrix) -> Array:
-        """The class with the largest share (ties: the first of ``classes_``).
-
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries,) or (n_queries, n_outputs)
-        """
+        """The class with the largest share (ties: the first of ``classes_``); X as in `predict_proba`."""
         shares = self.predict_proba(X)
         if not self.outputs_2d_:
             return self.classes_[np.argmax(shares, axis=1)]
         return np.stack([c[np.argmax(s, axis=1)] for c, s in zip(self.classes_, shares)], axis=1)
-
-    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
-        """Share of right labels; X=None scores the training rows by leave-one-out."""
-        return float(super().score(X, y, sample_weight))
 
     _score_name = "accuracy"
 
@@ -166,7 +120,7 @@ class KNeighborsClassifier(ClassifierMixin, MultiOutputMixin, Searcher):
         return neighbor_answers(self, read, grid, points, class_votes(read.y, response))
 
 
-class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
+class KNeighborsRegressor(ValueAnswers, Searcher):
     """Mean of the nearest training rows' values, in exact order, with a proof for every query.
 
     ŷ(x) = Σ wᵢyᵢ / Σ wᵢ over the k nearest rows i.
@@ -193,36 +147,10 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
     [6.5]
     """
 
-    def fit(self, X: Matrix, y: Any) -> KNeighborsRegressor:
-        """Store the rows and prepare the search.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X, values = self._read_rows(X, y, y_numeric=True)
-        self._store(X, "values", values)
-        self._y_given = values
-        self._values = values.reshape(len(values), -1).astype(float, copy=False)
-        self._flat = values.ndim == 1
-        return self
-
     def predict(self, X: Matrix) -> Array:
         """The (weighted) mean of the neighbours' values.
 
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries,) or (n_queries, n_outputs)
+        X=None asks about the training rows, none of which is its own neighbour.
         """
         parts = []
         for _, rows, w in self._voting(X):
@@ -232,10 +160,6 @@ class KNeighborsRegressor(RegressorMixin, MultiOutputMixin, Searcher):
                 parts.append(w @ self._values / w.sum(axis=1)[:, None])
         out = np.vstack(parts)
         return out[:, 0] if self._flat else out
-
-    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
-        """R²; X=None scores the training rows by leave-one-out."""
-        return float(super().score(X, y, sample_weight))
 
     _score_name = "r2"
 

@@ -70,17 +70,7 @@ class NearestNeighbors(KNeighborsMixin, WithinRadius):
         self.n_jobs = n_jobs
 
     def fit(self, X: Matrix, y: Any = None) -> NearestNeighbors:
-        """Store the rows and prepare the search.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows, (n, n) distances with metric="precomputed"; y is ignored."""
         self._validate_params()
         rows = self._read_rows(X)
         self._y_given = None

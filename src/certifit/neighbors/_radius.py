@@ -7,13 +7,11 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import StrOptions
 from certifit._types import Array, Matrix, Record
-from certifit.neighbors._base import ClassTargets
+from certifit.neighbors._base import ClassTargets, LabelAnswers, ValueAnswers
 from certifit.neighbors._within import WithinRadius, ragged
 
 
@@ -62,7 +60,7 @@ class RadiusVoting(WithinRadius):
         return counts, rows, np.where(exact[query], np.isinf(w), w)
 
 
-class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting):
+class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
     """Vote of all training rows within a radius, with a proof that none is missed.
 
     A query x gets the class c with the largest Σ wᵢ over the rows i with d(x, xᵢ) ≤ r and yᵢ = c (ties: the first
@@ -126,17 +124,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting)
     outlier_label_: Any
 
     def fit(self, X: Matrix, y: Any) -> RadiusNeighborsClassifier:
-        """Store the rows and prepare the search.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        self
-        """
+        """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
         self._validate_params()
         rows, labels = self._read_rows(X, y)
         targets = ClassTargets.of(labels)
@@ -146,21 +134,11 @@ class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting)
         self._y_given, self._codes = labels, targets.codes
         return self
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
     def predict_proba(self, X: Matrix) -> Any:
         """Share of each class in the (weighted) vote; of a query without rows, all for ``outlier_label``.
 
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries, n_classes), or a list of them for several outputs
+        X=None asks about the training rows, none of which is its own neighbour. (n, n_classes), a list of them for
+        several outputs.
         """
         check_is_fitted(self, "n_samples_fit_")
         counts, rows, w = self._voters(X)
@@ -194,16 +172,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting)
             )
 
     def predict(self, X: Matrix) -> Array:
-        """The class with the largest share (ties: the first of ``classes_``), or the label of outliers.
-
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries,) or (n_queries, n_outputs)
-        """
+        """The class with the largest share (ties: the first of ``classes_``), or the label of outliers."""
         shares, sets = self.predict_proba(X), self.classes_
         if not self.outputs_2d_:
             shares, sets = [shares], [sets]
@@ -214,10 +183,6 @@ class RadiusNeighborsClassifier(ClassifierMixin, MultiOutputMixin, RadiusVoting)
             if np.any(nobody):
                 out[nobody, k] = self.outlier_label_[k]
         return out if self.outputs_2d_ else out[:, 0]
-
-    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
-        """Share of right labels; X=None scores the training rows by leave-one-out."""
-        return float(super().score(X, y, sample_weight))
 
 
 def _outlier_labels(given: Any, targets: ClassTargets) -> list[Any] | None:
@@ -239,7 +204,7 @@ def _outlier_labels(given: Any, targets: ClassTargets) -> list[Any] | None:
     return labels
 
 
-class RadiusNeighborsRegressor(RegressorMixin, MultiOutputMixin, RadiusVoting):
+class RadiusNeighborsRegressor(ValueAnswers, RadiusVoting):
     """Mean of all training rows' values within a radius, with a proof that none is missed.
 
     ŷ(x) = Σ wᵢyᵢ / Σ wᵢ over the rows i with d(x, xᵢ) ≤ r.
@@ -264,36 +229,10 @@ class RadiusNeighborsRegressor(RegressorMixin, MultiOutputMixin, RadiusVoting):
     [6.5]
     """
 
-    def fit(self, X: Matrix, y: Any) -> RadiusNeighborsRegressor:
-        """Store the rows and prepare the search.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features), or (n, n) distances if metric="precomputed"
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        rows, values = self._read_rows(X, y, y_numeric=True)
-        self._store(rows, "values", values)
-        self._y_given = values
-        self._values = values.reshape(len(values), -1).astype(float, copy=False)
-        self._flat = values.ndim == 1
-        return self
-
     def predict(self, X: Matrix) -> Array:
         """The (weighted) mean of the values within the radius; NaN, with a warning, where there is none.
 
-        Parameters
-        ----------
-        X : array-like of queries, or None: the training rows, none of which is its own neighbour
-
-        Returns
-        -------
-        array of shape (n_queries,) or (n_queries, n_outputs)
+        X=None asks about the training rows, none of which is its own neighbour.
         """
         check_is_fitted(self, "n_samples_fit_")
         counts, rows, w = self._voters(X)
@@ -310,7 +249,3 @@ class RadiusNeighborsRegressor(RegressorMixin, MultiOutputMixin, RadiusVoting):
         with np.errstate(invalid="ignore"):
             out = sums / total[:, None]
         return out[:, 0] if self._flat else out
-
-    def score(self, X: Matrix, y: Any, sample_weight: Any = None) -> float:
-        """R²; X=None scores the training rows by leave-one-out."""
-        return float(super().score(X, y, sample_weight))

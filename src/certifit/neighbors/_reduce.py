@@ -117,16 +117,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(lambda: (issue(self._proof_kind, Data.of(X, y), proof | metric.evidence),), X, y)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of the nearest prototype (ties: the lower row number).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-
-        Returns
-        -------
-        array of shape (n_queries,)
-        """
+        """The label of the nearest prototype (ties: the lower row number)."""
         check_is_fitted(self, "prototype_indices_")
         Q = validate_data(self, X, reset=False, dtype=(np.float64, np.float32), order="C")
         _, rows = self._index.query(Q, 1)
@@ -190,17 +181,7 @@ class EditedNeighbors(_Prototypes):
         self.n_neighbors = n_neighbors
 
     def fit(self, X: MatrixLike, y: VectorLike) -> EditedNeighbors:
-        """Edit the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        self
-        """
+        """Edit the training rows."""
         labelled = self._labelled(X, y)
         table, _, classes, codes, metric = labelled
         if len(table) < 2:
@@ -249,17 +230,7 @@ class CondensedNeighbors(_Prototypes):
     _proof_kind = "condensed-neighbors"
 
     def fit(self, X: MatrixLike, y: VectorLike) -> CondensedNeighbors:
-        """Condense the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        self
-        """
+        """Condense the training rows."""
         labelled = self._labelled(X, y)
         table, _, _, codes, metric = labelled
         rows = condense(table, codes, metric, self.n_jobs)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -14,9 +14,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._sklearn import ovr_decision_function
+from certifit._sklearn import StrOptions, ovr_decision_function
 from certifit._trace import Trace
-from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Ball, Data, dot, issue
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region
@@ -28,7 +28,7 @@ from certifit.svm._evidence import hinge_objective, machine_evidence, read_diago
 from certifit.svm._expansion import expansion, read_rows, stored_like
 from certifit.svm._labels import Labelled, labelled, masked, pair_coefficients, pairs_of
 from certifit.svm._linear import warn_if_limited
-from certifit.svm._machine import TOO_LARGE, KernelMachine, name_descent, rows_of, solve_box
+from certifit.svm._machine import CONSTRAINTS, TOO_LARGE, KernelMachine, name_descent, rows_of, solve_box
 
 
 def told(found: Solution, rows: Array) -> Trace:
@@ -53,6 +53,14 @@ def _costs(class_cost: Array, codes: Array, weights: Array, price: float) -> Arr
 class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator):
     """Machines for all pairs of classes; a leaf says how one of them is solved (`_solve`)."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "probability": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
     @abstractmethod
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         """The machine for rows X with labels −1/+1, and the price C of a unit of hinge loss.
@@ -67,7 +75,11 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
             The cost of every row at a price.
         """
 
-    def _fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights, more: Record) -> None:
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
+        """Fit to rows X, (n, n) kernel values with a precomputed kernel, and labels y.
+
+        Weight k equals k copies of the row; a row of weight 0 or less is left out.
+        """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         sample_weight = masked(sample_weight, X)
@@ -91,13 +103,14 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         warn_if_limited(self)
         one = all(o == objectives[0] for o in objectives)
         parts = kernel, X, objectives[0] if one else objectives, self.support_, self._columns, self.intercept_
-        columns = self._columns
+        columns, share = self._columns, {"nu": float(self.nu)} if hasattr(self, "nu") else {}
         self._promise_certificates(
-            lambda: (issue("duality", Data.of(X, y, sample_weight), machine_evidence(*parts, columns) | more),),
+            lambda: (issue("duality", Data.of(X, y, sample_weight), machine_evidence(*parts, columns) | share),),
             X,
             y,
             sample_weight,
         )
+        return self
 
     def _name_results(
         self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, solved: list[tuple[Array, Solution]]
@@ -151,16 +164,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         return expansion(self, read_rows(self, X), self._columns)
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """Distance-like score of each row: positive for ``classes_[1]``; one column a class (or pair) for more.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) for two classes, (n, classes) for "ovr", (n, pairs) for "ovo"
-        """
+        """Score of each row: (n,), positive for ``classes_[1]``; else one column a class or, "ovo", a pair."""
         return self._answer("decision_function", self._scores(X), self.classes_)
 
     def _answer(self, name: str, scores: Array, classes: Array) -> Array:
@@ -185,32 +189,14 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         return votes.argmax(axis=1)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row (with more than two classes, the one with most votes of pairs).
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The label of each row (with more than two classes, the one with most votes of pairs)."""
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo': votes have ties.")
         return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: MatrixLike) -> Array:
-        """Calibrated probabilities; the predicted class always has the largest.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n, classes)
-        """
+        """Calibrated probabilities; the predicted class always has the largest."""
         scores = self._scores(X)
         k = len(self.classes_)
         decision = scores[:, 0] if k == 2 else ovr_decision_function(scores < 0, -scores, k)

@@ -230,16 +230,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         self.margin_ = np.float64(found.reached)
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         if isinstance(self.kernel_, Linear):
@@ -249,16 +240,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         return np.asarray(K @ self.dual_coef_[0] + self.intercept_[0])
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The label of each row."""
         side = (self.decision_function(X) > 0).astype(int)
         return np.asarray(self.classes_[side])
 

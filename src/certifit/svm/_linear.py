@@ -243,19 +243,7 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVC:
-        """Fit to rows X and labels y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-        sample_weight : array of n weights ≥ 0, default=None
-            Weight k equals k copies of the row.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to rows X, array or sparse, and labels y; weight k equals k copies of the row."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "LinearSVC")

@@ -122,19 +122,7 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVR:
-        """Fit to rows X and numbers y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n numbers
-        sample_weight : array of n weights ≥ 0, default=None
-            Weight k equals k copies of the row.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to rows X, array or sparse, and numbers y; weight k equals k copies of the row."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
         y = np.asarray(y, dtype=float)
@@ -186,16 +174,7 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         return replace(found, value=machine)
 
     def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n numbers
-        """
+        """Predicted values X w + b."""
         return linear_scores(self, X)
 
     def __sklearn_tags__(self) -> Tags:

@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._sklearn import Interval
+from certifit._types import Array, Matrix, RandomState
 from certifit.kernels import Kernel
 from certifit.solvers import Solution
 from certifit.solvers.balance import balance
 from certifit.solvers.crossing import crossing
 from certifit.svm._classifier import KernelClassifier, solve_labels
-from certifit.svm._machine import CONSTRAINTS
 from certifit.svm._svr import mixed, of_all
 
 _FARTHEST = 1e4  # prices between its inverse and this are tried; beyond, the margin is as good as zero
@@ -83,13 +82,8 @@ class NuSVC(KernelClassifier):
     (['b'], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-        "probability": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
-        "break_ties": ["boolean"],
-        "random_state": ["random_state"],
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | {
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")]
     }
 
     def __init__(
@@ -130,23 +124,6 @@ class NuSVC(KernelClassifier):
         self.random_state = random_state
         self.trace = trace
         self.time_budget = time_budget
-
-    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> NuSVC:
-        """Fit to rows X and labels y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of n labels
-        sample_weight : array of n weights, default=None
-            Weight k equals k copies of the row; a row of weight 0 or less is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, {"nu": float(self.nu)})
-        return self
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         """The price at which the multipliers add up to ν of the costs, and the machine there."""

@@ -119,18 +119,9 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: Any = None, sample_weight: Weights = None) -> OneClassSVM:
-        """Fit to rows X.
+        """Fit to rows X, (n, n) kernel values with a precomputed kernel; y is ignored.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : ignored
-        sample_weight : array of n weights, default=None
-            Weight k equals k copies of the row; a row of weight 0 or less is left out.
-
-        Returns
-        -------
-        self
+        Weight k equals k copies of the row; a row of weight 0 or less is left out.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr")
@@ -173,41 +164,14 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         )
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """How far inside each row lies, w·φ(x) − ρ: positive for inliers.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n numbers
-        """
+        """How far inside each row lies, w·φ(x) − ρ: positive for inliers."""
         return expansion(self, read_rows(self, X), self._columns)[:, 0]
 
     def score_samples(self, X: MatrixLike) -> Array:
-        """The decision before ρ is taken off.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n numbers
-        """
+        """The decision before ρ is taken off."""
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: MatrixLike) -> Array:
-        """1 for inliers (rows on the boundary among them), −1 for outliers.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n labels
-        """
+        """1 for inliers (rows on the boundary among them), −1 for outliers."""
         check_is_fitted(self)
         return np.where(self.decision_function(X) >= 0, 1, -1).astype(np.intp)

@@ -111,17 +111,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike) -> PegasosSVC:
-        """Walk over rows X with labels y until the gap is small or the passes are used up.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-
-        Returns
-        -------
-        self
-        """
+        """Walk over rows X with labels y until the gap is small or the passes are used up."""
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
         lab = labelled(X, y, None, None, 1.0 / (self.alpha * X.shape[0]), "PegasosSVC")
@@ -149,19 +139,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         return pegasos(X, y, order, target, plan, left)
 
     def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> PegasosSVC:
-        """One pass over a batch, in the order given; the walk goes on from where it was.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-        classes : array, default=None
-            All labels that will come; needed in the first call.
-
-        Returns
-        -------
-        self
-        """
+        """One pass over a batch, in the order given, from where the walk was; the first call needs ``classes``."""
         first = not hasattr(self, "classes_")
         self._validate_params()
         X, y = self._checked(X, y, reset=first)

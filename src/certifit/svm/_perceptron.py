@@ -113,17 +113,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike) -> KernelPerceptron:
-        """Learn from rows X and labels y, starting at zero.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of n labels
-
-        Returns
-        -------
-        self
-        """
+        """Learn from rows X, (n, n) kernel values with a precomputed kernel, and labels y, starting at zero."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, None, None, 1.0, "KernelPerceptron")
@@ -173,16 +163,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         )
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """f(x): positive for ``classes_[1]``; one column a class for more than two.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) or (n, classes)
-        """
+        """f(x): (n,), positive for ``classes_[1]``; for more than two classes (n, classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         given = isinstance(self.kernel_, Precomputed)
@@ -191,16 +172,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The label of each row."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])

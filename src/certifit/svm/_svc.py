@@ -6,14 +6,13 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
-from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._sklearn import Interval
+from certifit._types import Array, Grid, Matrix, RandomState
 from certifit.kernels import Kernel
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.svm._classifier import KernelClassifier, solve_labels
 from certifit.svm._folds import svc_answers
-from certifit.svm._machine import CONSTRAINTS
 
 
 class SVC(KernelClassifier):
@@ -89,13 +88,8 @@ class SVC(KernelClassifier):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "probability": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
-        "break_ties": ["boolean"],
-        "random_state": ["random_state"],
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | {
+        "C": [Interval(Real, 0.0, None, closed="neither")]
     }
 
     def __init__(
@@ -136,23 +130,6 @@ class SVC(KernelClassifier):
         self.random_state = random_state
         self.trace = trace
         self.time_budget = time_budget
-
-    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> SVC:
-        """Fit to rows X and labels y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of n labels
-        sample_weight : array of n weights, default=None
-            Weight k equals k copies of the row; a row of weight 0 or less is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, {})
-        return self
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         return solve_labels(self, kernel, X, y, cost(float(self.C))), float(self.C)

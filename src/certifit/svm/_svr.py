@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -30,7 +31,29 @@ from certifit.svm._linear import warn_if_limited
 from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box
 
 
-class SVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
+class TubeMachine(KernelMachine, Certified, RegressorMixin, BaseEstimator):
+    """Regression by a tube; a leaf gives the dual over rows with weight and the half width (`_solve`)."""
+
+    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
+        """Fit to rows X, (n, n) kernel values with a precomputed kernel, and numbers y.
+
+        Weight k equals k copies of the row; a row of weight 0 or less is left out.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
+        fit_tube(self, X, y, sample_weight, self._solve)
+        return self
+
+    @abstractmethod
+    def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
+        """The machine and the half width of its tube."""
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predicted values of the rows."""
+        return expansion(self, read_rows(self, X), self._columns)[:, 0]
+
+
+class SVR(TubeMachine):
     r"""Support vector regression with a kernel, proved optimal to a stated gap.
 
     .. math:: \min_{w, b}\ \tfrac12 \lVert w\rVert^2 + C \sum_i s_i\,
@@ -125,41 +148,8 @@ class SVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> SVR:
-        """Fit to rows X and numbers y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of n numbers
-        sample_weight : array of n weights, default=None
-            Weight k equals k copies of the row; a row of weight 0 or less is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
-        fit_tube(self, X, y, sample_weight, self._solve)
-        return self
-
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
-        """The machine and the half width of its tube."""
         return solve_tube(self, kernel, X, y, cost, float(self.epsilon)), float(self.epsilon)
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values of the rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n numbers
-        """
-        return expansion(self, read_rows(self, X), self._columns)[:, 0]
 
 
 def solve_tube(
@@ -206,7 +196,7 @@ def fit_tube(model: Any, X: Matrix, y: Array, sample_weight: Weights, solve: Any
     )
 
 
-class NuSVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
+class NuSVR(TubeMachine):
     r"""Support vector regression whose tube is as wide as the share ν of rows outside asks for, proved optimal.
 
     .. math:: \min_{w, b, \varepsilon\ge 0}\ \tfrac12 \lVert w\rVert^2 + C\Bigl(\nu\varepsilon\sum_i s_i +
@@ -299,25 +289,6 @@ class NuSVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> NuSVR:
-        """Fit to rows X and numbers y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of n numbers
-        sample_weight : array of n weights, default=None
-            Weight k equals k copies of the row; a row of weight 0 or less is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
-        fit_tube(self, X, y, sample_weight, self._solve)
-        return self
-
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
         """The machine and the half width at which its multipliers add up to ν of the costs (or 0, and less)."""
         wanted = float(self.nu) * float(cost.sum())
@@ -339,19 +310,6 @@ class NuSVR(KernelMachine, Certified, RegressorMixin, BaseEstimator):
         at = found[self.epsilon_]
         at = at if self.epsilon_ == other else mixed(at, found[other], len(y), wanted)
         return of_all(found.values(), at), self.epsilon_
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predicted values of the rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of n numbers
-        """
-        return expansion(self, read_rows(self, X), self._columns)[:, 0]
 
 
 def of_all(tried: Iterable[Solution], chosen: Solution) -> Solution:
