@@ -27,6 +27,7 @@ GIVEN = {
     "fit_transform": {"X", "y", "sample_weight"},
     "partial_fit": {"X", "y", "sample_weight", "classes"},
     "score": {"X", "y", "sample_weight"},
+    "score_samples": {"X"},
     "get_feature_names_out": {"input_features"},
 }
 # Numbers that may be any number.

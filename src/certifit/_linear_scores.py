@@ -27,30 +27,12 @@ class LinearScores:
     classes_: Array
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """Score of each row: positive for ``classes_[1]``; one column a class for more than two.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) or (n, classes)
-        """
+        """Score of each row: (n,), positive for ``classes_[1]``; for more than two classes (n, classes)."""
         scores = linear_scores(self, X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: MatrixLike) -> Array:
-        """The class of the largest score; for two classes the second when the score is positive.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The class of the largest score; for two classes the second when the score is positive."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])

@@ -159,19 +159,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> BayesianLinearRegression:
-        """Find the posterior of the weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_columns)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight k counts as k copies of a row.
-
-        Returns
-        -------
-        self
-        """
+        """Find the posterior of the weights; a ``sample_weight`` of k counts as k copies of a row."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=float)

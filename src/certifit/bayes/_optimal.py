@@ -77,16 +77,7 @@ class BayesOptimal:
         return np.stack(parts, axis=1)
 
     def predict_proba(self, X: Matrix) -> Array:
-        """P(c | x) in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d) or (n,)
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-        """
+        """P(c | x) in the order of ``classes_``; X has the shape (n, d) or (n,)."""
         joint = self._log_joint(X)
         top = joint.max(axis=1, keepdims=True)
         if np.isneginf(top).any():
@@ -95,16 +86,7 @@ class BayesOptimal:
         return p / p.sum(axis=1, keepdims=True)
 
     def predict(self, X: Matrix) -> Array:
-        """The most probable class of each row (the first of equals), or E[y | x].
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d) or (n,)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """The most probable class of each row (the first of equals), or E[y | x]; X has the shape (n, d) or (n,)."""
         if self.joint is not None:
             return self._moments(X)[:, 0]
         return self.classes_[np.argmax(self._log_joint(X), axis=1)]

@@ -123,14 +123,7 @@ class BayesianRidge(BayesianLinearRegression):
         return min(self.tol, _LEVEL)
 
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> BayesianRidge:
-        """Find the posterior of the weights, rows counted ``sample_weight`` times.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_columns)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-        """
+        """Find the posterior of the weights, rows counted ``sample_weight`` times."""
         super().fit(X, y, sample_weight)
         self.X_scale_ = np.ones(self.n_features_in_)
         if self.compute_score:

@@ -136,19 +136,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     # -- learning -----------------------------------------------------------------------------------
     def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KMeans:
-        """Find centres for rows X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights ≥ 0; a weight of k is k copies of the row.
-
-        Returns
-        -------
-        self
-        """
+        """Find centres for rows X, array or sparse; weight k is k copies of the row, and y is ignored."""
         self._validate_params()
         X = validate_data(self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -246,32 +234,14 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     # -- using --------------------------------------------------------------------------------------
     def predict(self, X: Matrix) -> Array:
-        """The nearest centre of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The nearest centre of each row."""
         rows, C = self._rows(X)
         rows.start()
         rows.assign(C, None)
         return rows.labels
 
     def transform(self, X: Matrix) -> Array:
-        """Distances of rows to all centres.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-        """
+        """Distances of rows to all centres: (n, n_clusters)."""
         rows, C = self._rows(X)
         return np.sqrt(rows.squared_distances(C)).astype(self.cluster_centers_.dtype)
 
@@ -284,18 +254,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the cost of rows X with these centres.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
+        """Minus the cost of rows X, each ``sample_weight`` times, with these centres; y is ignored."""
         rows, C = self._rows(X)
         rows.weights = check_sample_weight(sample_weight, rows.X, dtype=np.float64)
         rows.start()

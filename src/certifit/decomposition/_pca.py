@@ -129,17 +129,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # -- learning -----------------------------------------------------------------------------------
     def fit(self, X: Matrix, y: Any = None) -> PCA:
-        """Find the components of rows X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Find the components of rows X, array or sparse; y is ignored."""
         self._validate_params()
         given = X
         X = self._read(X, reset=True)
@@ -154,17 +144,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def partial_fit(self, X: Matrix, y: Any = None) -> PCA:
-        """Take in more rows; in any number of pieces the components are those of all rows together.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Take in more rows; in any number of pieces the components are those of all rows together."""
         self._validate_params()
         before: Covariance | None = getattr(self, "statistics_", None)
         first = before is None
@@ -281,16 +261,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return np.maximum(scale, np.finfo(scale.dtype).eps)
 
     def transform(self, X: Matrix) -> Array:
-        """Scores of rows X on the components.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
+        """Scores of rows X, array or sparse, on the components: (n, n_components)."""
         check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=_FLOATS, accept_sparse=("csr", "csc"), reset=False)
         if scipy.sparse.issparse(X):
@@ -312,16 +283,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return {"n_components": max(counts)}, [int(k) for k in counts]
 
     def inverse_transform(self, X: Matrix) -> Array:
-        """Rows recovered from scores: X U + mean (whitening undone).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
+        """Rows recovered from scores: X U + mean (whitening undone)."""
         check_is_fitted(self, "components_")
         X = check_array(X, input_name="X", dtype=_FLOATS, ensure_min_features=0)
         return (X * self._scale() if self.whiten else X) @ self.components_ + self.mean_
@@ -372,16 +334,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return precision
 
     def score_samples(self, X: Matrix) -> Array:
-        """Log likelihood of each row under probabilistic PCA.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Log likelihood of each row under probabilistic PCA."""
         check_is_fitted(self, "components_")
         X = validate_data(self, X, dtype=_FLOATS, reset=False)
         T, precision = X - self.mean_, self.get_precision()
@@ -390,17 +343,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return -0.5 * np.sum(T * (T @ precision), axis=1) - 0.5 * (X.shape[1] * np.log(2.0 * np.pi) - logdet)
 
     def score(self, X: Matrix, y: Any = None) -> float:
-        """Mean log likelihood of the rows under probabilistic PCA.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        float
-        """
+        """Mean log likelihood of the rows under probabilistic PCA; y is ignored."""
         return float(np.mean(self.score_samples(X)))
 
     # -- proving ------------------------------------------------------------------------------------

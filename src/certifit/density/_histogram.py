@@ -48,18 +48,7 @@ class Histogram(Certified, BaseEstimator):
         self.bins = bins
 
     def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Histogram:
-        """Count rows X in cells.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
-        """
+        """Count rows X in cells, each ``sample_weight`` times; y is ignored."""
         X = validate_data(self, X, dtype=np.float64)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.edges_ = self._edges(np.repeat(X, _copies(weights), axis=0), X.shape[1])
@@ -100,16 +89,7 @@ class Histogram(Certified, BaseEstimator):
         return edges
 
     def score_samples(self, X: Matrix) -> Array:
-        """Log of the density at each row of X; −inf outside of all cells.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Log of the density at each row of X; −inf outside of all cells."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         cell, inside = cells(X, self.edges_)

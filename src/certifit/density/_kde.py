@@ -115,19 +115,7 @@ class KernelDensity(Certified, BaseEstimator):
         self.metric_params = metric_params
 
     def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KernelDensity:
-        """Build the tree of rows X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights ≥ 0; a weight of k is k copies of the row.
-
-        Returns
-        -------
-        self
-        """
+        """Build the tree of rows X; a ``sample_weight`` of k is k copies of the row, and y is ignored."""
         from certifit.loops.density import build
 
         self._validate_params()
@@ -203,16 +191,7 @@ class KernelDensity(Certified, BaseEstimator):
         return np.maximum(lower, 0.0), np.asarray(upper)
 
     def score_samples(self, X: Matrix) -> Array:
-        """Log of the density at each point.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Log of the density at each point."""
         check_is_fitted(self)
         if self._theirs is not None:
             return np.asarray(self._theirs.score_samples(X))

@@ -129,19 +129,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.time_budget = time_budget
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> KernelRidge:
-        """Fit to rows X and targets y.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
-        y : array of shape (n,) or (n, targets)
-        sample_weight : float or array of n weights ≥ 0, default=None
-            Weight k equals k copies of the row.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to rows X, (n, n) kernel values if precomputed, and targets y; weight k is k copies of a row."""
         self._validate_params()
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", accept_sparse="csr", multi_output=True, y_numeric=True
@@ -218,16 +206,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.asarray(found.value)
 
     def predict(self, X: MatrixLike) -> Array:
-        """f(x) for each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) or (n, targets)
-        """
+        """f(x) for each row: (n,) or (n, targets), as y was."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(self.kernel_.gram(X, self.X_fit_) @ self.dual_coef_)

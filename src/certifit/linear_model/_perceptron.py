@@ -343,19 +343,7 @@ class Perceptron(PerceptronBase):
         return self._name(X, y, self._problems(index, start, weights, **changes))
 
     def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> Perceptron:
-        """One pass over the given rows, from the present weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-        y : array-like of shape (n,)
-        classes : array-like of shape (K,), default=None
-            All labels that will ever come; needed in the first call.
-
-        Returns
-        -------
-        Perceptron
-        """
+        """One pass over the given rows, from the present weights; the first call needs all ``classes``."""
         self._validate_params()
         if self.class_weight == "balanced":
             raise ValueError(

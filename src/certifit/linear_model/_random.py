@@ -65,19 +65,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RandomLinearClassifier:
-        """Draw, judge, keep the best.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            Weight k of a row equals k copies of it.
-
-        Returns
-        -------
-        RandomLinearClassifier
-        """
+        """Draw, judge, keep the best; weight k of a row equals k copies of it."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)

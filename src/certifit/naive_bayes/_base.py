@@ -105,19 +105,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         return issue(self._proof_kind, Data.of(X, y, sample_weight), shares | self._evidence())
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
-        """Estimate from rows X with classes y.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight k counts as k copies of a row.
-
-        Returns
-        -------
-        self
-        """
+        """Estimate from rows X (sparse where the model allows it) with classes y; weight k is k copies of a row."""
         self._validate_params()
         given = X, y, sample_weight
         rows, classes, codes, weight = self._encoded(X, y, sample_weight)
@@ -175,42 +163,15 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         return self._answer("predict_joint_log_proba", X)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The most probable class of each row."""
         return self._answer("predict", X)
 
     def predict_log_proba(self, X: MatrixLike) -> Array:
-        """log P(c | x) per row and class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """log P(c | x) per row and class."""
         return self._answer("predict_log_proba", X)
 
     def predict_proba(self, X: MatrixLike) -> Array:
-        """P(c | x) per row and class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """P(c | x) per row and class."""
         return self._answer("predict_proba", X)
 
     def log_odds(self, X: MatrixLike) -> Array:
@@ -237,17 +198,7 @@ class IncrementalNB(NaiveBayes):
     ) -> Self:
         """Take in more rows; in any number of pieces the estimates are those of all rows together.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix where the model allows it} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), default=None
-            All classes there will be; needed at the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
+        The first call needs ``classes``, all that there will be.
         """
         self._validate_params()
         first = check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")

@@ -138,18 +138,8 @@ class GaussianNB(IncrementalNB):
     ) -> GaussianNB:
         """Take in more rows; in any number of pieces the estimates are those of all rows together.
 
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of n labels
-        classes : array of labels, default=None
-            All that will come; needed in the first call.
-        sample_weight : array of n weights ≥ 0, default=None
-
-        Returns
-        -------
-        self
-            Without smoothing a class may have one row so far: `predict` refuses it, more rows may mend it.
+        The first call needs ``classes``, all that will come. Without smoothing a class may have one row so far:
+        `predict` refuses it, more rows may mend it.
         """
         self._in_pieces = True
         try:
@@ -181,16 +171,6 @@ class GaussianNB(IncrementalNB):
     _fold_path = NaiveBayes._fold_path
 
     def predict(self, X: MatrixLike) -> Array:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
         check_is_fitted(self, "statistics_")
         rows = self._check_X(X)
         half, constant = self._terms()

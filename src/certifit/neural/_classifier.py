@@ -108,18 +108,7 @@ class MLPClassifier(ClassifierMixin, Network):
     _several: bool = False  # whether a row may have several labels
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPClassifier:
-        """Train the network.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-        sample_weight : array of n numbers ≥ 0, default=None
-
-        Returns
-        -------
-        self
-        """
+        """Train the network on rows X, array or sparse, and labels y."""
         self._validate_params()
         return self._train(X, y, sample_weight, in_pieces=False)
 
@@ -128,20 +117,7 @@ class MLPClassifier(ClassifierMixin, Network):
     def partial_fit(
         self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None, classes: VectorLike | None = None
     ) -> MLPClassifier:
-        """One more pass, over these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-        sample_weight : array of n numbers ≥ 0, default=None
-        classes : array of labels, default=None
-            All that will come; needed in the first call.
-
-        Returns
-        -------
-        self
-        """
+        """One more pass, over these rows; the first call needs ``classes``, all labels that will come."""
         self._validate_params()
         self._refuse_pieces()
         known = hasattr(self, "coefs_")
@@ -205,17 +181,7 @@ class MLPClassifier(ClassifierMixin, Network):
         return tags
 
     def predict_proba(self, X: MatrixLike) -> Array:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n, classes)
-            For several labels a row, the probability of each label.
-        """
+        """Probabilities of the classes; for several labels a row, the probability of each label."""
         scores = self._scores(X)
         if self._several:
             return np.asarray(scipy.special.expit(scores))
@@ -225,30 +191,12 @@ class MLPClassifier(ClassifierMixin, Network):
         return np.column_stack([1.0 - p, p]) if len(self.classes_) > 1 else np.ones((len(p), 1))
 
     def predict_log_proba(self, X: MatrixLike) -> Array:
-        """Logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n, classes)
-        """
+        """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The label of each row."""
         scores = self._scores(X)
         if self._several:
             return (scores > 0).astype(int)

@@ -126,12 +126,7 @@ class PerceptronNetwork:
         return out
 
     def predict(self, X: Matrix) -> Array:
-        """The output for each row: shape (n,), or (n, outputs) with several.
-
-        Parameters
-        ----------
-        X : array of shape (n, inputs)
-        """
+        """The output for each row: shape (n,), or (n, outputs) with several."""
         last = self.layers(X)[-1]
         return last[:, 0] if last.shape[1] == 1 else last
 

@@ -121,36 +121,14 @@ class MLPRegressor(RegressorMixin, Network):
         self.loss = loss
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
-        """Train the network.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of shape (n,) or (n, outputs)
-        sample_weight : array of n numbers ≥ 0, default=None
-
-        Returns
-        -------
-        self
-        """
+        """Train the network on rows X, array or sparse, and numbers y of the shape (n,) or (n, outputs)."""
         self._validate_params()
         return self._train(X, y, sample_weight, in_pieces=False)
 
     @available_if(walks)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     @all_or_nothing
     def partial_fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
-        """One more pass, over these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of shape (n,) or (n, outputs)
-        sample_weight : array of n numbers ≥ 0, default=None
-
-        Returns
-        -------
-        self
-        """
+        """One more pass, over these rows."""
         self._validate_params()
         self._refuse_pieces()
         return self._train(X, y, sample_weight, in_pieces=True)
@@ -179,16 +157,7 @@ class MLPRegressor(RegressorMixin, Network):
         return self
 
     def predict(self, X: MatrixLike) -> Array:
-        """The value of each row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n,) or (n, outputs)
-        """
+        """The value of each row: (n,) or (n, outputs), as y was."""
         scores = self._scores(X)
         scores = np.exp(scores) if self.out_activation_ == "exp" else scores
         return scores[:, 0] if self._flat else scores

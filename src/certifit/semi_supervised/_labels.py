@@ -44,18 +44,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         return 1.0
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Any:
-        """Give every row a label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : array of n labels
-            The number −1 where the label is not known.
-
-        Returns
-        -------
-        self
-        """
+        """Give every row of X, array or sparse, a label; y holds the number −1 where it is not known."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         check_classification_targets(y[~unlabelled(y)] if y.dtype == object else y)
@@ -147,16 +136,9 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         return np.full(len(self.transduction_), otherwise)
 
     def predict_proba(self, X: MatrixLike) -> Array:
-        """Shares of the classes among the training rows near each row: the training rows' own, weighted by the kernel.
+        """Shares of the classes among the training rows near each row: theirs, weighted by the kernel.
 
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of shape (n, classes)
-            Equal shares where no weight is left.
+        Equal shares where no weight is left.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
@@ -171,16 +153,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         return np.divide(shares, total, out=np.full_like(shares, 1.0 / shares.shape[1]), where=total > 0)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row: the class with the largest share.
-
-        Parameters
-        ----------
-        X : array or sparse matrix
-
-        Returns
-        -------
-        array of labels
-        """
+        """The label of each row: the class with the largest share."""
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
