@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -41,3 +42,27 @@ class LinearScores:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
+
+
+class SparseCoefficients:
+    """Coefficients that can be stored as a sparse matrix, as scikit-learn's linear classifiers offer it."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Store ``coef_`` as a sparse matrix: smaller where most coefficients are zero (an l1 penalty)."""
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Store ``coef_`` as an array again."""
+        check_is_fitted(self)
+        if issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+def dense(coef: Any) -> Array:
+    """Coefficients as an array, however they are stored."""
+    return coef.toarray() if issparse(coef) else np.asarray(coef)

@@ -50,6 +50,7 @@ __all__ = [
     "check_sample_weight",
     "check_y",
     "compiled_tree",
+    "half_deviance",
     "num_samples",
     "ovr_decision_function",
     "routed",
@@ -168,6 +169,16 @@ def compiled_tree(tree: Any, counts: Array) -> Any:
     values = np.ascontiguousarray(tree.value, dtype=np.float64)
     made.__setstate__({"max_depth": tree.max_depth, "node_count": tree.node_count, "nodes": nodes, "values": values})
     return made
+
+
+def half_deviance(power: float, log_link: bool) -> Any:
+    """scikit-learn's own loss object of a generalized linear model, for those who ask a model for ``_get_loss``."""
+    from sklearn._loss import HalfGammaLoss, HalfPoissonLoss, HalfTweedieLoss, HalfTweedieLossIdentity
+
+    if not log_link:
+        return HalfTweedieLossIdentity(power=power)
+    plain = {1.0: HalfPoissonLoss, 2.0: HalfGammaLoss}.get(float(power))
+    return HalfTweedieLoss(power=power) if plain is None else plain()
 
 
 def trees_of_boosting(model: Any) -> tuple[list[dict[str, Any]], list[int], Any]:

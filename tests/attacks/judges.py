@@ -379,6 +379,8 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def general_tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     """Squared error and Poisson deviance of several targets, summed row by row: no other threshold costs clearly less."""
     e = c.evidence
+    if e.get("monotonic") is not None:  # other questions are allowed there: tests/tree/test_general.py looks at them
+        return None
     if e["splitter"] != "best" or e["criterion"] not in ("squared_error", "poisson") or not np.all(np.isfinite(X)):
         return None
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)

@@ -1,6 +1,7 @@
 """scikit-learn's own tests, run against certifit's classes, and the page that lists what fails and why.
 
     python -m tests.dropin.suite sklearn.linear_model.tests.test_ridge ...    # run modules; a line per test into build/suite
+    python -m tests.dropin.suite --resume sklearn.svm.tests.test_svm          # go on where the time was up
     python -m tests.dropin.suite --page                                       # write docs/sklearn_tests.md from these
 
 Every public name that both libraries have and certifit wrote itself is swapped before the test modules are imported
@@ -26,11 +27,14 @@ LOGS, PAGE = ROOT / "build" / "suite", ROOT / "docs" / "sklearn_tests.md"
 REASONS = Path(__file__).parent / "suite_reasons.txt"
 
 
-def run(module: str, seconds: float) -> None:
+def run(module: str, seconds: float, resume: bool = False) -> None:
     """Run one module of scikit-learn's tests to its end, past tests that end the process; a line per test is logged."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{module}.jsonl"
-    log.write_text("", encoding="utf-8")
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True) if resume and log.exists() else []
+    if lines and "outcome" not in json.loads(lines[-1]):
+        lines.pop()  # the time was up in the middle of this test: it runs again
+    log.write_text("".join(lines), encoding="utf-8")
     options = ["-p", "tests.dropin.swap", "-p", "no:cacheprovider", "-W", "ignore", "-q", "--tb=short"]
     place = [f"--rootdir={Path(sklearn.__file__).parents[1]}", "--pyargs", module]
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
@@ -110,10 +114,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--resume", action="store_true", help="leave out tests that stand in the log")
     parser.add_argument("--seconds", type=int, default=3600)
     options = parser.parse_args()
     for module in options.modules:
-        run(module, options.seconds)
+        run(module, options.seconds, options.resume)
     if options.page:
         PAGE.write_text(page(), encoding="utf-8")
 

@@ -55,3 +55,15 @@ def test_folds_and_strengths_share_their_work():
 def test_unknown_powers_are_refused():
     with pytest.raises(ValueError, match="power must be 0, 1, 2, 3"):
         glm.TweedieRegressor(power=2.5).fit(X, AMOUNTS)
+
+
+def test_scikit_learns_loss_objects_are_handed_out():
+    named = {
+        "HalfPoissonLoss": glm.PoissonRegressor(),
+        "HalfGammaLoss": glm.GammaRegressor(),
+        "HalfTweedieLoss": glm.TweedieRegressor(power=1.5),
+        "HalfTweedieLossIdentity": glm.TweedieRegressor(power=0),
+    }
+    for name, model in named.items():
+        assert type(model._get_loss()).__name__ == name
+        assert type(model._base_loss).__name__ == name

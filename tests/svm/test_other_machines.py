@@ -180,6 +180,38 @@ def test_more_classes_sparse_rows_many_columns_and_early_stops():
         LinearSVC(loss="hinge", time_budget=1e-9, tol=1e-9).fit(X, y)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_one_norm_sets_coefficients_to_zero_and_is_proved(loss, packed):
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = scipy.sparse.csr_matrix(X) if packed else X
+    model = LinearSVC(penalty="l1", loss=loss, C=0.05, tol=1e-6).fit(rows, y)
+    assert model.certificate_.holds
+    assert model.certificate_.relative_gap <= 2e-6
+    assert model.certificate_.verify(rows, y)
+    assert np.any(model.coef_ == 0.0)
+    margins = np.where(y[:, None] == model.classes_, 1, -1) * model.decision_function(X)
+    losses = np.maximum(0.0, 1.0 - margins) ** (1 if loss == "hinge" else 2)
+    value = np.abs(model.coef_).sum() + 0.05 * losses.sum()
+    assert model.certificate_.value == pytest.approx(value)
+    assert model.gap_ <= 1e-4 * value
+    labels = model.predict(X)
+    assert scipy.sparse.issparse(model.sparsify().coef_)
+    np.testing.assert_array_equal(model.predict(X), labels)
+    assert model.certain(X).shape == (150,)
+
+
+def test_the_one_norm_agrees_with_liblinear_where_its_offset_is_free():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = LinearSVC(penalty="l1", C=0.01, tol=1e-8, max_iter=10_000).fit(X, y)
+    theirs = foreign.LinearSVC(
+        penalty="l1", dual=False, C=0.01, max_iter=20_000, intercept_scaling=100, random_state=0
+    ).fit(X, y)  # a large scaling hardly penalises the offset
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=3e-3)  # its default tolerance
+
+
 def test_linear_certificates_refuse_tampering():
     X, y = load_iris(return_X_y=True)
     c = LinearSVC(loss="hinge").fit(X, y).certificate_

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import svm as foreign
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.exceptions import NotFittedError
 
 from certifit import kernels
-from certifit._errors import ConvergenceWarning
+from certifit._errors import ConvergenceWarning, NoOptimumError
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import digest_evidence
-from certifit.svm import SVC, evidence_of
+from certifit.svm import SVC, SVR, HardMarginSVC, evidence_of
 
 
 def _cloud(seed, n=30, d=2, classes=2):
@@ -313,3 +314,41 @@ def test_blocks_that_hold_every_point_in_another_order():
         warnings.simplefilter("error")
         model = SVC(gamma=0.2, time_budget=20.0).fit(X, y)
     assert model.certificate_.relative_gap < 1.1e-5
+
+
+def test_probabilities_belong_to_the_fit():
+    X, y = load_iris(return_X_y=True)
+    model = SVC().fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    model.probability = True
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        model.predict_proba(X)
+    assert model.fit(X, y).predict_proba(X).shape == (150, 3)
+
+
+def test_small_sparse_tables_are_fitted_to_the_bit_as_dense_ones():
+    X, y = load_iris(return_X_y=True)
+    for kernel in ("linear", "poly"):
+        dense, packed = SVC(kernel=kernel).fit(X, y), SVC(kernel=kernel).fit(scipy.sparse.csr_array(X), y)
+        np.testing.assert_array_equal(packed.dual_coef_.toarray(), dense.dual_coef_)
+        np.testing.assert_array_equal(packed.intercept_, dense.intercept_)
+
+
+def test_numbers_too_large_for_a_scale_are_refused():
+    X = np.finfo(float).max * np.random.default_rng(0).uniform(size=(10, 2))
+    with pytest.raises(ValueError, match="not finite"):
+        SVC().fit(X, np.arange(10) % 2)
+
+
+def test_an_infinite_cost_is_the_hard_margin():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(kernel="linear", C=np.inf).fit(X[:100], y[:100])
+    hard = HardMarginSVC(kernel="linear").fit(X[:100], y[:100])
+    np.testing.assert_allclose(model.decision_function(X), hard.decision_function(X), rtol=1e-5, atol=1e-6)
+    assert model.certificate_.holds
+    assert model.certificate_.verify(X[:100], y[:100])
+    with pytest.raises(NoOptimumError, match="finite C"):
+        SVC(kernel="linear", C=np.inf).fit(X[50:, :1], y[50:])
+    tube = SVR(C=np.inf, epsilon=0.1).fit(X[::15, :3] + np.arange(10)[:, None], X[::15, 3])
+    assert np.abs(tube.predict(X[::15, :3] + np.arange(10)[:, None]) - X[::15, 3]).max() <= 0.1 + 1e-6
+    assert tube.certificate_.holds

@@ -11,6 +11,11 @@ each up to what no question changes. Sums carry rounding bounds. With ``splitter
 allowed threshold, about a column that the node looked at, costs less (to a billionth of the node's own cost). With
 ``splitter="random"`` thresholds were drawn at random: then only the limits and the values of the nodes are claimed.
 
+With ``monotonic`` (+1, −1 or 0 a column) the prediction rises, or falls, with those columns: of two children of such a
+question the one with the larger values predicts more, and everything below them stays on its side of the middle between
+the two. Then a question about such a column is allowed where both its sides keep the bounds of the node and the
+direction, and a node predicts what its rows say as far as its bounds allow. Impurities are those of the rows.
+
 Evidence: the arrays of the tree as grown, ``outputs`` values a node, the rules of growing, ``asks`` after pruning.
 """
 
@@ -184,6 +189,27 @@ class Rows:
             ok &= (places > first) & (places < last)
         return ok
 
+    def monotone(
+        self, order: Array, places: Array, sign: int, bounds: tuple[float, float], spare: float = 0.0
+    ) -> Array:
+        """Cuts whose two sides predict within the bounds and in the direction asked for, with something to spare."""
+        low, high = bounds[0] + spare, bounds[1] - spare
+        left, right = self._sides(order, places)
+        ok = (left >= low) & (right >= low) & (left <= high) & (right <= high)
+        return np.asarray(ok & ((left - right) * sign <= -spare))
+
+    def _sides(self, order: Array, places: Array) -> tuple[Array, Array]:
+        """What the two sides of every cut predict: the mean, the median, or the share of the second class."""
+        if self.criterion == "absolute_error":
+            assert self.y is not None
+            y, w = self.y[order, 0], self.weight[order]
+            return _medians(y, w)[places - 1], _medians(y[::-1], w[::-1])[::-1][places]
+        part = self.columns[order]
+        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        if self.codes is not None:
+            return left[:, -1] / left.sum(axis=1), right[:, -1] / right.sum(axis=1)
+        return self.centre[0] + left[:, 1] / left[:, 0], self.centre[0] + right[:, 1] / right[:, 0]
+
     def values(self) -> Array:
         """What the node predicts, (targets, classes or 1)."""
         many = max(self.sizes)
@@ -213,6 +239,29 @@ def _median(y: Array, w: Array) -> float:
     return float(v[i] / 2.0 + v[i + 1] / 2.0) if mass[i] == 0.5 * mass[-1] and i + 1 < len(v) else float(v[i])
 
 
+def _medians(y: Array, w: Array) -> Array:
+    """The weighted median of the first i rows, i = 1 … n."""
+    half = 0.5 * np.cumsum(w)
+    ends = [np.full(len(y), np.nan), np.full(len(y), np.nan)]
+    centres = np.unique(y)
+    for i in range(0, len(centres), 256):
+        block = centres[i : i + 256]
+        mass = np.cumsum(w[:, None] * (y[:, None] <= block[None, :]), axis=0)
+        for end, hit in zip(ends, (mass >= half[:, None], mass > half[:, None])):
+            new = hit.any(axis=1) & np.isnan(end)
+            end[new] = block[hit[new].argmax(axis=1)]
+    return ends[0] / 2.0 + np.where(np.isnan(ends[1]), ends[0], ends[1]) / 2.0
+
+
+def within(values: Array, bounds: tuple[float, float], r: Rows) -> Array:
+    """What a node of a tree with directions predicts: its value, or the second class's share, within its bounds."""
+    out, last = values.copy(), r.sizes[0] - 1
+    out[0, last] = min(max(float(out[0, last]), bounds[0]), bounds[1])
+    if r.codes is not None and last == 1:
+        out[0, 0] = 1.0 - out[0, 1]
+    return out
+
+
 @register
 class GeneralTree(Kind):
     """No other threshold costs less, node by node; or, of random questions, that limits and values are right."""
@@ -225,7 +274,7 @@ class GeneralTree(Kind):
         "alpha": NUMBER, "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER,
         "max_leaf_nodes": NUMBER, "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER,
     }  # fmt: skip
-    may: ClassVar = {"classes": LISTS, "class_weight": LISTS, "drawn": FLAGS}
+    may: ClassVar = {"classes": LISTS, "class_weight": LISTS, "drawn": FLAGS, "monotonic": WHOLE}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons
@@ -239,14 +288,29 @@ class GeneralTree(Kind):
         if evidence["splitter"] == "random":
             return (
                 f"A tree of {size}{many}{within}, whose thresholds were drawn at random: nothing is claimed about "
-                "them; every node keeps the limits and predicts what its rows say."
+                f"them; every node keeps the limits and predicts what its rows say{_directions(evidence)}."
             )
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
         text = f"A tree of {size}{many}{within}: at each node no other allowed question{drawn} gains more by "
         text += f"{evidence['criterion']} ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
         if "pruning_shortfall" in figures:
             text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
-        return text + "."
+        return text + _directions(evidence) + "."
+
+
+def _directions(e: Evidence) -> str:
+    """What is claimed of columns with a direction."""
+    if e.get("monotonic") is None:
+        return ""
+    signs = np.asarray(e["monotonic"])
+    told = [
+        f"{verb} with column{'s' if len(at) > 1 else ''} {', '.join(map(str, at))}"
+        for verb, at in (("never falls", np.flatnonzero(signs > 0)), ("never rises", np.flatnonzero(signs < 0)))
+        if len(at)
+    ]
+    spare = f" (questions were compared that keep this with {_ROUNDING:.0e} of the range to spare)"
+    what = "the share of the second class" if e.get("classes") is not None else "the prediction"
+    return f"; of rows without missing values {what} {' and '.join(told)}" + (spare if e["splitter"] == "best" else "")
 
 
 def _rules(e: Evidence) -> _Rules:
@@ -273,9 +337,10 @@ class _Walk:
         self.drawn = None if e.get("drawn") is None else np.asarray(e["drawn"]).astype(bool)
         if self.drawn is not None and self.drawn.shape != (n, self.X.shape[1]):
             raise ValueError("columns are drawn once for each node")
+        self._read_signs()
         self.cost, self.room = np.zeros(n), np.zeros(n, dtype=bool)
         self.low, self.high = np.full(n, -np.inf), np.full(n, -np.inf)
-        self.bad_value = self.bad_side = -1
+        self.bad_value = self.bad_side = self.bad_direction = -1
         self.compared, self.shortfall, self.relative = 0, 0.0, 0.0
 
     def _read(self, data: Data) -> None:
@@ -301,6 +366,30 @@ class _Walk:
         if classes != (self.codes is not None) or self.value.shape[1:] != (q, max(self.sizes)):
             raise ValueError("criterion, classes and values do not fit")
 
+    def _read_signs(self) -> None:
+        self.signs, self.spare = None, 0.0
+        if self.e.get("monotonic") is None:
+            return
+        self.signs = np.asarray(self.e["monotonic"])
+        if self.signs.shape != (self.X.shape[1],) or not np.all(np.isin(self.signs, (-1, 0, 1))):
+            raise ValueError("a direction is -1, 0 or 1, one for each column")
+        if len(self.sizes) > 1 or self.sizes[0] > 2:
+            raise ValueError("directions are for one target of values or two classes")
+        self.spare = _ROUNDING * (1.0 if self.y is None else float(np.ptp(self.y)))
+
+    def _bounds_below(self, node: int, bounds: tuple[float, float]) -> list[tuple[float, float]]:
+        """Bounds of the two children; a child beyond its own, or in the wrong order, is noted."""
+        t, (low, high) = self.tree, bounds
+        first, second = (float(self.value[child, 0, self.sizes[0] - 1]) for child in (t.left[node], t.right[node]))
+        if self.signs is None:
+            return [bounds, bounds]
+        sign = int(self.signs[t.feature[node]])
+        if not (low <= first <= high and low <= second <= high and (first - second) * sign <= 0.0):
+            self.bad_direction = node
+        middle = first / 2.0 + second / 2.0
+        sides = [(low, middle), (middle, high)]
+        return [bounds, bounds] if sign == 0 else sides[::sign]
+
     def _rows(self, rows: Array) -> Rows:
         codes = None if self.codes is None else self.codes[rows]
         y = None if self.y is None else self.y[rows]
@@ -308,15 +397,19 @@ class _Walk:
 
     def proof(self) -> Proof:
         t = self.tree
-        stack: list[tuple[int, Array, int]] = [(0, self.use, 0)]
+        stack: list[tuple[int, Array, int, tuple[float, float]]] = [(0, self.use, 0, (-np.inf, np.inf))]
         while stack:
-            node, rows, depth = stack.pop()
+            node, rows, depth, bounds = stack.pop()
             if not len(rows):
                 raise ValueError("a node without rows")
-            self._node(node, rows, depth)
+            self._node(node, rows, depth, bounds)
             if t.inner[node]:
                 left = t.goes_left(np.full(len(rows), node), self.X[rows])
-                stack += [(int(t.left[node]), rows[left], depth + 1), (int(t.right[node]), rows[~left], depth + 1)]
+                a, b = self._bounds_below(node, bounds)
+                stack += [
+                    (int(t.left[node]), rows[left], depth + 1, a),
+                    (int(t.right[node]), rows[~left], depth + 1, b),
+                ]
         figures = {
             "questions": equal(int(t.asks.sum())),
             "leaves": equal(int(t.asks.sum()) + 1),
@@ -336,10 +429,10 @@ class _Walk:
             checks.append(Check("nothing was pruned", bool(np.array_equal(t.asks, t.inner))))
         return Proof(figures, tuple(checks))
 
-    def _node(self, node: int, rows: Array, depth: int) -> None:
+    def _node(self, node: int, rows: Array, depth: int, bounds: tuple[float, float]) -> None:
         r, rules = self._rows(rows), self.rules
         self.cost[node] = whole = r.whole()
-        self._check_value(node, r)
+        self._check_value(node, r, bounds)
         open_ = not r.pure() and depth < rules.max_depth and len(rows) >= rules.min_samples_split
         open_ = open_ and float(r.weight.sum()) * (1 + gamma(len(rows))) >= 2 * rules.min_weight_leaf
         if self.tree.inner[node]:
@@ -350,17 +443,11 @@ class _Walk:
         if self.e["splitter"] == "random":
             self.room[node] = open_
             return
-        least = np.inf
-        for j in range(self.X.shape[1]) if open_ else ():
-            if self.drawn is not None and not self.drawn[node, j]:
-                continue
-            for order, places, _ in r.cuts(self.X[rows, j]):
-                ok = places[
-                    r.allowed(order, places, rules.min_samples_leaf, rules.min_weight_leaf, gamma(2 * len(rows)))
-                ]
-                if len(ok):
-                    self.compared += len(ok)
-                    least = min(least, float(r.least_costs(order, ok).min()))
+        least = self._least_rival(node, rows, r, bounds) if open_ else np.inf
+        if (
+            self.tree.inner[node] and self.signs is not None
+        ):  # its own question may keep the bounds with nothing to spare
+            least = min(least, r.question_costs(left)[0])
         self.room[node] = np.isfinite(least) or least == -np.inf
         before = whole - r.fixed()
         slack = gamma(4 * len(rows) + 64) * (abs(before) + abs(r.fixed()) + whole)
@@ -370,19 +457,39 @@ class _Walk:
             self.low[node] = (before - own - slack) / self.total
             self._fall_short((own - least) / self.total, node)
 
+    def _least_rival(self, node: int, rows: Array, r: Rows, bounds: tuple[float, float]) -> float:
+        """The least cost of any allowed question, from below."""
+        least, rules = np.inf, self.rules
+        for j in range(self.X.shape[1]):
+            if self.drawn is not None and not self.drawn[node, j]:
+                continue
+            for order, places, _ in r.cuts(self.X[rows, j]):
+                doubt = gamma(2 * len(rows))
+                ok = places[r.allowed(order, places, rules.min_samples_leaf, rules.min_weight_leaf, doubt)]
+                if self.signs is not None and self.signs[j] != 0 and len(ok):
+                    ok = ok[r.monotone(order, ok, int(self.signs[j]), bounds, self.spare)]
+                if len(ok):
+                    self.compared += len(ok)
+                    least = min(least, float(r.least_costs(order, ok).min()))
+        return least
+
     def _fall_short(self, short: float, node: int) -> None:
         short = np.inf if np.isnan(short) else max(0.0, short)
         self.shortfall = max(self.shortfall, short)
         here = self.cost[node] / self.total
         self.relative = max(self.relative, short / here if here > 0 else (0.0 if short == 0.0 else np.inf))
 
-    def _check_value(self, node: int, r: Rows) -> None:
+    def _check_value(self, node: int, r: Rows, bounds: tuple[float, float]) -> None:
         said, found = self.value[node], r.values()
+        if self.signs is not None:
+            found = within(found, bounds, r)
         if self.codes is not None:
             good = bool(np.all(np.abs(said - found) <= 1e-9))
         elif self.criterion == "absolute_error":
             assert r.y is not None
             least = [tq.absolute_costs(c, r.weight)[1][-1] for c in r.y.T]
+            if self.signs is not None:
+                least = [float(r.weight @ np.abs(r.y[:, 0] - found[0, 0]))]
             mine = [float(r.weight @ np.abs(c - s)) for c, s in zip(r.y.T, said[:, 0])]
             good = all(m <= b * (1 + 1e-9) + 1e-300 for m, b in zip(mine, least))
         else:
@@ -402,6 +509,9 @@ class _Walk:
             Check("every node predicts what its rows say", self.bad_value < 0, f"node {self.bad_value}"),
             Check("there are no more leaves than allowed", not limit or leaves <= limit),
         ]
+        if self.signs is not None:
+            right = self.bad_direction < 0
+            checks.append(Check("every question keeps the directions asked for", right, f"node {self.bad_direction}"))
         if self.e["splitter"] == "random":
             return checks
         self._best_first()

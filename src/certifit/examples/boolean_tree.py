@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Record
-from certifit.tree import DecisionTreeClassifier, information_gain, plot_tree
+from certifit.tree import DecisionTreeClassifier, draw_tree, information_gain
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "and": lambda X: X.all(axis=1),
@@ -53,9 +53,9 @@ def draw(numbers: Record) -> Any:
     figure = plt.figure(figsize=(14, 8))
     grid = figure.add_gridspec(2, 2, height_ratios=[1, 1.15], hspace=0.25, wspace=0.4)
     names = ["a", "b", "c"]
-    plot_tree(small["trees"]["majority"], feature_names=names, ax=figure.add_subplot(grid[0, 0]),
+    draw_tree(small["trees"]["majority"], feature_names=names, ax=figure.add_subplot(grid[0, 0]),
               fontsize=8, title="majority of three")  # fmt: skip
-    plot_tree(small["trees"]["parity"], feature_names=names, ax=figure.add_subplot(grid[1, :]),
+    draw_tree(small["trees"]["parity"], feature_names=names, ax=figure.add_subplot(grid[1, :]),
               fontsize=8, title="parity of three")  # fmt: skip
     bars = figure.add_subplot(grid[0, 1])
     counts = dict(sorted(numbers["questions"].items(), key=lambda item: item[1]))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Record
-from certifit.tree import DecisionTreeClassifier, entropy, export_text, information_gain, plot_tree
+from certifit.tree import DecisionTreeClassifier, draw_tree, entropy, export_text, information_gain
 
 COLUMNS = ("outlook", "temperature", "humidity", "wind")
 _DAYS = """
@@ -50,7 +50,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
         say(f"  asking about {name:<12} tells {gain:.3f} bits")
     tree = DecisionTreeClassifier(criterion="entropy", categorical_features=[0, 1, 2, 3]).fit(X, y)
     say("The tree (with two answers to a question):")
-    say(export_text(tree, feature_names=COLUMNS))
+    say(export_text(tree, feature_names=COLUMNS, form="words"))
     told = tree.explain(["sunny", "cool", "high", "strong"])
     say(f"A sunny, cool, humid and windy day: {told.prediction}, after {len(told.questions)} questions.")
     say(str(tree.certificate_))
@@ -78,7 +78,7 @@ def draw(numbers: Record) -> Any:
     left.set_xlabel("information gain in bits")
     left.set_title("What to ask first", loc="left")
     left.spines[["top", "right"]].set_visible(False)
-    plot_tree(
+    draw_tree(
         numbers["tree"],
         feature_names=COLUMNS,
         ax=right,

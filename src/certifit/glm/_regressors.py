@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from certifit._sklearn import Interval, StrOptions
+from certifit._sklearn import Interval, StrOptions, half_deviance
 from certifit.glm._glm import GLM, Tweedie
 
 _SHARED: dict[str, Any] = {
@@ -19,7 +19,20 @@ _SHARED: dict[str, Any] = {
 }
 
 
-class _LogRegressor(GLM):
+class _HasLoss(GLM):
+    """scikit-learn's loss object under the private names by which it is asked for there."""
+
+    _power: float
+
+    def _get_loss(self) -> Any:
+        return half_deviance(self._power, self._asked_link() == "log")
+
+    @property
+    def _base_loss(self) -> Any:
+        return self._get_loss()
+
+
+class _LogRegressor(_HasLoss):
     """What Poisson and gamma regression share: scikit-learn's parameters, the log link and the l2 penalty."""
 
     link = "log"
@@ -80,7 +93,7 @@ class PoissonRegressor(_LogRegressor):
     (array([0.7478]), True)
     """
 
-    family = "poisson"
+    family, _power = "poisson", 1.0
 
 
 class GammaRegressor(_LogRegressor):
@@ -108,10 +121,10 @@ class GammaRegressor(_LogRegressor):
     array([0.729])
     """
 
-    family = "gamma"
+    family, _power = "gamma", 2.0
 
 
-class TweedieRegressor(GLM):
+class TweedieRegressor(_HasLoss):
     r"""Regression with variance :math:`\mu^p`: normal (p = 0), Poisson (1), Tweedie (1 < p < 2), gamma (2), inverse
     Gaussian (3).
 
@@ -178,6 +191,10 @@ class TweedieRegressor(GLM):
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+
+    @property
+    def _power(self) -> float:  # type: ignore[override]
+        return float(self.power)
 
     @property
     def family(self) -> Any:

@@ -12,6 +12,10 @@ from certifit.kernels._base import Kernel
 from certifit.kernels._kernels import RBF, Function, Linear, Polynomial, Precomputed, Sigmoid
 
 _ROUNDING = 1e-14
+TOO_LARGE = (
+    "The dual coefficients or intercepts are not finite: X holds numbers too large to square. "
+    "Divide its columns by their size first."
+)
 NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -31,15 +35,18 @@ def scale_gamma(X: Matrix, weights: Array | None = None) -> float:
     n, d = X.shape
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     w = w / w.sum()
-    if scipy.sparse.issparse(X):
-        mean = float(w @ np.asarray(X.sum(axis=1)).ravel()) / d
-        square = float(w @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / d
-        variance = max(0.0, square - mean * mean)
-    else:
-        mean = float(w @ X.sum(axis=1)) / d
-        variance = float(w @ np.square(X - mean).sum(axis=1)) / d
+    with np.errstate(over="ignore", invalid="ignore"):
+        if scipy.sparse.issparse(X):
+            mean = float(w @ np.asarray(X.sum(axis=1)).ravel()) / d
+            square = float(w @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / d
+            variance = np.maximum(0.0, square - mean * mean)
+        else:
+            mean = float(w @ X.sum(axis=1)) / d
+            variance = float(w @ np.square(X - mean).sum(axis=1)) / d
+    if not np.isfinite(variance):
+        raise ValueError(TOO_LARGE)
     # Equal numbers differ from their mean by its rounding: that is no variance.
-    return 1.0 / (d * variance) if variance**0.5 > _ROUNDING * abs(mean) else 1.0
+    return 1.0 / (d * float(variance)) if variance**0.5 > _ROUNDING * abs(mean) else 1.0
 
 
 def choose(

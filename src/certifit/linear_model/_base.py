@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from certifit._certified import read_rows
+from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, MatrixLike
 
@@ -24,30 +24,6 @@ def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
     if sample_weight is None:
         return None
     return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-
-
-class SparseCoefficients:
-    """Coefficients that can be stored as a sparse matrix, as scikit-learn's linear classifiers offer it."""
-
-    coef_: Any
-
-    def sparsify(self) -> Self:
-        """Store ``coef_`` as a sparse matrix: smaller where most coefficients are zero (an l1 penalty)."""
-        check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Store ``coef_`` as an array again."""
-        check_is_fitted(self)
-        if issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
-
-
-def dense(coef: Any) -> Array:
-    """Coefficients as an array, however they are stored."""
-    return coef.toarray() if issparse(coef) else np.asarray(coef)
 
 
 class Certain(Protocol):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified, read_rows
 from certifit._errors import NoOptimumError
-from certifit._linear_scores import linear_scores
+from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState
@@ -25,8 +25,6 @@ from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import (
-    SparseCoefficients,
-    dense,
     feature_names,
     read_weights,
     region_of,

@@ -20,11 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import PairingError
+from certifit._linear_scores import dense
 from certifit._objective import Objective, names_of
 from certifit._types import Array, Matrix, MatrixLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import dense, surely
+from certifit.linear_model._base import surely
 from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, SquaredHinge
 from certifit.regularizers import Regularizer, Zero, mix_of_norms
 from certifit.solvers import Options, Task

@@ -132,7 +132,7 @@ def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
     model : DecisionTreeClassifier or DecisionTreeRegressor
     ax : matplotlib Axes, default=None
     **options
-        Those of `certifit.tree.plot_tree`: ``max_depth``, ``feature_names``, ``class_names``, ``highlight``, ``title``.
+        Those of `certifit.tree.draw_tree`: ``max_depth``, ``feature_names``, ``class_names``, ``highlight``, ``title``.
 
     Returns
     -------
@@ -145,9 +145,9 @@ def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
     >>> len(ax.texts) > 0
     True
     """
-    from certifit.tree import plot_tree
+    from certifit.tree import draw_tree
 
-    return plot_tree(model, ax=ax, **options)
+    return draw_tree(model, ax=ax, **options)
 
 
 @drawing

@@ -296,7 +296,7 @@ def _tree_text(model: Any, names: list[str]) -> str:
         return ""
     from certifit.tree import export_text
 
-    return in_plain_words(str(export_text(model, feature_names=names)), names)
+    return in_plain_words(str(export_text(model, feature_names=names, form="words")), names)
 
 
 _DRAWN = 3  # questions below each other in the picture of a tree

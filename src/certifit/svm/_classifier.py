@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +22,7 @@ from certifit.certificates import Ball, Data, dot, issue
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region
 from certifit.kernels import Kernel, Precomputed
+from certifit.kernels._choice import TOO_LARGE
 from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
@@ -28,7 +30,7 @@ from certifit.svm._evidence import hinge_objective, machine_evidence, read_diago
 from certifit.svm._expansion import expansion, read_rows, stored_like
 from certifit.svm._labels import Labelled, labelled, masked, pair_coefficients, pairs_of
 from certifit.svm._linear import warn_if_limited
-from certifit.svm._machine import CONSTRAINTS, TOO_LARGE, KernelMachine, name_descent, rows_of, solve_box
+from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_descent, rows_of, solve_box
 
 
 def told(found: Solution, rows: Array) -> Trace:
@@ -98,8 +100,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
             solved.append((rows, found))
             objectives.append(hinge_objective(lab.classes, price * lab.class_cost))
         self._name_results(X, kernel, gamma, lab, solved)
-        if self.probability:
-            self._slope = self._calibrate(X, y, lab)
+        self._slope = self._calibrate(X, y, lab) if self.probability else None
         warn_if_limited(self)
         one = all(o == objectives[0] for o in objectives)
         parts = kernel, X, objectives[0] if one else objectives, self.support_, self._columns, self.intercept_
@@ -139,6 +140,8 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         self.intercept_ = np.array([f.value.offset for _, f in solved])
         name_descent(self, X, kernel, gamma, [f for _, f in solved])
         self._columns = pair_coefficients(dual, own, k)
+
+    _slope: float | None = None
 
     def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
         """Slope of the sigmoid from decisions on rows left out in turn."""
@@ -197,6 +200,9 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: MatrixLike) -> Array:
         """Calibrated probabilities; the predicted class always has the largest."""
+        check_is_fitted(self)
+        if self._slope is None:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
         scores = self._scores(X)
         k = len(self.classes_)
         decision = scores[:, 0] if k == 2 else ovr_decision_function(scores < 0, -scores, k)

@@ -13,7 +13,7 @@ from certifit._objective import Layout, Objective
 from certifit._types import Array, Matrix, Record
 from certifit.kernels import Kernel, choose, rows
 from certifit.losses import get_loss
-from certifit.regularizers import SquaredL2
+from certifit.regularizers import Regularizer, SquaredL2
 from certifit.solvers import dual as dual_points
 from certifit.solvers.balance import balance
 from certifit.svm._labels import pair_coefficients, pairs_of
@@ -33,17 +33,23 @@ def kernel_evidence(kernel: Kernel, X: Matrix) -> Record:
 
 
 def hinge_objective(
-    classes: Array, class_cost: Array, loss: str = "hinge", layout: Layout = "pairs", **options: Any
+    classes: Array,
+    class_cost: Array,
+    loss: str = "hinge",
+    layout: Layout = "pairs",
+    regularizer: Regularizer | None = None,
+    **options: Any,
 ) -> Objective:
-    """½‖w‖² + Σ costᵢ L(zᵢ, yᵢ): what soft-margin machines minimise, stated as a sum.
+    """½‖w‖² (or another penalty) + Σ costᵢ L(zᵢ, yᵢ): what soft-margin machines minimise, stated as a sum.
 
     Examples
     --------
     >>> hinge_objective(np.array([0, 1]), np.ones(2)).strength
     1.0
     """
+    penalty = SquaredL2(0.5) if regularizer is None else regularizer
     return Objective(
-        get_loss(loss), SquaredL2(0.5), 1.0, classes=tuple(classes), class_weight=tuple(class_cost), layout=layout,
+        get_loss(loss), penalty, 1.0, classes=tuple(classes), class_weight=tuple(class_cost), layout=layout,
         stated="sum", **options,
     )  # fmt: skip
 

@@ -39,6 +39,8 @@ def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float,
         mass = np.bincount(codes, weights=weights, minlength=len(classes))
         if np.any(mass <= 0):
             alone = "Invalid input - all samples with positive weights belong to the same class: "
+            if name == "NuSVC":
+                alone = f"specified nu is infeasible. {alone}"
             raise ValueError(
                 f"{alone if np.count_nonzero(mass > 0) < 2 else ''}sample_weight leaves class "
                 f"{classes[int(np.argmin(mass))]!r} without any weight. Give one of its rows a positive weight."

@@ -13,16 +13,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._linear_scores import LinearScores
+from certifit._linear_scores import LinearScores, SparseCoefficients, dense
+from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
-from certifit.certificates import Data, issue
+from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.region import Region
+from certifit.design import as_design
+from certifit.losses import get_loss
+from certifit.regularizers import L1
 from certifit.resampling import FoldAnswers, FoldTable
-from certifit.solvers import Solution
+from certifit.solvers import Options, Solution, Task
 from certifit.solvers._status import limit_of, worst
-from certifit.solvers.dual import evidence_of
+from certifit.solvers.choose import choose
+from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.linear_svc import linear_svc
 from certifit.svm._evidence import hinge_objective
 from certifit.svm._labels import Labelled, labelled, machine_labels
@@ -48,11 +53,21 @@ class CertainScores(LinearScores):
         region = self.certificate_.region  # type: ignore[attr-defined]
         if not isinstance(region, Region):
             return np.zeros(X.shape[0], dtype=bool)
-        return region.rows(X, self.coef_, self.intercept_, np.asarray(X @ self.coef_.T) + self.intercept_)
+        coef = dense(self.coef_)
+        return region.rows(X, coef, self.intercept_, np.asarray(X @ coef.T) + self.intercept_)
+
+
+_SMALL = 1 << 20  # numbers of a table that is unpacked in no time
+
+
+def unpacked(X: Matrix) -> Matrix:
+    """A small sparse table in full, so that it is fitted to the bit as the same table stored densely."""
+    return X.toarray() if scipy.sparse.issparse(X) and X.shape[0] * X.shape[1] <= _SMALL else X
 
 
 def normals(V: Matrix, columns: Array) -> Array:
     """w = Vᵀ coef for each column of coefficients: a common part of the rows drops out where these sum to zero."""
+    V = unpacked(V)
     if scipy.sparse.issparse(V):
         return np.asarray(V.T @ columns)
     if not len(V):
@@ -112,7 +127,7 @@ def linear_evidence_of(
     Examples
     --------
     >>> from sklearn.svm import LinearSVC as Foreign
-    >>> from certifit.certificates import Data, issue
+    >>> from certifit.certificates import Certificate, Data, issue
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> model = Foreign(tol=1e-10, max_iter=100000).fit(X, y)
     >>> gaps = []
@@ -139,7 +154,7 @@ def linear_evidence_of(
     return "duality", linear_evidence(lab, coef, intercept, np.array(beta), model.loss, offset, scale)
 
 
-class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
+class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, BaseEstimator):
     r"""Linear support vector classification with an unpenalised offset, proved optimal to a stated gap.
 
     .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + \sum_i C_i\, \varphi(y_i(w^\top x_i + b))
@@ -149,8 +164,8 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    penalty : {"l2"}, default="l2"
-        Of w; scikit-learn's "l1" is refused (`LinearModel` has it).
+    penalty : {"l2", "l1"}, default="l2"
+        Of w: half its squared length, or the sum of absolute values, which sets coefficients to zero.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     dual, intercept_scaling, verbose, random_state :
         Accepted so that scikit-learn's calls work, without effect: primal and dual are both solved, the offset is not
@@ -193,7 +208,7 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "penalty": [StrOptions({"l2"})],
+        "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "dual": ["boolean", StrOptions({"auto"})],
         "multi_class": [StrOptions({"ovr"})],
@@ -247,9 +262,11 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "LinearSVC")
+        self.classes_ = lab.classes
+        if self.penalty == "l1":
+            return self._fit_sparse(X, y, sample_weight, lab)
         solved = [self._solve(X, signs, lab.cost) for signs in machine_labels(lab.codes, len(lab.classes))]
         machines = [f.value for f in solved]
-        self.classes_ = lab.classes
         self.coef_ = np.array([m.coef for m in machines])
         self.intercept_ = np.array([m.intercept for m in machines])
         self.n_iter_ = int(max(f.stats["steps"] for f in solved))
@@ -262,6 +279,41 @@ class LinearSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         self._promise_certificates(
             lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
         )
+        return self
+
+    def _fit_sparse(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
+        """Fit with the l1 penalty: each machine by the solver that serves its loss."""
+        plain = Objective(get_loss(self.loss), L1(), 1.0, bool(self.fit_intercept))
+        options = Options(self.tol, self.max_iter, self.time_budget, self.trace, None)
+        method = choose(plain.loss, plain.regularizer, "auto", True)
+        solved = [
+            method.run(Task(plain, as_design(X), signs, lab.cost), options)
+            for signs in machine_labels(lab.codes, len(lab.classes))
+        ]
+        self.coef_ = np.array([f.value[0] for f in solved])
+        self.intercept_ = np.array([float(f.value[1]) for f in solved])
+        self.n_iter_ = int(max(np.max(f.stats.get("n_iter", 1)) for f in solved))
+        self.gap_ = float(lab.cost.sum() * sum(np.max(f.stats["gap"]) for f in solved))  # the solvers state a mean
+        self.status_ = worst(f.status for f in solved)
+        self.trace_ = joined([f.trace for f in solved], "machine")
+        warn_if_limited(self)
+        objective = hinge_objective(
+            lab.classes, lab.class_cost, self.loss, "rest", L1(), fit_intercept=bool(self.fit_intercept)
+        )
+        evidence = evidence_of(objective, self.coef_, self.intercept_)
+        known = all(f.stats.get("dual") is not None for f in solved)
+        slopes = np.column_stack([f.stats["dual"] for f in solved]) if known else None
+
+        def prove() -> tuple[Certificate, ...]:
+            data = Data.of(X, y, sample_weight)
+            fitted = evidence["coef"], evidence["intercept"]
+            found = [issue("duality", data, evidence | {"dual": dual_point(objective, data, *fitted)})]
+            if slopes is not None:
+                given = dual_point(objective, data, *fitted, slopes=slopes)
+                found.append(issue("duality", data, evidence | {"dual": given}))
+            return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
+
+        self._promise_certificates(prove, X, y, sample_weight)
         return self
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:

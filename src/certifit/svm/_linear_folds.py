@@ -31,6 +31,7 @@ def linear_svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple
     """Labels and decisions for every grid point on each fold."""
     require(set(response) <= {"predict", "decision_function"}, "the score asks for other answers")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
+    require(model.penalty == "l2", "the l1 penalty has corners: each point is solved alone")
     require(plain, "time_budget, trace and few iterations belong to one fit")
     models = models_of(model, grid, {"C", "class_weight", "fit_intercept", "tol", "dual", "random_state"})
     require(all(m.loss == "squared_hinge" for m in models), "the hinge has corners: each point is solved alone")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -12,17 +13,19 @@ import scipy.sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from certifit._errors import NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Matrix
 from certifit.design import Blocks, TwiceBlocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
+from certifit.kernels._choice import TOO_LARGE
 from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.smo import smo
 from certifit.svm._expansion import fixed, shift_of, stored_like
-from certifit.svm._linear import normals
+from certifit.svm._linear import normals, unpacked
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
@@ -60,7 +63,7 @@ class KernelMachine:
             )
         if self.kernel == "precomputed" and scipy.sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
-        return choose(self.kernel, self.gamma, self.degree, self.coef0, X, weights)  # type: ignore[attr-defined]
+        return choose(self.kernel, self.gamma, self.degree, self.coef0, unpacked(X), weights)  # type: ignore[attr-defined]
 
     def _relative_gap(self) -> float:
         """The share of the null model's loss at which a fit stops."""
@@ -108,6 +111,7 @@ def solve_box(
     rounded : bool, default=True
         Whether Newton steps go on to rounding.
     """
+    X = unpacked(X)
     centre = None
     if isinstance(kernel, Linear) and not scipy.sparse.issparse(X) and box.total == 0.0:
         # Σβ = 0: a common shift of all rows moves the offset alone, and small numbers keep more digits.
@@ -138,6 +142,25 @@ def solve_box(
     return replace(found, value=replace(found.value, beta=beta, offset=offset))
 
 
+def without_bound(solve: Callable[[float], Solution], cost: Callable[[float], Array]) -> tuple[Solution, float]:
+    """The machine for C = inf, and a finite C of which it is the machine as well: one at which no multiplier is bound.
+
+    Parameters
+    ----------
+    solve, cost : callable
+        The machine, and the cost of every row, at a C.
+    """
+    for price in (1e1, 1e3, 1e5, 1e7, 1e9):
+        found = solve(price)
+        limit = np.resize(cost(price), len(found.value.beta))
+        if np.all(np.abs(found.value.beta) < 0.999 * limit):
+            return found, price
+    raise NoOptimumError(
+        "C=inf allows no loss at all, and with C = 1e9 there still is some: no machine with this kernel fits every "
+        "row. Take a finite C."
+    )
+
+
 def name_machine(
     model: Any, X: Matrix, kernel: Kernel, gamma: float, beta: Array, offset: float, found: Solution
 ) -> None:
@@ -165,9 +188,3 @@ def name_descent(model: Any, X: Matrix, kernel: Kernel, gamma: float, solved: li
     model.status_ = worst(f.status for f in solved)
     model.fit_status_ = int(limit_of(model.status_) is not None)
     model.trace_ = joined([f.trace for f in solved], "machine")
-
-
-TOO_LARGE = (
-    "The dual coefficients or intercepts are not finite: X holds numbers too large to square. "
-    "Divide its columns by their size first."
-)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+
 from certifit._sklearn import Interval
 from certifit._types import Array, Grid, Matrix, RandomState
 from certifit.kernels import Kernel
@@ -13,6 +15,7 @@ from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
 from certifit.svm._classifier import KernelClassifier, solve_labels
 from certifit.svm._folds import svc_answers
+from certifit.svm._machine import without_bound
 
 
 class SVC(KernelClassifier):
@@ -23,7 +26,7 @@ class SVC(KernelClassifier):
     Parameters
     ----------
     C : float > 0, default=1.0
-        Cost of a unit of hinge loss.
+        Cost of a unit of hinge loss; inf allows none (`HardMarginSVC`, proved for the least C that does).
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
     degree : int ≥ 1, default=3
         Of the polynomial kernel.
@@ -89,7 +92,7 @@ class SVC(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelClassifier._parameter_constraints | {
-        "C": [Interval(Real, 0.0, None, closed="neither")]
+        "C": [Interval(Real, 0.0, None, closed="right")]
     }
 
     def __init__(
@@ -132,7 +135,10 @@ class SVC(KernelClassifier):
         self.time_budget = time_budget
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
-        return solve_labels(self, kernel, X, y, cost(float(self.C))), float(self.C)
+        def solve(price: float) -> Solution:
+            return solve_labels(self, kernel, X, y, cost(price))
+
+        return without_bound(solve, cost) if np.isinf(self.C) else (solve(float(self.C)), float(self.C))
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """All folds and costs from one Gram matrix for each kernel (see `certifit.model_selection`)."""

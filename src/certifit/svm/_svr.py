@@ -28,7 +28,7 @@ from certifit.svm._evidence import machine_evidence
 from certifit.svm._expansion import expansion, read_rows
 from certifit.svm._labels import masked
 from certifit.svm._linear import warn_if_limited
-from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box
+from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box, without_bound
 
 
 class TubeMachine(KernelMachine, Certified, RegressorMixin, BaseEstimator):
@@ -113,7 +113,7 @@ class SVR(TubeMachine):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -170,15 +170,22 @@ def fit_tube(model: Any, X: Matrix, y: Array, sample_weight: Weights, solve: Any
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     rows = np.flatnonzero(weights > 0.0)
     level = float(np.median(y[rows]))  # the offset takes it; small numbers keep more digits
-    cost = float(model.C) * weights[rows]
-    found, width = solve(kernel, rows_of(kernel, X, rows), y[rows] - level, cost)
+    price, own = float(model.C), rows_of(kernel, X, rows)
+    if np.isinf(price):
+        width = float(model.epsilon)
+        found, price = without_bound(
+            lambda C: solve(kernel, own, y[rows] - level, C * weights[rows])[0], lambda C: C * weights[rows]
+        )
+    else:
+        found, width = solve(kernel, own, y[rows] - level, price * weights[rows])
+    cost = price * weights[rows]
     beta = np.zeros(len(y))
     beta[rows] = balance(found.value.beta.reshape(-1, len(rows)).sum(axis=0), cost)
     name_machine(model, X, kernel, gamma, beta, found.value.offset + level, found)
     warn_if_limited(model)
-    objective = Objective(EpsilonInsensitive(width), SquaredL2(0.5), 1.0 / float(model.C), stated="sum")
+    objective = Objective(EpsilonInsensitive(width), SquaredL2(0.5), 1.0 / price, stated="sum")
     dual = np.zeros(len(y))
-    dual[rows] = balance(beta[rows] / float(model.C), weights[rows])
+    dual[rows] = balance(beta[rows] / price, weights[rows])
     support, columns, intercept = model.support_, model._columns, model.intercept_
     # A tube of no width may have fewer multipliers than ν: the share is then a bound, and nothing is claimed of it.
     share = {"nu": float(model.nu)} if hasattr(model, "nu") and width > 0.0 else {}

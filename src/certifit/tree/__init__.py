@@ -9,7 +9,7 @@ from certifit.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from certifit.tree._export import Explanation, export_text
 from certifit.tree._id3 import MultiwayNode, MultiwayTree, id3
 from certifit.tree._information import entropy, gini, information_content, information_gain
-from certifit.tree._plot import plot_tree
+from certifit.tree._plot import draw_tree, plot_tree
 from certifit.tree._to_sklearn import to_sklearn
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Explanation",
     "MultiwayNode",
     "MultiwayTree",
+    "draw_tree",
     "entropy",
     "export_text",
     "gini",

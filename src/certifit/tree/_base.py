@@ -52,6 +52,7 @@ class _Table:
     given: Data
     classes: Any = None  # one array of labels, or a list of them for several targets
     class_weight: Any = None
+    signs: Array | None = None  # directions asked for, one a column
 
 
 class DecisionTree(Certified, BaseEstimator):
@@ -79,6 +80,7 @@ class DecisionTree(Certified, BaseEstimator):
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", None],
         "pruning": [StrOptions({"cv", "reduced_error", "reduced-error"}, deprecated={"reduced-error"}), None],
         "cv": ["cv_object"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -132,14 +134,34 @@ class DecisionTree(Certified, BaseEstimator):
         target, classes, class_weight = self._read_y(y, weight)
         if not target.total > 0:
             raise ValueError("Every row has weight zero: there is nothing to learn from.")
-        return _Table(numbers, columns, target, Data(numbers if issparse(X) else X, y, weight), classes, class_weight)
+        signs = self._read_signs(target, numbers.shape[1])
+        given = Data(numbers if issparse(X) else X, y, weight)
+        return _Table(numbers, columns, target, given, classes, class_weight, signs)
+
+    def _read_signs(self, target: Any, d: int) -> Array | None:
+        """Directions asked for, with scikit-learn's messages; None where there are none."""
+        if self.monotonic_cst is None:
+            return None
+        general = isinstance(target, SeveralTargets)
+        if general and len(target.sizes) > 1:
+            raise ValueError("Monotonicity constraints are not supported with multiple output.")
+        signs = np.asarray(self.monotonic_cst)
+        if signs.shape != (d,):
+            raise ValueError(f"monotonic_cst has shape {signs.shape[0]} but the input data X has {d} features.")
+        if not np.all(np.isin(signs, (-1, 0, 1))):
+            raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {np.unique(signs)}")
+        if general and target.sizes[0] > 2:
+            raise ValueError("Monotonicity constraints are not supported with multiclass classification.")
+        return signs.astype(np.int64) if np.any(signs) else None
 
     def _read_y(self, y: Any, weight: Array | None) -> tuple[Any, Any, Any]:
         raise NotImplementedError
 
     def _is_general(self, y: Array) -> bool:
         """Whether the compiled loops do not know the task: it is grown in plain NumPy."""
-        return self.splitter == "random" or self.criterion == "poisson" or (y.ndim == 2 and y.shape[1] > 1)
+        directed = self.monotonic_cst is not None and bool(np.any(self.monotonic_cst))
+        several = y.ndim == 2 and y.shape[1] > 1
+        return self.splitter == "random" or self.criterion == "poisson" or directed or several
 
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
         """Grow a tree, prune it as asked, and keep what proves it.
@@ -242,21 +264,20 @@ class DecisionTree(Certified, BaseEstimator):
         """The tree of what the compiled loops do not know."""
         if self.pruning is not None:
             raise ValueError(
-                f"pruning={self.pruning!r} is for one target, splitter='best' and a criterion other than 'poisson': "
-                "choose ccp_alpha by a search instead."
+                f"pruning={self.pruning!r} is for one target, splitter='best', a criterion other than 'poisson' and no "
+                "monotonic_cst: choose ccp_alpha by a search instead."
             )
         if np.any(table.columns.sizes > 0):
             raise ValueError(
-                "Groups of categories are for one target, splitter='best' and a criterion other than 'poisson': encode "
-                "the categorical columns first, or pass categorical_features=None."
+                "Groups of categories are for one target, splitter='best', a criterion other than 'poisson' and no "
+                "monotonic_cst: encode the categorical columns first, or pass categorical_features=None."
             )
         rows = np.arange(table.target.n)
         if table.target.weight is not None:
             rows = rows[table.target.weight > 0]
         target = table.target.rows(rows)
-        return grow_general(
-            table.X[rows], target, self._settings(target, table.X.shape[1], seed), self.splitter == "random"
-        )
+        settings = self._settings(target, table.X.shape[1], seed)
+        return grow_general(table.X[rows], target, settings, self.splitter == "random", table.signs)
 
     def _hold_back(self, target: Target, seed: int) -> tuple[Array, Array]:
         """Rows to grow from and rows to validate on."""
@@ -276,7 +297,10 @@ class DecisionTree(Certified, BaseEstimator):
 
     def _shared_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha or size."""
-        require(not self._is_general(np.asarray(table.y)), "several targets, counts and random questions go one by one")
+        require(
+            not self._is_general(np.asarray(table.y)),
+            "several targets, counts, directions and random questions go one by one",
+        )
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
         require(set(response) <= known, "the score asks for other answers")
         return tree_answers(self, table, grid, response)
@@ -400,7 +424,7 @@ def general_evidence(
         "criterion": s.criterion, "splitter": splitter, "left": t.children_left, "right": t.children_right,
         "feature": t.feature, "threshold": t.threshold, "missing_left": t.missing_go_to_left, "value": t.value,
         "asks": asks, "alpha": float(alpha), **_rules(s), "classes": classes, "class_weight": factors,
-        "drawn": grown.drawn,
+        "drawn": grown.drawn, "monotonic": table.signs,
     }  # fmt: skip
 
 

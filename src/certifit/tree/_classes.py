@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import sklearn.tree
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
@@ -52,6 +53,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         Weight of each class; for several targets a list, whose weights are multiplied.
     ccp_alpha : float ≥ 0, default=0.0
         Penalty per leaf in cost-complexity pruning.
+    monotonic_cst : array-like of -1, 0 or 1 of shape (n_features,), default=None
+        Columns with which the share of the second class (or the predicted value) may only rise (1) or only fall (-1);
+        one target of values or two classes.
     pruning : {None, "cv", "reduced_error"}, default=None
         "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
         ``pruning_choice_``); "reduced_error" prunes on a share of rows held back.
@@ -90,8 +94,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     Several targets share one tree; the impurity is the mean of theirs. They, and random questions, are grown in plain
     NumPy (numeric columns only), and the certificate says what is proved of them: of random questions, nothing but that
-    limits are kept and leaves are right. Not in certifit: ``monotonic_cst``. Sparse X is read in full; ``check_input``
-    has no effect.
+    limits are kept and leaves are right. Trees with ``monotonic_cst`` are grown there too; that predictions keep the
+    directions is part of the proof. Sparse X is read in full; ``check_input`` has no effect.
 
     References
     ----------
@@ -129,6 +133,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         min_impurity_decrease: float = 0.0,
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         pruning: str | None = None,
         cv: Any = 10,
         validation_fraction: float = 0.25,
@@ -147,6 +152,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.pruning = pruning
         self.cv = cv
         self.validation_fraction = validation_fraction
@@ -277,7 +283,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         What is reduced; leaves predict the mean or the median. "poisson" is half the Poisson deviance, for values ≥ 0.
         Friedman's criterion orders questions as the squared error does and is another name of it.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
-random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, pruning, cv, validation_fraction, \
+random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, pruning, cv, validation_fraction, \
 categorical_features, trace :
         As in `DecisionTreeClassifier`.
 
@@ -293,8 +299,8 @@ pruning_choice_, columns_, trace_ :
     for the absolute error the same order is used as a heuristic. ``pruning="reduced_error"`` compares
     squared errors.
 
-    Several targets, counts and random questions are grown in plain NumPy (numeric columns only). Not in certifit:
-    ``monotonic_cst``. Sparse X is read in full; ``check_input`` has no effect.
+    Several targets, counts, directions (``monotonic_cst``) and random questions are grown in plain NumPy (numeric
+    columns only). Sparse X is read in full; ``check_input`` has no effect.
 
     References
     ----------
@@ -327,6 +333,7 @@ pruning_choice_, columns_, trace_ :
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         pruning: str | None = None,
         cv: Any = 10,
         validation_fraction: float = 0.25,
@@ -344,6 +351,7 @@ pruning_choice_, columns_, trace_ :
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.pruning = pruning
         self.cv = cv
         self.validation_fraction = validation_fraction
@@ -389,3 +397,8 @@ pruning_choice_, columns_, trace_ :
         return tags
 
     _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above
+
+
+# Tools ask whether a model is scikit-learn's tree before they read its arrays (its own export_text and plot_tree do).
+sklearn.tree.DecisionTreeClassifier.register(DecisionTreeClassifier)
+sklearn.tree.DecisionTreeRegressor.register(DecisionTreeRegressor)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import sklearn.tree
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -63,8 +66,9 @@ def export_text(
     class_names: Any = None,
     max_depth: int = 10,
     spacing: int = 3,
-    decimals: int = 4,
+    decimals: int | None = None,
     show_weights: bool = False,
+    form: str = "scikit-learn",
 ) -> str:
     """A tree as indented text, one line per question side and leaf.
 
@@ -73,15 +77,19 @@ def export_text(
     decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree.
     feature_names, class_names : array-like of str, default=None
-        Names to use instead of those seen in `fit`.
+        Names to use; None takes ``feature_0``, ``feature_1``, … as scikit-learn does, or with ``form="words"`` the
+        names seen in `fit`.
     max_depth : int ≥ 0, default=10
-        Deeper parts are cut off with their size.
+        Deeper parts are cut off with their depth or size.
     spacing : int ≥ 1, default=3
         Width of one step of indentation.
-    decimals : int ≥ 1, default=4
-        Significant digits of thresholds and values.
+    decimals : int ≥ 0, default=None
+        Digits after the point (None: 2); with ``form="words"`` significant digits (None: 4).
     show_weights : bool, default=False
-        Add rows and class shares (or the error) to each leaf.
+        Add the weight of each class to the leaves; with ``form="words"`` rows and class shares (or the error).
+    form : {"scikit-learn", "words"}, default="scikit-learn"
+        The text that scikit-learn writes, letter by letter (questions that its trees cannot ask are put in words), or a
+        shorter one in words.
 
     Returns
     -------
@@ -91,17 +99,74 @@ def export_text(
     --------
     >>> from certifit.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
-    >>> print(export_text(tree, feature_names=["rain"]))
+    >>> print(export_text(tree, feature_names=["rain"]), end="")
+    |--- rain <= 3.00
+    |   |--- class: no
+    |--- rain >  3.00
+    |   |--- class: yes
+    >>> print(export_text(tree, feature_names=["rain"], form="words"))
     |-- rain <= 3
     |   |-- no
     |-- rain > 3
     |   |-- yes
     """
+    if form not in ("scikit-learn", "words"):
+        raise ValueError(f'form is "scikit-learn" or "words", not {form!r}.')
     check_is_fitted(decision_tree, "tree_")
-    tree = decision_tree.tree_
+    if form == "words":
+        return _in_words(
+            decision_tree,
+            feature_names,
+            class_names,
+            max_depth,
+            spacing,
+            4 if decimals is None else decimals,
+            show_weights,
+        )
+    text = sklearn.tree.export_text(
+        decision_tree, feature_names=feature_names, class_names=class_names, max_depth=max_depth, spacing=spacing,
+        decimals=2 if decimals is None else decimals, show_weights=show_weights,
+    )  # fmt: skip
+    names = [f"feature_{j}" for j in range(decision_tree.n_features_in_)] if feature_names is None else feature_names
+    return _other_questions_told(decision_tree, str(text), names, max_depth)
+
+
+def other_questions(model: Any, max_depth: int | None) -> Iterator[int]:
+    """Nodes that ask what scikit-learn's trees cannot (categories; is it known?), in the order of the text."""
+    tree = model.tree_
+    stack = [(0, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if tree.children_left[node] < 0 or (max_depth is not None and depth > max_depth):
+            continue
+        if not np.isfinite(tree.threshold[node]):
+            yield node
+        stack += [(int(tree.children_right[node]), depth + 1), (int(tree.children_left[node]), depth + 1)]
+
+
+def _other_questions_told(model: Any, text: str, names: Any, max_depth: int) -> str:
+    """scikit-learn writes such questions as "x <= nan": each of the two lines gets its condition in words."""
+    nodes, sides, lines = other_questions(model, max_depth), {}, text.split("\n")
+    for k, line in enumerate(lines):
+        found = re.fullmatch(r"((?:\| *)*-* )(.*) (<=|> ) (nan|inf)", line)
+        if found is None:
+            continue
+        indent = found[1]
+        if found[3] == "<=":
+            left, sides[indent] = question(model, next(nodes), names)
+            lines[k] = indent + left
+        else:
+            lines[k] = indent + sides[indent]
+    return "\n".join(lines)
+
+
+def _in_words(
+    model: Any, feature_names: Any, class_names: Any, max_depth: int, spacing: int, decimals: int, show_weights: bool
+) -> str:
+    tree = model.tree_
     if feature_names is not None and len(feature_names) != tree.n_features:
         raise ValueError(f"feature_names names {len(feature_names)} columns; the tree has {tree.n_features}.")
-    if class_names is not None and is_classifier(decision_tree) and len(class_names) != tree.n_classes[0]:
+    if class_names is not None and is_classifier(model) and len(class_names) != tree.n_classes[0]:
         raise ValueError(f"class_names names {len(class_names)} classes; the tree has {tree.n_classes[0]}.")
     lines: list[str] = []
     bar, dash = "|" + " " * spacing, "|" + "-" * max(1, spacing - 1) + " "
@@ -111,13 +176,13 @@ def export_text(
         if condition:
             lines.append(bar * (depth - 1) + dash + condition)
         if tree.children_left[node] < 0:
-            text = answer(decision_tree, node, class_names, decimals)
-            lines.append(bar * depth + dash + text + (_weights(decision_tree, node, decimals) if show_weights else ""))
+            text = answer(model, node, class_names, decimals)
+            lines.append(bar * depth + dash + text + (_weights(model, node, decimals) if show_weights else ""))
         elif depth >= max_depth:
             below = _size_below(tree, node)
             lines.append(bar * depth + dash + f"... {below} more questions")
         else:
-            left, right = question(decision_tree, node, feature_names, decimals)
+            left, right = question(model, node, feature_names, decimals)
             stack.append((int(tree.children_right[node]), depth + 1, right))
             stack.append((int(tree.children_left[node]), depth + 1, left))
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Growing in plain NumPy, for what the compiled loops do not know: several targets, counts, questions drawn at random.
+"""Growing in plain NumPy, for what the compiled loops do not know: several targets, counts, directions, chance.
 
 Sums over the two sides of every threshold come from one pass over each sorted column (`certificates.tree_general` has
 the formulas, which the proof uses too). Gains, ties and limits are those of `_growing`.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates.tree_general import Rows
+from certifit.certificates.tree_general import Rows, within
 from certifit.tree._growing import Grown, Settings
 from certifit.tree._structure import Tree
 
@@ -58,16 +58,24 @@ class _Question:
     missing_left: bool
 
 
-def grow_general(X: Array, target: SeveralTargets, settings: Settings, random: bool) -> Grown:
-    """Grow a tree; with ``random`` each column's threshold is drawn between its least and its largest value."""
-    work = _Work(X, target, settings, random)
+def grow_general(
+    X: Array, target: SeveralTargets, settings: Settings, random: bool, signs: Array | None = None
+) -> Grown:
+    """Grow a tree; with ``random`` each column's threshold is drawn between its least and its largest value.
+
+    ``signs`` asks for predictions that rise (+1) or fall (−1) with a column. Both sides of a question about it predict
+    within the bounds of the node and in that direction, and the middle between them bounds what is below.
+    """
+    work = _Work(X, target, settings, random, signs)
     work.run()
     return work.finish()
 
 
 class _Work:
-    def __init__(self, X: Array, target: SeveralTargets, settings: Settings, random: bool) -> None:
-        self.X, self.target, self.settings, self.random = X, target, settings, random
+    def __init__(
+        self, X: Array, target: SeveralTargets, settings: Settings, random: bool, signs: Array | None = None
+    ) -> None:
+        self.X, self.target, self.settings, self.random, self.signs = X, target, settings, random, signs
         self.generator = np.random.default_rng(settings.seed)
         self.total = target.total
         self.rows: list[Array] = [np.arange(target.n)]
@@ -75,6 +83,8 @@ class _Work:
         self.asked: list[_Question | None] = [None]
         self.found: list[_Question | None] = [None]
         self.drawn: list[Array] = [np.zeros(X.shape[1], dtype=bool)]
+        self.bounds: list[tuple[float, float]] = [(-np.inf, np.inf)]
+        self.said: dict[int, float] = {}  # what a node predicts, where directions matter
 
     def run(self) -> None:
         """Divide nodes depth first, or the one of largest gain first where leaves are limited."""
@@ -119,7 +129,24 @@ class _Work:
             self.found.append(None)
             self.drawn.append(np.zeros(self.X.shape[1], dtype=bool))
         self.children[node] = first, first + 1
+        self._bound(node, q.feature)
         return first, first + 1
+
+    def _bound(self, node: int, feature: int) -> None:
+        """What the two children predict, and the bounds of all that is below them."""
+        low, high = bounds = self.bounds[node]
+        if self.signs is None:
+            self.bounds += [bounds, bounds]
+            return
+        held = [self.target.held(self.rows[k], self.settings.criterion) for k in self.children[node]]
+        pair = [min(max(float(r.values()[0, r.sizes[0] - 1]), low), high) for r in held]
+        sign = int(self.signs[feature])
+        middle = pair[0] / 2.0 + pair[1] / 2.0
+        if (pair[0] - pair[1]) * sign > 0.0:  # equal but for rounding, or the question were not allowed
+            pair = [middle, middle]
+        self.said.update(zip(self.children[node], pair))
+        sides = [(low, middle), (middle, high)]
+        self.bounds += [bounds, bounds] if sign == 0 else sides[::sign]
 
     def _search(self, node: int) -> _Question | None:
         s, rows = self.settings, self.rows[node]
@@ -140,7 +167,7 @@ class _Work:
                 break
             looked += 1
             self.drawn[node][j] = True
-            question = self._of_column(r, x, j, before)
+            question = self._of_column(r, x, j, before, self.bounds[node])
             if question is not None and (best is None or question.gain * self.total > best.gain * self.total + slack):
                 best = question
         return best
@@ -149,12 +176,14 @@ class _Work:
         d = self.X.shape[1]
         return np.arange(d) if wanted >= d else self.generator.permutation(d)
 
-    def _of_column(self, r: Rows, x: Array, j: int, before: float) -> _Question | None:
+    def _of_column(self, r: Rows, x: Array, j: int, before: float, bounds: tuple[float, float]) -> _Question | None:
         """The best question about one column, or the one drawn."""
         s = self.settings
         best: _Question | None = None
         for order, places, missing_left in self._offers(r, x):
             ok = places[r.allowed(order, places, s.min_samples_leaf, s.min_weight_leaf)]
+            if self.signs is not None and self.signs[j] != 0 and len(ok):
+                ok = ok[r.monotone(order, ok, int(self.signs[j]), bounds)]
             if not len(ok):
                 continue
             costs = r.costs(order, ok)
@@ -224,12 +253,19 @@ class _Work:
             impurity=np.array([0.0 if r.pure() else r.whole() for r in held]) / weight,
             n_node_samples=np.array([len(r.weight) for r in held]),
             weighted_n_node_samples=weight,
-            value=np.array([r.values() for r in held]),
+            value=np.array([self._value(k, r) for k, r in zip(order, held)]),
             n_outputs=len(sizes),
         )
         drawn = np.array([self.drawn[k] for k in order]) if s.max_features < self.X.shape[1] else None
         gain = column(lambda q: q.gain, 0.0).astype(float)
         return Grown(tree, leaf_of, gain, drawn, s)
+
+    def _value(self, node: int, r: Rows) -> Array:
+        """What a node predicts: what its rows say, within its bounds."""
+        out = r.values()
+        if node in self.said:
+            out = within(out, (self.said[node], self.said[node]), r)
+        return out
 
     def _order(self) -> list[int]:
         """Depth first, left before right; in the order of making where the best leaf was divided first."""

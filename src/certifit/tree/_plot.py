@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn.tree
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import need
 from certifit._types import Array
-from certifit.tree._export import answer, question
+from certifit.tree._export import answer, other_questions, question
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")
@@ -87,6 +88,52 @@ def _on(rgb: Any) -> str:
 
 
 def plot_tree(
+    decision_tree: Any, *, max_depth: int | None = None, feature_names: Any = None, **options: Any
+) -> list[Any]:
+    """Draw a fitted tree as scikit-learn draws it; `draw_tree` draws ours.
+
+    Parameters
+    ----------
+    decision_tree : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree.
+    max_depth : int ≥ 0, default=None
+        Cut off below; None draws all.
+    feature_names : array-like of str, default=None
+        Names to use; None takes ``x[0]``, ``x[1]``, …
+    **options
+        The others of scikit-learn's ``plot_tree``: ``class_names``, ``label``, ``filled``, ``impurity``, ``node_ids``,
+        ``proportion``, ``rounded``, ``precision``, ``ax``, ``fontsize``.
+
+    Returns
+    -------
+    list of matplotlib Annotations
+        The boxes and the two words at the first question. Questions that scikit-learn's trees cannot ask are put in
+        words.
+
+    Examples
+    --------
+    >>> from certifit.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
+    >>> [box.get_text().split("\\n")[0] for box in plot_tree(tree, filled=True)]
+    ['x[0] <= 3.0', 'gini = 0.0', 'True  ', 'gini = 0.0', '  False']
+    """
+    need("matplotlib", "plot")
+    boxes: list[Any] = sklearn.tree.plot_tree(
+        decision_tree, max_depth=max_depth, feature_names=feature_names, **options
+    )
+    names = [f"x[{j}]" for j in range(decision_tree.n_features_in_)] if feature_names is None else feature_names
+    nodes = other_questions(decision_tree, max_depth)
+    for box in boxes:
+        lines = box.get_text().split("\n")
+        told = [k for k, line in enumerate(lines) if line.endswith((" <= nan", " <= inf"))]
+        for k in told:
+            lines[k] = question(decision_tree, next(nodes), names)[0]
+        if told:
+            box.set_text("\n".join(lines))
+    return boxes
+
+
+def draw_tree(
     decision_tree: Any,
     *,
     max_depth: int | None = None,
@@ -98,7 +145,7 @@ def plot_tree(
     highlight: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw a fitted tree.
+    """Draw a fitted tree; `plot_tree` draws scikit-learn's picture.
 
     Questions stand in empty boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
     surer it is, with their rows; a branch is as wide as its share of the rows.
@@ -130,7 +177,7 @@ def plot_tree(
     --------
     >>> from certifit.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["no", "no", "yes"])
-    >>> len(plot_tree(tree).texts) > 0
+    >>> len(draw_tree(tree).texts) > 0
     True
     """
     need("matplotlib", "plot")
