@@ -55,7 +55,14 @@ def folds(
     split = [(_rows(a), _rows(b)) for a, b in splitter.split(X, y, groups)]
     if not split:
         raise ValueError(
-            "No fits were performed. Was the CV iterator empty? The splitter gave no folds: ask for at least two."
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? "
+            "The splitter gave no folds: ask for at least two."
+        )
+    stated = splitter.get_n_splits(X, y, groups) if hasattr(splitter, "get_n_splits") else len(split)
+    if stated != len(split):
+        raise ValueError(
+            "cv.split and cv.get_n_splits return inconsistent results. "
+            f"Expected {stated} splits, got {len(split)}: a splitter states how many folds it gives."
         )
     return split
 
