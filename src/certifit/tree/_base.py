@@ -210,7 +210,9 @@ class DecisionTree(Certified, BaseEstimator):
     def _questions(self, table: _Table, grown: Grown, held: Array | None) -> Trace:
         """Every question that a node of the tree compared, with its gain."""
         if isinstance(table.target, SeveralTargets):
-            raise ValueError("trace=True is for one target, splitter='best' and a criterion other than 'poisson'.")
+            raise ValueError(
+                "trace=True is for one target, splitter='best', a criterion other than 'poisson' and no monotonic_cst."
+            )
         keep = np.ones(table.target.n, dtype=bool)
         keep[[] if held is None else held] = False
         if table.target.weight is not None:
