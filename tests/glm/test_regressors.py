@@ -67,3 +67,14 @@ def test_scikit_learns_loss_objects_are_handed_out():
     for name, model in named.items():
         assert type(model._get_loss()).__name__ == name
         assert type(model._base_loss).__name__ == name
+
+
+def test_of_many_optima_the_shortest_is_taken():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6, 20)), rng.poisson(3.0, 6) + 1.0
+    model = glm.PoissonRegressor(alpha=0.0, fit_intercept=False, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-5)
+    np.testing.assert_allclose(model.coef_, np.linalg.pinv(X) @ np.log(y), rtol=1e-4, atol=1e-6)
+    more, weights = np.vstack([X, rng.normal(size=(1, 20))]), np.r_[np.ones(6), 0.0]
+    weighted = glm.PoissonRegressor(alpha=0.0, fit_intercept=False, tol=1e-10).fit(more, np.r_[y, 9.0], weights)
+    np.testing.assert_allclose(weighted.coef_, model.coef_, rtol=1e-4, atol=1e-6)

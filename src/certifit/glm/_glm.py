@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -84,6 +85,12 @@ class Tweedie:
     def __post_init__(self) -> None:
         if not 1 < self.power < 2:
             raise ValueError(f"The power of a Tweedie family must lie between 1 and 2, got {self.power}.")
+
+
+def _shortest(X: Array, W: Array) -> Array:
+    """The shortest of all coefficients with the same scores: more columns than rows leave many."""
+    rows = np.asarray(X, dtype=float)
+    return np.asarray(np.linalg.lstsq(rows, rows @ W.T, rcond=None)[0]).T
 
 
 class GLM(Certified, RegressorMixin, BaseEstimator):
@@ -186,6 +193,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         objective = Objective(loss, regularizer, strength, self.fit_intercept, offset=shift is not None)
         solution = self._solve(Task(objective, as_design(X), y, weights, shift), reader)
         W, b = solution.value
+        if strength == 0 and X.shape[0] < X.shape[1] and not issparse(X):
+            W = _shortest(X[weights > 0.0], W)
         self.coef_, self.intercept_ = W[0].astype(X.dtype), X.dtype.type(b[0]) if self.fit_intercept else 0.0
         self.n_iter_, self.status_ = int(solution.stats["n_iter"]), solution.status
         self.trace_ = solution.trace

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +20,8 @@ from certifit.model_selection._scoring import ScoringLike
 from certifit.resampling import folds
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Training and test scores along one axis; unpacks as ``x, train_scores, test_scores`` (learning curve).
+class Curve(tuple[Array, ...]):
+    """Training and test scores along one axis: a tuple of what scikit-learn returns, with names and intervals.
 
     Attributes
     ----------
@@ -52,7 +50,25 @@ class Curve:
     train_scores: Array
     test_scores: Array
     held_out: Array
-    times: tuple[Array, ...] = ()
+    times: tuple[Array, ...]
+
+    def __new__(
+        cls,
+        name: str,
+        x: Array,
+        train_scores: Array,
+        test_scores: Array,
+        held_out: Array,
+        times: tuple[Array, ...] = (),
+    ) -> Self:
+        first = (x,) if name == "training rows" else ()
+        self = super().__new__(cls, (*first, train_scores, test_scores, *times))
+        self.name, self.x, self.held_out, self.times = name, x, held_out, times
+        self.train_scores, self.test_scores = train_scores, test_scores
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.name, self.x, self.train_scores, self.test_scores, self.held_out, self.times
 
     def intervals(self, level: float = 0.95) -> list[Interval]:
         """Interval of the mean test score at each point, corrected for overlapping folds.
@@ -71,10 +87,6 @@ class Curve:
     def best(self) -> Any:
         """The value along the axis with the best mean test score."""
         return self.x[int(np.argmax(self.test_scores.mean(axis=1)))]
-
-    def __iter__(self) -> Iterator[Array]:
-        first = (self.x,) if self.name == "training rows" else ()
-        return iter((*first, self.train_scores, self.test_scores, *self.times))
 
 
 def learning_curve(
