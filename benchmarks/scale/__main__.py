@@ -1,7 +1,8 @@
 """``python -m benchmarks.scale FOLDER [big] [race] [cost]``: tables larger than memory, measured, one JSON line a run.
 
-The table is made in FOLDER when it is not there (10 GB) and stays until somebody deletes it. ``CERTIFIT_PEERS`` names a
-Python with dask-ml and pyspark, where they are not installed beside certifit.
+``big=ridge`` and ``race=Spark`` run one family or one peer. The table is made in FOLDER when it is not there (10 GB)
+and stays until somebody deletes it. ``CERTIFIT_PEERS`` names a Python with dask-ml and pyspark, where they are not
+installed beside certifit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import psutil
 
 from benchmarks.scale.cost import cost
-from benchmarks.scale.measure import ours, read
+from benchmarks.scale.measure import forget, ours, read
 from benchmarks.scale.race import race
 from benchmarks.scale.table import make
 
@@ -28,24 +29,31 @@ def say(name: str, record: dict[str, Any]) -> None:
     print(json.dumps({"run": name, "load": round(os.getloadavg()[0], 1), **short}), flush=True)
 
 
-def big(folder: Path) -> None:
-    """The one-pass families and logistic regression on 8 GB, each beside pyarrow alone."""
+def big(folder: Path, only: str = "") -> None:
+    """The one-pass families and logistic regression on 8 GB, each beside pyarrow alone, from disk and memory."""
     make(folder, GIGABYTES["big"])
     for name, target in (("ridge", "y"), ("gaussian", "label"), ("logistic", "label")):
-        say(f"pyarrow reads ({target})", read(str(folder), target))
-        say(name, ours(str(folder), name))
+        if only not in name:
+            continue
+        for state in ("cold", "warm"):
+            if state == "cold":
+                forget(folder)
+            say(f"pyarrow reads, {state}", read(str(folder), target))
+            if state == "cold":
+                forget(folder)
+            say(f"{name}, {state}", ours(str(folder), name))
 
 
 def main() -> None:
     """Run what the command line names, or everything."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".benchmarks/scale")
-    wanted = sys.argv[2:] or ["big", "race", "cost"]
+    wanted = dict(word.partition("=")[::2] for word in sys.argv[2:] or ["big", "race", "cost"])
     print(json.dumps({"cores": psutil.cpu_count(), "memory": psutil.virtual_memory().total}), flush=True)
     if "big" in wanted:
-        big(folder / "big")
+        big(folder / "big", wanted["big"])
     if "race" in wanted:
         make(folder / "small", GIGABYTES["race"])
-        for name, record in race(folder / "small"):
+        for name, record in race(folder / "small", wanted["race"]):
             say(name, record)
     if "cost" in wanted:
         for name, record in cost(folder):

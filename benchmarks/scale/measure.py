@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -59,6 +60,14 @@ def measured(code: str, python: str = sys.executable, limit: float = 1800.0, **e
     except (IndexError, ValueError):
         return {"failed": (err.strip().splitlines() or ["no output"])[-1][:200]}
     return {"process_seconds": whole, "cpu_seconds": sum(spent.values()), "gigabytes": most / 1e9, **record}
+
+
+def forget(folder: Path) -> None:
+    """Drop the files from the system's cache, so that the next reader takes them from the disk."""
+    for path in folder.glob("*.parquet"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 OURS = """

@@ -131,9 +131,7 @@ class Passes(Statistic):
         if wrong is not None:
             self.worst[0] = max(self.worst[0], float(wrong.max(initial=0.0)))
         codes, y, weight = self._targets(block)
-        rows = np.empty((self.p, block.rows))
-        rows[0] = 1.0
-        np.subtract(block.X, self.grid.centre[:, None], out=rows[1:])
+        rows = self._rows(block)
         firsts = np.zeros((len(self.first.a.exponent), block.rows))
         if self.softmax:
             self._softmax(z, wrong, codes, weight, firsts, rows)
@@ -146,7 +144,20 @@ class Passes(Statistic):
             firsts[-3:] = [f(start, y[0]) for f in (loss.value, loss.slope, loss.curvature)]
             if weight is not None:
                 firsts[-3:] *= weight
+        self._add_first(firsts, rows)
+
+    def _rows(self, block: Block) -> Any:
+        """(1, x − centre), one row a column."""
+        rows = np.empty((self.p, block.rows))
+        rows[0] = 1.0
+        np.subtract(block.X, self.grid.centre[:, None], out=rows[1:])
+        return rows
+
+    def _add_first(self, firsts: Array, rows: Any) -> None:
         self.first.add(firsts, rows)
+
+    def _add_second(self, m: int, root: Array, rows: Any) -> None:
+        self.second[m].add(root * rows)
 
     def _targets(self, block: Block) -> tuple[Array, list[Array], Array | None]:
         """Codes of the classes, the target of each machine, and weights."""
@@ -171,7 +182,7 @@ class Passes(Statistic):
         return codes, targets, weight
 
     def _machine(
-        self, m: int, z: Array, wrong: Array | None, y: Array, weight: Array | None, firsts: Array, rows: Array
+        self, m: int, z: Array, wrong: Array | None, y: Array, weight: Array | None, firsts: Array, rows: Any
     ) -> None:
         loss = self.objective.loss
         if wrong is None:
@@ -184,7 +195,7 @@ class Passes(Statistic):
             value, slope, curve = value * weight, slope * weight, curve * weight
         firsts[0] += value
         firsts[m + 1] = slope
-        self.second[m].add(np.sqrt(np.maximum(curve, 0.0)) * rows)
+        self._add_second(m, np.sqrt(np.maximum(curve, 0.0)), rows)
 
     def _noted(self, place: int, found: Any) -> Array:
         found = ball(found)

@@ -133,7 +133,7 @@ class Side:
 
     def needed(self, M: Array) -> tuple[Array, Array]:
         """Largest entries, and the exponents on which these columns can be written; ValueError for NaN and infinity."""
-        size = np.maximum(M.max(axis=1, initial=0.0), -M.min(axis=1, initial=0.0))
+        size = np.maximum(M.max(axis=1, initial=0.0), -M.min(axis=1, initial=0.0)) + 0.0  # no −0, whatever the order
         if not np.all(np.isfinite(size)):
             raise NotFiniteError(int(np.flatnonzero(~np.isfinite(size))[0]))
         short = np.where(size > 0.0, np.frexp(size)[1] - self.exponent, 0)  # zeros fit on every grid
@@ -192,10 +192,14 @@ class Products:
             part = slice(start, start + ROWS)
             left = self._cut(self.a, A[:, part], self._raise_a)
             right = left if self.b is None or B is None else self._cut(self.b, B[:, part], self._raise_b)
-            total = (left @ right.T).astype(np.int64).reshape(self.high.shape)
-            self.high += total >> _LOW
-            self.low += total & ((1 << _LOW) - 1)
-            self.rows += A[:, part].shape[1]
+            self.take(left @ right.T, A[:, part].shape[1])
+
+    def take(self, total: Array, rows: int) -> None:
+        """Take in the sums of products of digits, whole numbers, of so many rows."""
+        whole = total.astype(np.int64).reshape(self.high.shape)
+        self.high += whole >> _LOW
+        self.low += whole & ((1 << _LOW) - 1)
+        self.rows += rows
 
     def _cut(self, side: Side, M: Array, lift: Any) -> Array:
         size, exponent = side.needed(M)

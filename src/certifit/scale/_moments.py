@@ -13,13 +13,14 @@ from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
 from certifit._types import Array
 from certifit.certificates import ball
-from certifit.certificates.moments import Moments, SecondMoments
+from certifit.certificates.moments import SecondMoments
 from certifit.design import as_design
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.parallel import one_thread
 from certifit.regularizers import NonNegative, SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features
+from certifit.scale._quick import QuickMoments
 from certifit.solvers import Options, Task, solve_coordinate, solve_least_squares
 
 _REFINE = 8  # rounds of refinement; each one multiplies the error by about the condition number times 1e-16
@@ -51,7 +52,7 @@ def fit_moments(job: Job, model: Any) -> None:
 
 def moments(job: Job, seen: Seen) -> SecondMoments:
     """The pass itself."""
-    statistic = Moments(seen.grid, seen.digits, seen.weight_exponent)
+    statistic = QuickMoments(seen.grid, seen.digits, seen.weight_exponent)
     found: SecondMoments = job.run(statistic, task="moments", rows=seen.rows)
     return found
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from certifit.certificates.class_sums import ClassTotals, Counts, class_moments, means_and_variances
+from certifit.certificates.class_sums import ClassTotals, Counts, means_and_variances
 from certifit.certificates.mixed_sums import Layout, MixedSums, MixedTotals
-from certifit.certificates.moments import Moments, near
+from certifit.certificates.moments import near
 from certifit.certificates.sums import Block, Grid, Statistic
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
@@ -19,6 +19,7 @@ from certifit.naive_bayes._columns import choose_kinds
 from certifit.naive_bayes._statistics import ClassCounts, ClassMoments, MixedStatistics
 from certifit.parallel import one_thread
 from certifit.scale._job import Job, name_features
+from certifit.scale._quick import QuickClassMoments, QuickMoments
 
 _LEVELS = 10_000  # different values of a column to encode
 
@@ -28,7 +29,7 @@ def fit_gaussian(job: Job, model: Any) -> None:
     seen = job.look(labels=True)
     assert seen.classes is not None
     grid = seen.grid
-    statistic = class_moments(seen.classes, grid, seen.weight_exponent)
+    statistic = QuickClassMoments(seen.classes, grid, seen.weight_exponent)
     found = job.run(statistic, task="moments by class", rows=seen.rows)
     mean, variance, _, _ = means_and_variances(found, grid.centre)
     total = found.weight.mid
@@ -137,7 +138,7 @@ def fit_pca(job: Job, model: Any) -> None:
     if seen.rows < max(2, d):
         raise ValueError(f"In partitions PCA needs at least as many rows as columns ({d}), and two.")
     model._check_count((seen.rows, d), "covariance_eigh")
-    found = job.run(Moments(seen.grid, seen.digits), task="moments", rows=seen.rows)
+    found = job.run(QuickMoments(seen.grid, seen.digits), task="moments", rows=seen.rows)
     scatter = found.centred()
     with one_thread():
         spectrum = roads.by_covariance(Covariance(float(found.rows), found.mean, scatter.mid), None)
@@ -163,7 +164,7 @@ def fit_standardizer(job: Job, model: Any) -> None:
         raise ValueError(f"ddof must be 0 or 1, got {model.ddof}.")
     job.ignore_target()
     seen = job.look(labels=False)
-    found = job.run(Moments(seen.grid, 3), task="moments", rows=seen.rows)
+    found = job.run(QuickMoments(seen.grid, 3), task="moments", rows=seen.rows)
     room = max(found.rows - model.ddof, 1)
     spread = np.sqrt(np.maximum(np.diag(found.centred().mid), 0.0) / room)
     name_features(model, job.plan.numbers)

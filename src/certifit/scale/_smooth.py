@@ -17,7 +17,7 @@ from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.certificates.passes import Derivatives, Passes, decrement
+from certifit.certificates.passes import Derivatives, decrement
 from certifit.exceptions import NoOptimumError, TableError
 from certifit.glm import GLM
 from certifit.glm._glm import _check_values, _convex, _family_params, _link_name
@@ -26,6 +26,7 @@ from certifit.parallel import one_thread
 from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._moments import adopt_coefficients
+from certifit.scale._quick import QuickPasses
 
 _HALVINGS = 30
 _COARSE = 1e-2  # of the least curvature, relative to the columns' own, that may be uncertain in a step
@@ -83,7 +84,7 @@ def newton(
 
 def derivatives(job: Job, objective: Objective, at: Fit, seen: Seen, rough: bool = False) -> Derivatives:
     """One pass at the coefficients of a fit."""
-    statistic = Passes(
+    statistic = QuickPasses(
         objective, at.coef, at.intercept, seen.grid, seen.digits, weight_exponent=seen.weight_exponent, rough=rough
     )
     found: Derivatives = job.run(statistic, task=f"pass {job.passes + 1}", rows=seen.rows)

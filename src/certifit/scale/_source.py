@@ -24,6 +24,7 @@ from certifit.exceptions import TableError
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv"}
 _LARGE = 192 << 20  # bytes of a Parquet file beyond which its row groups become partitions of their own
+_WHOLE = 64 << 20  # bytes of a row group up to which its columns are read whole
 _BATCH = 1 << 14  # rows of a block, unless a memory budget asks for fewer
 
 
@@ -128,10 +129,13 @@ class FilePart(Partition):
     def _parquet(self, plan: Plan) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
-        # A small buffer instead of whole column chunks keeps the memory independent of the size of row groups.
-        with pq.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False) as file:
+        facts = pq.read_metadata(self.path)
+        groups = list(range(facts.num_row_groups)) if self.groups is None else list(self.groups)
+        most = max((facts.row_group(g).total_byte_size for g in groups), default=0)
+        # Whole column chunks are read quickest; a small buffer keeps the memory independent of the size of row groups.
+        buffer = 0 if most <= _WHOLE else 1 << 20
+        with pq.ParquetFile(self.path, metadata=facts, buffer_size=buffer, pre_buffer=False) as file:
             check_schema(file.schema_arrow, plan, self.name)
-            groups = list(range(file.num_row_groups)) if self.groups is None else list(self.groups)
             yield from file.iter_batches(plan.rows, row_groups=groups, columns=plan.columns, use_threads=False)
 
     def _ipc(self, plan: Plan) -> Iterator[Any]:

@@ -1,0 +1,131 @@
+"""Numbers cut into digits of 21 bits, and their sums by class: what `certificates.sums` does with NumPy.
+
+The digits are those of ``Side.slices``, bit for bit; one read of the numbers gives all of them. A NaN makes the digits
+NaN (and so every sum of them), an infinite number shows in the largest of its column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from certifit.loops._tiers import tiered
+
+_PLACE = 2097152.0  # 2²¹
+_LANES = 16
+_PART = 2048  # rows that stay in the nearest cache
+
+
+@njit(cache=True)
+def _largest(values, count, most):
+    """The largest size of the first numbers; NaN is passed over. ``most`` is scratch: lanes become vectors."""
+    whole = count - count % _LANES
+    for lane in range(_LANES):
+        most[lane] = 0.0
+    for start in range(0, whole, _LANES):
+        for lane in range(_LANES):
+            size = abs(values[start + lane])
+            most[lane] = size if size > most[lane] else most[lane]
+    found = 0.0
+    for i in range(whole, count):
+        found = max(found, abs(values[i]) if values[i] == values[i] else 0.0)
+    for lane in range(_LANES):
+        found = max(found, most[lane])
+    return found
+
+
+@njit(cache=True)
+def _next_digit(left, count, out):
+    """The next digit of the first numbers: written, and taken off them."""
+    for i in range(count):
+        digit = np.trunc(left[i])
+        out[i] = digit
+        left[i] = (left[i] - digit) * _PLACE
+
+
+@njit(cache=True, fastmath={"nsz", "reassoc"})
+def _sum_of(values, member, start, count):
+    """The sum of whole numbers over the members of a class (zeros and ones): exact in any order."""
+    total = 0.0
+    for i in range(count):
+        total += values[i] * member[start + i]
+    return total
+
+
+@tiered(lambda X, root, centre, scale, start, out, place, largest: 1e-7 * len(X) * out.shape[2] * (2 + len(out)))
+@njit(cache=True)
+def cut(X, root, centre, scale, start, out, place, largest):
+    """Digits of (x − centre) · root for some rows of columns X (d, m).
+
+    Parameters
+    ----------
+    X : (d, m) array
+    root : (m,) array
+        A factor of each row; of length zero for none.
+    centre, scale : (d,) arrays
+        ``scale`` is 2^(21 − exponent).
+    start : int
+        The first of the rows.
+    out : (digits, columns, rows) array
+        The digits, written from column ``place`` on.
+    place : int
+    largest : (columns,) array
+        The largest size of each column, written from ``place`` on.
+    """
+    count = out.shape[2]
+    left, lanes = np.empty(count), np.empty(_LANES)
+    for j in range(X.shape[0]):
+        c, s = centre[j], scale[j]
+        if root.shape[0]:
+            for i in range(count):
+                left[i] = (X[j, start + i] - c) * root[start + i]
+        else:
+            for i in range(count):
+                left[i] = X[j, start + i] - c
+        largest[place + j] = _largest(left, count, lanes)
+        for i in range(count):
+            left[i] *= s
+        for k in range(out.shape[0]):
+            _next_digit(left, count, out[k, place + j])
+
+
+@tiered(lambda X, member, centre, first, second, total, largest: 2e-6 * X.size)
+@njit(cache=True)
+def class_sums(X, member, centre, first, second, total, largest):
+    """Sums by class of the digits of t = x − centre and of t².
+
+    Parameters
+    ----------
+    X : (d, m) array
+        m is at most 2³², so that sums of digits are exact.
+    member : (classes, m) array
+        One where a row is of a class, zero elsewhere.
+    centre, first, second : (d,) arrays
+        ``first`` and ``second`` are 2^(21 − exponent) of t and of t².
+    total : (classes, digits, 2d) array
+        The sums, added to: whole numbers.
+    largest : (2d,) array
+        The largest size of t and of t² in each column, written.
+    """
+    d, m = X.shape
+    t, q, digit, lanes = np.empty(_PART), np.empty(_PART), np.empty(_PART), np.empty(_LANES)
+    for j in range(d):
+        c, a, b = centre[j], first[j], second[j]
+        most, square = 0.0, 0.0
+        for start in range(0, m, _PART):
+            count = min(_PART, m - start)
+            for i in range(count):
+                t[i] = X[j, start + i] - c
+                q[i] = t[i] * t[i]
+            most, square = max(most, _largest(t, count, lanes)), max(square, _largest(q, count, lanes))
+            for i in range(count):
+                t[i] *= a
+                q[i] *= b
+            for k in range(total.shape[1]):
+                _next_digit(t, count, digit)
+                for code in range(total.shape[0]):
+                    total[code, k, j] += _sum_of(digit, member[code], start, count)
+                _next_digit(q, count, digit)
+                for code in range(total.shape[0]):
+                    total[code, k, d + j] += _sum_of(digit, member[code], start, count)
+        largest[j], largest[d + j] = most, square
