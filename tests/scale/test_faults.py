@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from certifit import scale
 from certifit.certificates.sums import Statistic
+from certifit.cluster import KMeans
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.linear_model import LogisticRegression, Ridge
+from certifit.naive_bayes import BernoulliNB, GaussianNB
 from certifit.scale._engine import Counted, Local
 from certifit.scale._source import Columns, Source
 from tests.scale.tables import assert_same, partitioned, same_bits, table
@@ -244,3 +247,49 @@ def _dying(mark, part, plan):
         done.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return sum(block.rows for block in part.blocks(plan))
+
+
+def refused(model, t, sentence, target="y", **how):
+    """One sentence, for a table of two partitions."""
+    files = t if isinstance(t, list) else partitioned(t, 2)
+    with pytest.raises((TableError, ValueError), match=sentence) as told:
+        scale.fit(model, files, target=target, engine="serial", **how)
+    assert "\n" not in str(told.value)
+
+
+def test_odd_tables_are_refused_in_one_sentence(tmp_path):
+    t = table(8, 60)
+    for model in (Ridge(), LogisticRegression()):
+        refused(model, t, "predicts a column: name it with target=", target=None)
+        refused(model, t.select(["y"]), "no column to learn from")
+    words = t.set_column(4, "y", [np.where(np.arange(60) % 2, "a", "b")])
+    refused(Ridge(), words, "Column 'y' holds words")
+    huge = t.set_column(1, "x1", [np.where(np.arange(60) == 7, 1e300, 1.0)])
+    labels = huge.set_column(4, "y", [np.arange(60) % 2])
+    for model, rows in ((Ridge(), huge), (LogisticRegression(), labels), (GaussianNB(), labels), (KMeans(2), huge)):
+        refused(model, rows, "Column 'x1' holds numbers beyond 1e.145, too large to square")
+    assert scale.fit(BernoulliNB(), labels, target="y", engine="serial").certificate_.holds  # squares nothing
+    twice = pa.Table.from_arrays([t["x0"], t["x1"], t["x1"], t["y"]], names=["x0", "x1", "x1", "y"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    refused(Ridge(), [str(tmp_path / "twice.parquet")], r"twice\.parquet has more than one column 'x1'")
+    gap = t.set_column(1, "x1", [np.where(np.arange(60) == 7, np.nan, 1.0)])
+    files = written(gap, tmp_path)
+    refused(KMeans(2), files, r"part-0\.parquet: column 'x1' holds a value that is missing")
+
+
+def test_odd_tables_that_are_none(tmp_path):
+    """Empty partitions, columns in another order, one class a partition, labels of other widths: the same fit."""
+    t = table(9, 80, 3, "two").sort_by("y")
+    here = scale.fit(LogisticRegression(), t, target="y", engine="serial")
+    odd = [t.slice(0, 30), t.slice(0, 0), t.slice(30, 50).select(["y", "x2", "x0", "x1"])]
+    for k, piece in enumerate(odd):
+        pq.write_table(piece, tmp_path / f"{k}.parquet")
+    files = sorted(str(p) for p in tmp_path.glob("*.parquet"))
+    assert_same([here, scale.fit(LogisticRegression(), files, target="y", engine="serial")])
+    for k, piece in enumerate(odd):
+        csv.write_csv(piece.select(t.column_names), tmp_path / f"{k}.csv")
+        if piece.num_rows:  # without the end of the last line
+            whole = Path(tmp_path / f"{k}.csv").read_bytes()
+            Path(tmp_path / f"{k}.csv").write_bytes(whole.rstrip(b"\n"))
+    files = sorted(str(p) for p in tmp_path.glob("*.csv"))
+    assert_same([here, scale.fit(LogisticRegression(), files, target="y", engine="serial")])

@@ -20,7 +20,7 @@ from certifit.certificates import Certificate, Verification
 from certifit.exceptions import TableError
 from certifit.parallel import cores
 from certifit.scale._engine import Engine, running
-from certifit.scale._families import FITTERS, WEIGHTED, WORDS
+from certifit.scale._families import FITTERS, UNTARGETED, WEIGHTED, WORDS
 from certifit.scale._folds import FoldScores, score_folds
 from certifit.scale._job import Job
 from certifit.scale._metrics import Confusion, Errors, Histogram, Run, area, ranges_of
@@ -153,10 +153,14 @@ def fit(
         raise TypeError(refusal(estimator, "it needs all rows at once"))
     if weight is not None and not isinstance(estimator, WEIGHTED):
         raise TypeError(f"{type(estimator).__name__} takes no weights of rows in passes over partitions.")
+    if target is None and not isinstance(estimator, UNTARGETED):
+        raise ValueError(f"{type(estimator).__name__} predicts a column: name it with target=.")
     model = clone(estimator)
     getattr(model, "_validate_params", lambda: None)()
     columns = Columns(target, features, weight)
     with job_of(source, columns, Way(**way), isinstance(estimator, WORDS)) as job:
+        if not (job.plan.numbers or job.plan.words):
+            raise TableError("There is no column to learn from beside the target.")
         fitter(job, model)
     return model
 

@@ -73,7 +73,7 @@ def _start(job: Job, model: Any, seen: Seen) -> Array:
     if not isinstance(seed, (int, np.integer)):
         raise ValueError("In partitions random_state must be a whole number or None, which counts as 0.")
     rows = max(_ROWS, _EACH * model.n_clusters)
-    block, _ = job.run(Sample(rows, int(seed)), task="drawing rows", rows=seen.rows)
+    block, _ = job.run(Sample(rows, int(seed), finite=True), task="drawing rows", rows=seen.rows)
     own = clone(model).set_params(random_state=int(seed))
     with one_thread():
         own.fit(np.ascontiguousarray(block.X.T), sample_weight=block.weight)

@@ -55,5 +55,7 @@ FITTERS: dict[type, Fitter] = {
 _WEIGHING = (fit_moments, fit_logistic, fit_glm, fit_gaussian, fit_counting, fit_mixed, fit_kmeans)
 WEIGHTED = tuple(cls for cls, fitter in FITTERS.items() if fitter in _WEIGHING)
 """Estimators whose rows may have weights."""
+UNTARGETED = (PCA, KMeans, Standardizer, OneHot, Thermometer, Factored)
+"""Estimators that predict no column."""
 WORDS = (MixedNB, OneHot, Thermometer, Factored)
 """Estimators that take columns of words."""

@@ -22,6 +22,7 @@ from certifit.exceptions import ChangedDataError, TableError
 from certifit.scale._engine import Counted, Engine
 from certifit.scale._source import Plan, Source
 
+_LARGEST = 1e145  # of a number whose squares are summed: the sum of a billion of them is still a float
 _CLASSES = 1000  # more labels than that are no classes
 _EXACT = 1 << 22  # rows up to which numbers are cut into three digits (63 bits); beyond, two (42 bits) are quicker
 
@@ -169,9 +170,21 @@ class Job:
         """For models that have none: a column that was named as the target is no feature, and is not read."""
         self.plan = replace(self.plan, target=None)
 
-    def look(self, labels: bool, gaps: bool = False) -> Seen:
-        """Ends of the columns and labels of the target: from the files' own notes where these have them."""
+    def look(self, labels: bool, gaps: bool = False, squares: bool = True) -> Seen:
+        """Ends of the columns and labels of the target: from the files' own notes where these have them.
+
+        Parameters
+        ----------
+        labels : bool
+            Whether the target holds classes.
+        gaps : bool, default=False
+            Whether missing numbers are left out instead of refused.
+        squares : bool, default=True
+            Whether numbers are to be squared: those whose squares no float holds are refused.
+        """
         columns, plan = list(self.plan.numbers), self.plan
+        if not labels and plan.target is not None and dict(plan.kinds).get(plan.target) == "word":
+            raise TableError(f"Column {plan.target!r} holds words: a target of numbers is needed.")
         columns += [plan.target] if not labels and plan.target is not None else []
         columns += [plan.weight] if plan.weight is not None else []
         named = labels and plan.target is not None
@@ -184,6 +197,10 @@ class Job:
             own = plan.without_features()
             seen = self.run(Look(int(plan.weight is not None), True), plan=own, task="looking at the labels")
             seen = Seen(*noted, seen.classes, seen.counts)
+        size = np.maximum(np.abs(seen.low), np.abs(seen.high))
+        if squares and np.any(size[np.isfinite(size)] > _LARGEST):
+            name = columns[int(np.argmax(np.where(np.isfinite(size), size, 0.0)))]
+            raise TableError(f"Column {name!r} holds numbers beyond {_LARGEST:g}, too large to square: rescale it.")
         return seen if plan.weight is None else self._weighed(seen)
 
     def _weighed(self, seen: Seen) -> Seen:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates.sums import Block, Statistic
+from certifit.certificates.sums import Block, NotFiniteError, Statistic
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -73,15 +73,19 @@ class Sample(Statistic):
     seed : int
     by : int, default=None
         See `row_hashes`.
+    finite : bool, default=False
+        Whether to refuse numbers that are missing or not finite.
     """
 
-    def __init__(self, rows: int, seed: int, by: int | None = None) -> None:
-        self.rows, self.seed, self.by = rows, seed, by
+    def __init__(self, rows: int, seed: int, by: int | None = None, finite: bool = False) -> None:
+        self.rows, self.seed, self.by, self.finite = rows, seed, by, finite
         self.seen = 0
         self.kept: list[tuple[Array, Block]] = []
 
     def add(self, block: Block) -> None:
         self.seen += block.rows
+        if self.finite and not np.all(np.isfinite(block.X)):
+            raise NotFiniteError(int(np.flatnonzero(~np.isfinite(block.X).all(axis=1))[0]))
         h = row_hashes(block, self.seed, self.by)
         self.kept.append((h, block))
         if sum(len(part) for part, _ in self.kept) > 2 * self.rows + (1 << 15):

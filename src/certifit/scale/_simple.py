@@ -53,7 +53,7 @@ def _shares(model: Any) -> dict[str, Any]:
 
 def fit_counting(job: Job, model: Any) -> None:
     """Bernoulli, multinomial and categorical naive Bayes from counts."""
-    seen = job.look(labels=True)
+    seen = job.look(labels=True, squares=False)
     assert seen.classes is not None
     d = len(job.plan.numbers)
     name_features(model, job.plan.numbers)

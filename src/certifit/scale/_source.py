@@ -233,6 +233,8 @@ def check_schema(schema: Any, plan: Plan, name: str) -> None:
     for column, kind in plan.kinds:
         if column not in plan.columns:
             continue
+        if len(schema.get_all_field_indices(column)) > 1:
+            raise TableError(f"{name} has more than one column {column!r}: names must differ.")
         at = schema.get_field_index(column)
         if at < 0:
             raise TableError(f"{name} has no column {column!r}, which the first partition has.")
