@@ -1,4 +1,4 @@
-"""``python -m benchmarks.scale FOLDER [big] [race] [cost]``: tables larger than memory, measured, one JSON line a run.
+"""``python -m benchmarks.scale FOLDER [big] [race] [workers] [cost]``: large tables, measured, one JSON line a run.
 
 ``big=ridge`` and ``race=Spark`` run one family or one peer. The table is made in FOLDER when it is not there (10 GB)
 and stays until somebody deletes it. ``CERTIFIT_PEERS`` names a Python with dask-ml and pyspark, where they are not
@@ -47,7 +47,7 @@ def big(folder: Path, only: str = "") -> None:
 def main() -> None:
     """Run what the command line names, or everything."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".benchmarks/scale")
-    wanted = dict(word.partition("=")[::2] for word in sys.argv[2:] or ["big", "race", "cost"])
+    wanted = dict(word.partition("=")[::2] for word in sys.argv[2:] or ["big", "race", "workers", "cost"])
     print(json.dumps({"cores": psutil.cpu_count(), "memory": psutil.virtual_memory().total}), flush=True)
     if "big" in wanted:
         big(folder / "big", wanted["big"])
@@ -55,6 +55,11 @@ def main() -> None:
         make(folder / "small", GIGABYTES["race"])
         for name, record in race(folder / "small", wanted["race"]):
             say(name, record)
+    if "workers" in wanted:
+        make(folder / "small", GIGABYTES["race"])
+        for name in ("ridge", "gaussian", "logistic"):
+            for workers in (1, 2):
+                say(f"{name}, workers: {workers}", ours(str(folder / "small"), name, workers))
     if "cost" in wanted:
         for name, record in cost(folder):
             say(name, record)

@@ -46,3 +46,4 @@ def test_every_pass_over_files_knows_its_rows_and_hears_of_all(tmp_path):
 def test_true_draws_bars(capsys):
     scale.fit(LogisticRegression(), partitioned(table(1, 60, 2, "two"), 2), target="y", engine="serial", progress=True)
     assert isinstance(Bars()("reading", None), Bar)
+    assert capsys.readouterr().err == ""  # not a terminal

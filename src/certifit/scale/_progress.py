@@ -26,7 +26,11 @@ class Bar:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[speed]}")]
-        self.bars = Progress(*columns, TimeRemainingColumn(), console=Console(file=file or sys.stderr), transient=True)
+        screen = Console(file=file or sys.stderr)
+        # Where nobody sees it move, a bar would leave nothing but an empty line.
+        self.bars = Progress(
+            *columns, TimeRemainingColumn(), console=screen, transient=True, disable=not screen.is_terminal
+        )
         self.task = self.bars.add_task(task or "reading", total=rows, speed="")
         self.bars.start()
 

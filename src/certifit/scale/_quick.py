@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
+from certifit.certificates._ball import UNIT
 from certifit.certificates.class_sums import ByClass, Squares
 from certifit.certificates.moments import Moments
 from certifit.certificates.passes import Passes
-from certifit.certificates.sums import ROWS, UNIT, WIDTH, Block, Grid, Side
+from certifit.certificates.sums import ROWS, WIDTH, Block, Grid, Side
 from certifit.loops.digits import class_sums, cut
 
 _NONE, _ZERO = np.empty(0), np.zeros(1)
