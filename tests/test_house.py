@@ -1,6 +1,8 @@
 """The house itself: public names, lazy imports, no paths of a machine."""
 
 import ast
+import builtins
+import collections
 import importlib
 import pkgutil
 import re
@@ -284,3 +286,54 @@ def test_signatures_say_what_they_take():
         if name != "checker.py":  # it reads what an enemy may have written
             said += [any(isinstance(x, ast.Name) and x.id == "Any" for x in ast.walk(note)) for note in notes]
     assert sum(said) <= ANY * len(said), f"{sum(said)} of {len(said)}"
+
+
+_ALONE = "each example is read and copied alone"
+ALIKE = {  # functions that share five lines of statements, alike but for names and words: read, and why they stay
+    "loops/perceptron.py dense_pass, loops/perceptron.py shrinking_pass": "compiled: the step inside the loop differs",
+    "loops/tree_growing.py _scan_classes, loops/tree_growing.py _scan_variance": "compiled: their counts differ",
+    "loops/coordinate.py cd_dense, loops/coordinate.py cd_sparse": "compiled: how a column is read differs",
+    "examples/bayesian_line.py draw, examples/late_mistake.py draw, examples/perceptron_or_margin.py draw": _ALONE,
+    "examples/clusters_and_bound.py draw, examples/quadratic_kernel.py draw": _ALONE,
+    "examples/padding_offset.py draw, examples/ridge_augmented.py draw": _ALONE,
+}
+NO_LOGIC = ("checker.py", "exercises/")  # repeats every proof on purpose; every exercise returns the same four things
+_KNOWN = {*dir(builtins), "np", "scipy", "self", "math", "warnings"}
+
+
+def _shape(statement):
+    """A statement without the names, strings and annotations in it."""
+    for x in ast.walk(statement):
+        if isinstance(x, ast.Name) and x.id not in _KNOWN:
+            x.id = "name"
+        elif isinstance(x, ast.arg):
+            x.arg, x.annotation = "name", None
+        elif isinstance(x, ast.Constant) and isinstance(x.value, str):
+            x.value = "words"
+    return ast.dump(statement)
+
+
+def _runs(function):
+    """Every run of statements in a function that covers at least five lines, as short as it can be."""
+    for x in ast.walk(function):
+        for block in (getattr(x, "body", None), getattr(x, "orelse", None)):
+            if isinstance(block, list):
+                lines = [s for s in block if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+                spans, shapes = [(s.lineno, s.end_lineno) for s in lines], [_shape(s) for s in lines]
+                for i in range(len(lines)):
+                    end = next((j for j in range(i, len(lines)) if spans[j][1] - spans[i][0] >= 4), None)
+                    if end is not None and end > i:  # one statement alone is one call, not logic
+                        yield tuple(shapes[i : end + 1])
+
+
+def test_no_logic_stands_twice():
+    homes = collections.defaultdict(set)
+    for name, text in FILES.items():
+        tree = ast.parse(text) if not name.startswith(NO_LOGIC) else ast.Module([], [])
+        for owner in (tree, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))):
+            for node in owner.body:
+                if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+                    for run in _runs(node):
+                        homes[run].add(f"{name} {node.name}")
+    found = {", ".join(sorted(places)) for places in homes.values() if len(places) > 1}
+    assert found == set(ALIKE)
