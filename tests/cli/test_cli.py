@@ -391,3 +391,19 @@ def test_wrong_options_are_wrong_usage_and_data_that_do_not_suit_are_refused(opt
     path.write_text("a,b,y\n" + "\n".join(f"{i % 7},{i % 5},{'u' if i % 3 else 'v'}" for i in range(60)))
     assert main(["study", str(path), "--target", "y", "--out", str(tmp_path / "out"), *options]) == code
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_explain_and_evaluate_speak_of_the_threshold_of_a_study(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    ill = np.where(x + rng.normal(size=120) > 0.5, "yes", "no")
+    rows = "\n".join(f"{a:.4f},{b}" for a, b in zip(x, ill))
+    (tmp_path / "t.csv").write_text(f"x,ill\n{rows}\n")
+    options = ["--models", "logistic regression", "--folds", "4", "--workers", "1", "--costs", "1,20"]
+    out = str(tmp_path / "out")
+    assert main(["study", str(tmp_path / "t.csv"), "--target", "ill", "--out", out, *options]) == 0
+    model = f"{out}/model.certifit"
+    assert main(["explain", model, "x=0.0"]) == 0
+    assert "decision: yes (by the threshold of the study)" in capsys.readouterr().out
+    assert main(["evaluate", model, str(tmp_path / "t.csv")]) == 0
+    assert "saying yes from a probability of" in capsys.readouterr().out

@@ -12,9 +12,9 @@ from certifit.losses import Logistic, SquaredHinge
 from certifit.solvers.newton_folds import newton_folds, suits
 
 
-def _table(seed, n=60, d=3, weighted=False):
+def _table(seed, n=60, d=3, weighted=False, decades=3):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4, size=d) + rng.normal(size=d)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-decades, decades + 1, size=d) + rng.normal(size=d)
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     folds = [(np.arange(n) % 3 != k, np.arange(n) % 3 == k) for k in range(3)]
@@ -39,8 +39,32 @@ def test_the_gradient_vanishes(loss, fit_intercept, seed, weighted):
             assert fit_intercept or offset[k, m] == 0.0
 
 
+@pytest.mark.parametrize(("n", "d"), [(60, 150), (300, 120)])
+def test_many_columns_go_without_hessians_to_the_same_minima(n, d):
+    """The steps are inexact; where they end is not."""
+    loss = Logistic()
+    table, strengths = _table(3, n=n, d=d, weighted=True, decades=1), np.array([100.0, 1.0, 1e-2])
+    coef, offset = newton_folds(table, loss, strengths, tol=1e-11)
+    for k in range(3):
+        s = table.in_fold(k)
+        for m, strength in enumerate(strengths):
+            slope = s * loss.slope(table.X @ coef[k, m] + offset[k, m], table.y)
+            size = np.abs(table.X).T @ np.abs(s) + 1.0
+            assert np.abs(slope @ table.X + strength * coef[k, m]) / size == pytest.approx(0.0, abs=1e-6)
+            assert abs(slope.sum()) / s.sum() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_penalty_too_weak_for_conjugate_gradients_is_left_to_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 140)) + 1e-6 * rng.normal(size=(150, 140))
+    y = np.where(rng.random(150) < 0.5, 1.0, -1.0)
+    table = FoldTable(X, y, [(np.arange(100), np.arange(100, 150))])
+    assert newton_folds(table, Logistic(), np.array([1e-12])) is None
+
+
 def test_only_small_problems_with_a_penalty():
     table = _table(0)
     assert newton_folds(table, Logistic(), np.array([0.0])) is None
-    assert not suits(FoldTable(np.ones((3, 500)), np.ones(3), []))
-    assert not suits(FoldTable(np.broadcast_to(1.0, (10**6, 20)), np.ones(3), []))
+    assert not suits(FoldTable(np.ones((3, 500)), np.ones(3), []), SquaredHinge())
+    assert not suits(FoldTable(np.broadcast_to(1.0, (10_000, 500)), np.ones(3), []), Logistic())
+    assert not suits(FoldTable(np.broadcast_to(1.0, (10**6, 20)), np.ones(3), []), Logistic())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from certifit.exceptions import TableError
-from certifit.study import run
+from certifit.study import decisions, evaluate, run
 from certifit.study._threshold import Rule, _cheapest, _cost, by_rule, in_words, read_costs
 
 
@@ -108,3 +108,23 @@ def test_a_required_recall_leads_to_decisions(ill):
     assert dict(decisions(study.model, p))["decision"] == ["ill", "well"]
     with pytest.raises(TableError, match="has not two"):
         run({"x": ill["x"], "y": ill["x"] + 1}, "y", costs=(1.0, 2.0), keep=["x"])
+
+
+def test_costs_of_the_threshold_are_judged_on_a_table_too():
+    """By `evaluate`, whose line is the mean of what the decisions of `predict` cost."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=300)
+    table = {"x": x, "y": np.where(x + rng.normal(size=300) > 1, "ill", "well")}
+    model = run(table, "y", models=["logistic regression"], folds=4, costs=(1.0, 9.0)).model
+    said = dict(decisions(model, model.predict_proba(table)))["decision"]
+    flagged, ill = np.array(said) == "ill", table["y"] == "ill"
+    line = next(line for line in evaluate(model, table) if line.startswith("saying ill from a probability of"))
+    assert line.endswith(f"cost per row {np.mean((flagged & ~ill) + 9.0 * (~flagged & ill)):.3g}")
+    assert f"recall {np.mean(flagged[ill]):.3f} (" in line
+
+
+def test_costs_for_which_no_model_is_needed_are_named():
+    found = {"by": "costs", "threshold": 0.1, "alarms": 1.0, "recall": 1.0, "precision": 0.5, "interval": [0.4, 0.6]}
+    found |= {"cost": 0.5, "never": 4.0}
+    assert in_words(found | {"always": 0.5}, "ill").endswith("With these costs always flagging is no dearer.")
+    assert "no dearer" not in in_words(found | {"always": 0.6}, "ill")

@@ -428,6 +428,9 @@ def check(proof: Path, table: Path) -> int:
 
 def explain(path: Path, row: str) -> int:
     """certifit explain."""
+    import numpy as np
+
+    from certifit.study import decisions
     from certifit.study import explain as tell
 
     model = _model(path)
@@ -439,6 +442,10 @@ def explain(path: Path, row: str) -> int:
     _say(f"{target}: {told.prediction}")
     for label, p in told.probabilities:
         _say(f"  probability of {label}: {p:.4f}")
+    if told.probabilities and "decision" in (
+        at := dict(decisions(model, np.array([[p for _, p in told.probabilities]])))
+    ):
+        _say(f"  decision: {at['decision'][0]} (by the threshold of the study)")
     if told.path:
         _say(told.path)
     if told.contributions:

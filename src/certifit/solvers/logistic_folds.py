@@ -1,10 +1,10 @@
 r"""Logistic and softmax regression on every fold and for every strength.
 
-Which road: two classes on a small table take Newton steps, all problems at once (`newton_folds`). On a larger one with
-an l2 penalty and many rows a column they move together (`smooth_folds`). Softmax, sparse rows, nearly as many columns
-as rows (whose Hessians differ from fold to fold) and folds that have little in common start at the optimum for all rows
-and take its Hessian as their metric. An l1 part goes along the path of each fold, strongest penalty first. Where a
-problem starts never matters: each ends when its own gap is small.
+Which road: two classes on a small table, or with nearly as many columns as rows (where Hessians differ from fold to
+fold), take Newton steps, all problems at once (`newton_folds`). On a larger one with an l2 penalty and many rows a
+column they move together (`smooth_folds`). Softmax, sparse rows, weak penalties on many columns and folds that have
+little in common start at the optimum for all rows and take its Hessian as their metric. An l1 part goes along the path
+of each fold, strongest penalty first. Where a problem starts never matters: each ends when its own gap is small.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def logistic_folds(
         if _outputs(table) > 2 or np.any(strengths == 0):
             return None
         return _along_the_path(table, strengths, l1_ratio, fit_intercept, tol)
-    if _outputs(table) == 2 and prior is None and table.X.size <= _FEW:
+    tall = table.X.shape[0] >= _TALL * table.X.shape[1] or bool(np.any(strengths == 0))
+    if _outputs(table) == 2 and prior is None and (table.X.size <= _FEW or not tall):
         few = newton_folds(_signed(table), Logistic(), strengths, fit_intercept=fit_intercept, tol=tol)
         if few is not None:
             return few[0][:, :, None], few[1][:, :, None]
-    tall = table.X.shape[0] >= _TALL * table.X.shape[1] or bool(np.any(strengths == 0))
     if _outputs(table) == 2 and isinstance(table.X, np.ndarray) and tall:
         found = _together(table, strengths, fit_intercept, prior, tol)
         if found is not None:

@@ -6,8 +6,9 @@ For fold j and strength Λ the sum over the fold's training rows
 
 is minimised. With few rows and columns one such problem is a matter of microseconds, and most of the time would go
 into calling functions. Here all of them take each step together: scores are one matrix product, and so are the
-Hessians, from the products of all pairs of columns. Steps are halved until the value falls; a problem leaves once its
-Newton decrement is small.
+Hessians, from the products of all pairs of columns. With many columns no Hessian is formed: conjugate gradients find
+the steps of all problems together, and a multiplication by all Hessians is two matrix products. Steps are halved until
+the value falls; a problem leaves once its Newton decrement is small.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from certifit._types import Array
 from certifit.design import FoldTable
-from certifit.losses import Loss
+from certifit.losses import Logistic, Loss
 from certifit.parallel import one_thread
 
 _WIDEST = 100  # columns beyond which the problems are no longer small
@@ -27,28 +28,78 @@ _ROUNDS = 100
 _HALVINGS = 30
 _SURE = 0.25  # share of the decrease that Newton's model foretells, for a step to be taken
 _ROUNDING = 1e-14  # of the value: no step shows a smaller decrease
+_MOST_WIDE = 4_000_000  # numbers of a table without products of pairs
+_INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
+_TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
+_TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
 
 
 @dataclass(frozen=True)
 class _Problems:
-    """Rows in scaled coordinates and what each problem counts and pays."""
+    """Rows in scaled coordinates and what each problem counts and pays.
+
+    A step is found without Hessians, by conjugate gradients that are preconditioned by the Hessian's diagonal.
+    """
 
     X: Array  # (n, p)
     y: Array  # (n,)
-    pairs: Array  # (n, p(p+1)/2): products of columns
     loss: Loss
     weights: Array  # (problems, n)
     ridge: Array  # (problems, p)
 
     def take(self, which: Array) -> _Problems:
-        return _Problems(self.X, self.y, self.pairs, self.loss, self.weights[which], self.ridge[which])
+        return _Problems(self.X, self.y, self.loss, self.weights[which], self.ridge[which])
 
     def value(self, theta: Array) -> Array:
         losses = self.loss.value(theta @ self.X.T, self.y)
         return np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
 
-    def newton(self, theta: Array) -> tuple[Array, Array]:
-        """Newton steps and how much the value falls along them at first (the squared decrement)."""
+    def newton(self, theta: Array) -> tuple[Array, Array, Array]:
+        """Steps that leave at most a third of the gradient, the fall along them, and bounds of the squared decrements.
+
+        What the step leaves, r, adds at most the length of r by H⁻¹ to the decrement. H is at least the ridge, or for
+        an offset, which has none, about its own diagonal.
+        """
+        z = theta @ self.X.T
+        g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
+        bend = self.weights * self.loss.curvature(z, self.y)
+        bend[bend < _TINY] = 0.0
+        scale = 1.0 / np.maximum(bend @ np.square(self.X) + self.ridge, 1e-300)
+        floor = np.where(self.ridge > 0, 1.0 / np.where(self.ridge > 0, self.ridge, 1.0), scale)
+        step, left, r, rest = np.zeros_like(g), np.arange(len(g)), -g, -g
+        d = scale * r
+        size = np.einsum("bp,bp->b", r, d)
+        enough = _INEXACT**2 * size
+        for _ in range(_TURNS):
+            going = size > enough[left]
+            if not np.all(going):
+                rest[left[~going]] = r[~going]
+                left, r, d, size, bend = left[going], r[going], d[going], size[going], bend[going]
+            if not len(left):
+                inner = np.maximum(np.einsum("bp,bp->b", step, -g - rest), 0.0)  # s'Hs
+                whole = np.square(np.sqrt(inner) + np.sqrt((rest * rest * floor).sum(axis=1)))
+                return step, -np.einsum("bp,bp->b", step, g), whole
+            Hd = (bend * (d @ self.X.T)) @ self.X + self.ridge[left] * d
+            t = size / np.einsum("bp,bp->b", d, Hd)
+            step[left] += t[:, None] * d
+            r = r - t[:, None] * Hd
+            s = scale[left] * r
+            before, size = size, np.einsum("bp,bp->b", r, s)
+            d = s + (size / before)[:, None] * d
+        raise np.linalg.LinAlgError("conjugate gradients need too many turns")
+
+
+@dataclass(frozen=True)
+class _Narrow(_Problems):
+    """Few columns: Hessians from the products of all pairs of them."""
+
+    pairs: Array  # (n, p(p+1)/2)
+
+    def take(self, which: Array) -> _Narrow:
+        return _Narrow(self.X, self.y, self.loss, self.weights[which], self.ridge[which], self.pairs)
+
+    def newton(self, theta: Array) -> tuple[Array, Array, Array]:
+        """Newton steps, how much the value falls along them at first, and the squared decrements: here the same."""
         z = theta @ self.X.T
         g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
         p = self.X.shape[1]
@@ -59,7 +110,8 @@ class _Problems:
         # A shade of ridge keeps an offset that no row pulls at, and columns that no row needs, where they are.
         H[:, k, k] += self.ridge + 1e-12 * np.maximum(H[:, k, k].max(axis=1, keepdims=True), 1e-300)
         step = -np.linalg.solve(H, g[..., None])[..., 0]
-        return step, -np.einsum("bp,bp->b", step, g)
+        decrement = -np.einsum("bp,bp->b", step, g)
+        return step, decrement, decrement
 
 
 def newton_folds(
@@ -89,7 +141,7 @@ def newton_folds(
     >>> coef[:, :, 0].round(4).tolist()
     [[-0.2597, -0.5034], [0.9583, 2.6511]]
     """
-    if not suits(table) or not np.all(strengths > 0):
+    if not suits(table, loss) or not np.all(strengths > 0):
         return None
     weights = np.array([table.in_fold(k) for k in range(len(table.folds))])
     X, d, m = np.asarray(table.X, dtype=float), table.X.shape[1], len(strengths)
@@ -99,11 +151,7 @@ def newton_folds(
     Z = (X - centre) / spread
     Z = np.column_stack([Z, np.ones(len(Z))]) if fit_intercept else Z
     ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
-    upper = np.triu_indices(Z.shape[1])
-    problems = _Problems(
-        Z, np.asarray(table.y, dtype=float), Z[:, upper[0]] * Z[:, upper[1]], loss,
-        np.repeat(weights, m, axis=0), np.tile(ridge, (len(weights), 1)),
-    )  # fmt: skip
+    problems = _problems(Z, np.asarray(table.y, dtype=float), loss, np.repeat(weights, m, axis=0), ridge)
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         theta = _solve(problems, tol)
     if theta is None:
@@ -113,22 +161,39 @@ def newton_folds(
     return coef.reshape(-1, m, d), offset.reshape(-1, m)
 
 
-def suits(table: FoldTable) -> bool:
-    """Whether the problems are small enough: dense rows, few columns, few products of pairs.
+def _problems(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array) -> _Problems:
+    """One problem for each line of weights: the strengths (lines of ``ridge``) of the first fold come first."""
+    costs = np.tile(ridge, (len(weights) // len(ridge), 1))
+    if not _narrow(len(X), X.shape[1]):
+        return _Problems(X, y, loss, weights, costs)
+    upper = np.triu_indices(X.shape[1])
+    return _Narrow(X, y, loss, weights, costs, X[:, upper[0]] * X[:, upper[1]])
+
+
+def _narrow(n: int, p: int) -> bool:
+    return p <= _WIDEST + 1 and n * p * (p + 1) // 2 <= _MOST
+
+
+def suits(table: FoldTable, loss: Loss) -> bool:
+    """Whether the problems are small enough: dense rows, few columns and products of pairs, or a table not too large.
+
+    The latter for the logistic loss: where curvatures jump, inexact steps go to and fro.
 
     Parameters
     ----------
     table : FoldTable
+    loss : Loss
 
     Examples
     --------
-    >>> suits(FoldTable(np.ones((5, 2)), np.ones(5), []))
+    >>> from certifit.losses import Logistic
+    >>> suits(FoldTable(np.ones((5, 2)), np.ones(5), []), Logistic())
     True
     """
     if not isinstance(table.X, np.ndarray):
         return False
     n, d = table.X.shape
-    return d <= _WIDEST and n * (d + 1) * (d + 2) // 2 <= _MOST
+    return _narrow(n, d + 1) or (n * d <= _MOST_WIDE and isinstance(loss, Logistic))
 
 
 def _solve(problems: _Problems, tol: float) -> Array | None:
@@ -140,12 +205,12 @@ def _solve(problems: _Problems, tol: float) -> Array | None:
     null = value.copy()
     for _ in range(_ROUNDS):
         try:
-            step, decrement = now.newton(theta[left])
+            step, fall, decrement = now.newton(theta[left])
         except np.linalg.LinAlgError:
             return None
         if not np.all(np.isfinite(decrement)):
             return None
-        moved, value[left], stuck = _line_search(now, theta[left], step, decrement, value[left])
+        moved, value[left], stuck = _line_search(now, theta[left], step, fall, value[left])
         theta[left] = moved
         small = 0.5 * decrement <= tol * null[left]
         if np.any(stuck & ~small):
@@ -157,14 +222,14 @@ def _solve(problems: _Problems, tol: float) -> Array | None:
 
 
 def _line_search(
-    problems: _Problems, theta: Array, step: Array, decrement: Array, value: Array
+    problems: _Problems, theta: Array, step: Array, fall: Array, value: Array
 ) -> tuple[Array, Array, Array]:
     """Points and values after steps halved until the value falls as foretold; and which problems found none."""
     t = np.ones(len(theta))
     there = theta + step
     found = problems.value(there)
     for _ in range(_HALVINGS):
-        enough = value - _SURE * t * decrement + _ROUNDING * np.abs(value)
+        enough = value - _SURE * t * fall + _ROUNDING * np.abs(value)
         bad = np.flatnonzero(~(found <= enough))
         if not len(bad):
             return there, found, np.zeros(len(theta), dtype=bool)

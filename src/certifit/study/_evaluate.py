@@ -10,13 +10,14 @@ import numpy as np
 from certifit import metrics
 from certifit._types import Array, Record
 from certifit.files import Schema, Table, TableError, TableModel
+from certifit.study._conformal import decisions
 from certifit.study._drift import drifted, seen_before
 from certifit.study._encoder import TableEncoder
 from certifit.study._facts import Facts
 from certifit.study._judge import Answers, answers_of
 from certifit.study._kinds import find_kind
 from certifit.study._slices import errors_of, slices
-from certifit.study._winner import class_figures
+from certifit.study._winner import class_figures, share
 
 _DRAWS = 500  # bootstrap samples behind an interval
 
@@ -77,7 +78,24 @@ def _classes(model: TableModel, y: Array, said: Answers) -> list[str]:
         lines.append(f"AUC {float(curve.auc):.3f} ({limits.low:.3f} to {limits.high:.3f})")
     for row in figures["classes"]:
         lines.append(f"{row['label']}: recall {_share(row['recall'])}, precision {_share(row['precision'])}")
-    return lines
+    return lines + _at_threshold(model, y, said)
+
+
+def _at_threshold(model: TableModel, y: Array, said: Answers) -> list[str]:
+    """The decisions at the study's threshold, where it set one: what they find, and what they cost."""
+    at = model.about.get("threshold")
+    decided = dict(decisions(model, said.probabilities)) if at and said.probabilities is not None else {}
+    if not at or "decision" not in decided:
+        return []
+    flagged, happened = np.array(decided["decision"]) == at["positive"], y.astype(str) == at["positive"]
+    hits = int((flagged & happened).sum())
+    line = f"saying {at['positive']} from a probability of {at['threshold']:.3f} on: "
+    line += f"recall {_share(share(hits, int(happened.sum())))}, precision {_share(share(hits, int(flagged.sum())))}"
+    if at["by"] == "costs":
+        alarm, miss = at["costs"]
+        cost = np.mean(alarm * (flagged & ~happened) + miss * (~flagged & happened))
+        line += f", cost per row {cost:.3g}"
+    return [line]
 
 
 def _by(table: Table, by: Sequence[str], y: Array, said: Array, classes: bool) -> list[str]:

@@ -253,6 +253,8 @@ def run(
         "test": None if trial is None else trial.source or "a table",
     }
     study = _conclude(plan, facts, found, budget, _settings(plan, facts, time_budget, asked) | roles, design)
+    if study.record.get("threshold"):
+        hear.say("threshold", study.record["threshold"]["text"])
     for line in _outlook.proof_lines(study.record):
         hear.say("proof", line)
     if trial is not None:

@@ -224,11 +224,13 @@ def warm(plan: StudyPlan) -> None:
 
 
 def _here(plan: StudyPlan, results: list[Result], allowance: Allowance) -> Iterator[tuple[Step, Piece]]:
-    warm(plan)
-    for step in plan.steps():
-        late = step.model != 0 and allowance.reached(results, 1)  # the baseline always runs
-        if not late and not results[step.model].error:
-            yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
+    # Threads do not pay on a small table, and those of gradient boosting spin while other programs want the processor.
+    with threadpool_limits(1) if plan.work.X.size <= _SMALL else nullcontext():
+        warm(plan)
+        for step in plan.steps():
+            late = step.model != 0 and allowance.reached(results, 1)  # the baseline always runs
+            if not late and not results[step.model].error:
+                yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
 
 
 _HELD: dict[str, Work] = {}

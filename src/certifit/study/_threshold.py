@@ -160,8 +160,10 @@ def in_words(found: Record, positive: str) -> str:
     )
     low, high = found["interval"]
     if found["by"] == "costs":
-        return text + (
+        text += (
             f" A row costs {found['cost']:.3g} on average ({low:.3g} to {high:.3g}, 95 %); never flagging costs "
             f"{found['never']:.3g}, always flagging {found['always']:.3g}."
         )
+        plain = "always" if found["always"] <= found["never"] else "never"
+        return text + (f" With these costs {plain} flagging is no dearer." if found[plain] <= found["cost"] else "")
     return text + f" On new rows {found['figure']} lies between {100 * low:.1f} and {100 * high:.1f} % (95 %)."
