@@ -153,11 +153,11 @@ class Judge:
         from certifit.certificates.passes import Passes
         from certifit.scale._api import Way, job_of
         from certifit.scale._moments import bound, moments
-        from certifit.scale._source import Columns
+        from certifit.scale._source import NamedColumns
 
         W, b = np.array(answer["coef"])[None], answer["intercept"]
         objective = Objective.from_dict(self.proof.evidence["objective"])
-        with job_of(self.files, Columns(self.target, FEATURES), Way()) as job:
+        with job_of(self.files, NamedColumns(self.target, FEATURES), Way()) as job:
             seen = job.look(labels=not self.ridge)
             if self.ridge:
                 value = bound(objective, moments(job, seen), W[0], b)[0]

@@ -19,9 +19,6 @@ Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 """A dense NumPy array of floating-point numbers."""
 
-Ints: TypeAlias = npt.NDArray[np.integer[Any]]
-"""A dense NumPy array of whole numbers: codes, counts, positions of rows."""
-
 Bools: TypeAlias = npt.NDArray[np.bool_]
 """A dense NumPy array of truth values: a mask."""
 

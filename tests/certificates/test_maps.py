@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from certifit._objective import Objective
 from certifit.certificates import Data
-from certifit.certificates.maps import Columns, KernelMap, row_distances
+from certifit.certificates.maps import ColumnMap, KernelMap, row_distances
 from certifit.losses import Squared
 from certifit.regularizers import L1, SquaredL2
 
@@ -25,7 +25,7 @@ def inside(ball, exact):
 @pytest.mark.parametrize("padding", [None, 2.0])
 def test_columns(form, padding):
     objective = Objective(Squared(), SquaredL2(), 0.7, padding=padding)
-    columns = Columns(Data.of(form(X), X[:, 0]), "float")
+    columns = ColumnMap(Data.of(form(X), X[:, 0]), "float")
     w, b, beta = RNG.normal(size=(1, 3)), np.array([0.5]), RNG.normal(size=(15, 1))
     inside(columns.scores(w), X @ w.T)
     whole = np.append(w, b / padding) if padding else w[0]
@@ -41,7 +41,7 @@ def test_columns(form, padding):
 
 def test_a_norm_asks_for_feasible_multipliers():
     objective = Objective(Squared(), L1(), 1.0)
-    columns = Columns(Data.of(X, X[:, 0]), "float")
+    columns = ColumnMap(Data.of(X, X[:, 0]), "float")
     gap, why = columns.gap(objective, np.ones((1, 3)), np.zeros(1), np.full((15, 1), 1e3))
     assert np.isinf(gap.mid)
     assert "not feasible" in why
@@ -57,7 +57,7 @@ def test_a_linear_kernel_is_the_table_of_columns(seed):
     objective = Objective(Squared(), SquaredL2(), 1.5)
     c, beta = rng.normal(size=(1, 15)), rng.normal(size=(15, 1))
     data = Data.of(X, X[:, 0])
-    columns, kernel = Columns(data, "float"), KernelMap(data, LINEAR, "float", np.arange(15))
+    columns, kernel = ColumnMap(data, "float"), KernelMap(data, LINEAR, "float", np.arange(15))
     w, b = c @ X, np.zeros(1)
     scores = kernel.scores(c)
     np.testing.assert_allclose(scores.mid, columns.scores(w).mid, atol=1e-11)

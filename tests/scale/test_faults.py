@@ -21,7 +21,7 @@ from certifit.exceptions import ChangedDataError, TableError
 from certifit.linear_model import LogisticRegression, Ridge
 from certifit.naive_bayes import BernoulliNB, GaussianNB
 from certifit.scale._engine import Counted, Local
-from certifit.scale._source import Columns, Source
+from certifit.scale._source import NamedColumns, Source
 from tests.scale.tables import assert_same, partitioned, same_bits, table
 
 
@@ -59,7 +59,10 @@ def test_a_partition_that_always_kills_its_worker_is_named(tmp_path):
     try:
         with pytest.raises(scale.EngineError, match="partition 1: the process that worked on it ended 3 times"):
             engine.run(
-                Counted(DiesOnce(tmp_path, always=True)), source.parts[1:], source.plan(Columns("y")), lambda n: None
+                Counted(DiesOnce(tmp_path, always=True)),
+                source.parts[1:],
+                source.plan(NamedColumns("y")),
+                lambda n: None,
             )
     finally:
         engine.close()
@@ -68,7 +71,7 @@ def test_a_partition_that_always_kills_its_worker_is_named(tmp_path):
 def test_a_killed_worker_is_replaced(tmp_path):
     t = table(0, 60)
     source = partitioned(t, 2)
-    plan = source.plan(Columns("y"))
+    plan = source.plan(NamedColumns("y"))
     engine = Local(2)
     try:
         seen = []
@@ -232,7 +235,7 @@ def test_a_worker_killed_while_predictions_are_written(tmp_path):
     source, engine = partitioned(t, 4), Local(1)
     mark = DiesOnce(tmp_path)
     try:
-        plan = source.plan(Columns(None, ["x0", "x1", "x2"]))
+        plan = source.plan(NamedColumns(None, ["x0", "x1", "x2"]))
         found = list(engine.map(partial(_dying, mark), source.parts, plan))
     finally:
         engine.close()

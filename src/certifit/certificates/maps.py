@@ -48,7 +48,7 @@ class FeatureMap(ABC):
         """Upper bounds of ‖φ(xᵢ) − c‖, and the centre c (None: zero; any will do where the offset is free)."""
 
 
-class Columns(FeatureMap):
+class ColumnMap(FeatureMap):
     """φ(x) = x, for a dense or sparse table."""
 
     def __init__(self, data: Data, rigor: Rigor) -> None:

@@ -37,7 +37,7 @@ from certifit.certificates._gap import SMALLEST, excess_of, line, share_of, word
 from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
-from certifit.certificates.maps import Columns, FeatureMap, KernelMap
+from certifit.certificates.maps import ColumnMap, FeatureMap, KernelMap
 from certifit.certificates.region import region_of
 
 _DIGITS = 5e-10  # proof files state the objective to nine digits
@@ -217,7 +217,7 @@ class Duality(Kind):
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         model = Model.read(data, evidence)
-        features: FeatureMap = Columns(data, rigor)
+        features: FeatureMap = ColumnMap(data, rigor)
         checks = []
         if "kernel" in evidence or "gram" in evidence:
             features = KernelMap(data, evidence, rigor, model.support)
@@ -327,7 +327,7 @@ def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball
         weakest = min(o.convexity for o in model.objectives)
         return {"prediction_error": upper(np.sqrt(Ball(2.0 * gap) / weakest))}
     figures: dict[str, Figure] = {"machines": equal(len(model.targets))}
-    if isinstance(features, Columns):
+    if isinstance(features, ColumnMap):
         return figures | {"support": equal(int(np.count_nonzero(np.any(model.dual != 0.0, axis=1))))}
     cases, violation, codes = np.zeros(3, dtype=int), 0.0, objective.codes(np.asarray(data.y))
     for k, (target, pair) in enumerate(zip(model.targets, objective.machines)):

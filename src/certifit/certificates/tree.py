@@ -282,7 +282,7 @@ class _Walk:
         self.drawn = None if e.get("drawn") is None else np.asarray(e["drawn"]).astype(bool)
         if self.drawn is not None and self.drawn.shape != (tree.n, self.X.shape[1]):
             raise ValueError("columns are drawn once for each node")
-        self.bad_leaf = self.bad_value = self.bad_gain = -1
+        self.bad_value = self.bad_gain = -1
         n = tree.n
         self.node_cost = Ball(np.zeros(n), np.zeros(n))
         self.gain_low, self.gain_high = np.full(n, -np.inf), np.full(n, -np.inf)

@@ -39,7 +39,7 @@ class Clusters:
     trace: Trace
 
 
-class _State(NamedTuple):
+class _LloydState(NamedTuple):
     centres: Array
     changed: int
     objective: float
@@ -185,18 +185,18 @@ def lloyd(rows: Rows, start: Array, max_iter: int, tol: float, trace: bool) -> C
     rows.start()
     fresh = [True]
 
-    def step(state: _State) -> _State:
+    def step(state: _LloydState) -> _LloydState:
         drift = None if fresh[0] else state_drift[0]
         changed = rows.assign(state.centres, drift)
         C, filled = means(rows, state.centres, rows.changed_sums(len(state.centres)))
         moved = np.sqrt(((C - state.centres) ** 2).sum(axis=1)) * (1.0 + 1e-12)
         state_drift[0], fresh[0] = moved, filled or rows.sparse
         value = rows.value(C) if trace else 0.0
-        return _State(C, changed + filled, value, np.nan, float(moved @ moved))
+        return _LloydState(C, changed + filled, value, np.nan, float(moved @ moved))
 
     state_drift: list[Array] = [np.zeros(len(start))]
     run = drive(
-        _State(np.array(start, dtype=float), rows.n, 0.0 if not trace else np.inf, np.nan, np.nan),
+        _LloydState(np.array(start, dtype=float), rows.n, 0.0 if not trace else np.inf, np.nan, np.nan),
         step,
         lambda _, after: after.changed == 0 or after.step <= tol,
         max_iter,
@@ -211,7 +211,7 @@ def lloyd(rows: Rows, start: Array, max_iter: int, tol: float, trace: bool) -> C
     return Clusters(C, rows.labels, rows.value(C), run.n_iter, 0, run.status, run.trace[1:] if trace else run.trace)
 
 
-def _columns(state: _State) -> Iterable[Mapping[str, Any]]:
+def _columns(state: _LloydState) -> Iterable[Mapping[str, Any]]:
     return ({"phase": "Lloyd", "changed": state.changed, "centres": state.centres.copy()},)
 
 
@@ -224,16 +224,16 @@ def settle(rows: Rows, found: Clusters, passes: int, trace: bool) -> Clusters:
     total = rows.sums(k)[1]
     moves = [0]
 
-    def step(state: _State) -> _State:
+    def step(state: _LloydState) -> _LloydState:
         changed = _one_pass(rows, C, total, count)
         moves[0] += changed
-        return _State(C, changed, rows.value(C) if trace else 0.0, np.nan, float(changed))
+        return _LloydState(C, changed, rows.value(C) if trace else 0.0, np.nan, float(changed))
 
-    def columns(state: _State) -> Iterable[Mapping[str, Any]]:
+    def columns(state: _LloydState) -> Iterable[Mapping[str, Any]]:
         return ({"phase": "moves", "changed": state.changed, "centres": state.centres.copy()},)
 
     run = drive(
-        _State(C, 0, 0.0, np.nan, np.nan),
+        _LloydState(C, 0, 0.0, np.nan, np.nan),
         step,
         lambda _, after: after.changed == 0,
         passes,

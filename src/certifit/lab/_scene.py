@@ -332,10 +332,6 @@ class Scene(ABC):
         file = vars(sys.modules[type(self).__module__])
         return file["solve"], file["report"]
 
-    def defaults(self) -> dict[str, Any]:
-        """What the controls stand at."""
-        return {control.name: control.start for control in self.controls}
-
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The values of all controls, those not given at their start; a refusal for what no control allows."""
         known = {control.name: control for control in self.controls}

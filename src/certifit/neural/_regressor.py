@@ -43,10 +43,6 @@ class MLPRegressor(RegressorMixin, Network):
     loss_curve_, best_loss_, validation_scores_, best_validation_score_, solver_, status_, trace_, certificate_ :
         As in `MLPClassifier`.
 
-    Notes
-    -----
-    Not in certifit: ``loss="poisson"``, ``verbose``, ``warm_start``, ``partial_fit``.
-
     Examples
     --------
     >>> X = np.linspace(-2, 2, 30)[:, None]

@@ -25,7 +25,7 @@ _FEW = 3  # sweeps of a policy before it is first improved, twice that the next 
 _MANY = 32_768  # and where each has one action only
 
 
-class _State(NamedTuple):
+class _PlanState(NamedTuple):
     values: Array
     rows: Array
     objective: float
@@ -83,7 +83,7 @@ class _Sweeps:
             before, after = after, before
         return before
 
-    def state(self, V: Array) -> _State:
+    def state(self, V: Array) -> _PlanState:
         """The values after one more sweep, moved to the middle of their bounds, and how wide these are."""
         TV, rows = self.best(V)
         change = TV - V
@@ -91,7 +91,7 @@ class _Sweeps:
         factor = self.mdp.discount / (1.0 - self.mdp.discount)
         gap = factor * (high - low)
         middle = TV + factor * 0.5 * (low + high)
-        return _State(middle, rows, float(middle.mean()), gap, max(abs(low), abs(high)))
+        return _PlanState(middle, rows, float(middle.mean()), gap, max(abs(low), abs(high)))
 
 
 def value_iteration(
@@ -137,7 +137,7 @@ def value_iteration(
         raise ValueError(f"method must be 'auto', 'jacobi', 'gauss-seidel' or 'prioritised', not {method!r}.")
     sweeps = _Sweeps(mdp)
 
-    def advance(state: _State) -> _State:
+    def advance(state: _PlanState) -> _PlanState:
         V = state.values
         if method == "gauss-seidel":
             V = sweeps.in_place(V, np.arange(sweeps.n))
@@ -151,7 +151,7 @@ def value_iteration(
 
     start = sweeps.state(np.zeros(sweeps.n))
 
-    def finished(before: _State, after: _State) -> str:
+    def finished(before: _PlanState, after: _PlanState) -> str:
         if after.gap <= 0.5 * tol:
             return "converged"
         # Rounding leaves bounds of some units of the values: less cannot be asked for.
@@ -166,7 +166,7 @@ def value_iteration(
     return Plan(mdp, state.values, rows, run.status, run.n_iter, run.trace, own)
 
 
-def _shown(mdp: MDP) -> Callable[[_State], Iterable[Mapping[str, Any]]]:
+def _shown(mdp: MDP) -> Callable[[_PlanState], Iterable[Mapping[str, Any]]]:
     """What a trace shows besides: values and best actions of every state, where these are few."""
     if mdp.n_states > _SHOWN:
         return lambda s: ({},)
@@ -223,14 +223,14 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
     """
     sweeps = _Sweeps(mdp)
 
-    def state(rows: Array) -> _State:
+    def state(rows: Array) -> _PlanState:
         V = _solve(sweeps, rows)
         TV, greedy = sweeps.best(V)
         # Another action only where it is better beyond rounding: policies then cannot come back.
         least = V + 1e-12 * (1.0 + np.abs(V))
         better = np.greater(TV, least)
         gain = float(max((TV - V).max(), 0.0))
-        return _State(
+        return _PlanState(
             V, np.where(better, greedy, rows), float(V.mean()), gain / (1.0 - mdp.discount), float(better.sum())
         )
 

@@ -28,7 +28,7 @@ from certifit.scale._predict import Answerer
 from certifit.scale._progress import Bars
 from certifit.scale._sample import Sample
 from certifit.scale._smooth import refusal
-from certifit.scale._source import Columns, Partition, Plan, Source
+from certifit.scale._source import NamedColumns, Partition, Plan, Source
 
 _SMALL = 16 << 20  # bytes of a table below which one process is quicker
 _PROCESS = 320 << 20  # memory of a worker that has loaded the library
@@ -82,7 +82,7 @@ def bytes_of(memory: int | str) -> int:
 
 
 @contextmanager
-def job_of(source: Any, columns: Columns, way: Way, words: bool = False) -> Iterator[Job]:
+def job_of(source: Any, columns: NamedColumns, way: Way, words: bool = False) -> Iterator[Job]:
     """The table, the columns and the engine, closed at the end."""
     table = Source.of(source)
     workers, rows = way.budget(len(table.columns))
@@ -157,7 +157,7 @@ def fit(
         raise ValueError(f"{type(estimator).__name__} predicts a column: name it with target=.")
     model = clone(estimator)
     getattr(model, "_validate_params", lambda: None)()
-    columns = Columns(target, features, weight)
+    columns = NamedColumns(target, features, weight)
     with job_of(source, columns, Way(**way), isinstance(estimator, WORDS)) as job:
         if not (job.plan.numbers or job.plan.words):
             raise TableError("There is no column to learn from beside the target.")
@@ -196,7 +196,7 @@ def verify(
     told: Any = certificate.digests
     if "columns" in told and "target" not in told:  # a model without a target
         target = None
-    columns = Columns(
+    columns = NamedColumns(
         told.get("target") if target is None else target,
         told.get("columns") if features is None else features,
         told.get("weight") if weight is None else weight,
@@ -241,13 +241,13 @@ def sample(
     >>> one.equals(many), one.num_rows
     (True, 5)
     """
-    with job_of(source, Columns(target, features), Way(**way), words=True) as job:
+    with job_of(source, NamedColumns(target, features), Way(**way), words=True) as job:
         return _drawn(job, rows, seed, id)[0]
 
 
 def drawn(source: Any, rows: int, seed: int, features: Sequence[str], **way: Unpack[Working]) -> tuple[Any, int]:
     """What `sample` gives, and how many rows the table has."""
-    with job_of(source, Columns(None, features), Way(**way), words=True) as job:
+    with job_of(source, NamedColumns(None, features), Way(**way), words=True) as job:
         return _drawn(job, rows, seed, None)
 
 
@@ -305,7 +305,7 @@ def predict(
 def _asking(model: Any, source: Any, target: str | None, way: Way) -> Iterator[tuple[Job, Answerer]]:
     names = getattr(model, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
-    with job_of(source, Columns(target, features), way, words=True) as job:
+    with job_of(source, NamedColumns(target, features), way, words=True) as job:
         if features is not None and not job.plan.words:  # the order of the model
             job.plan = replace(job.plan, numbers=tuple(features))
         yield job, Answerer(model, job.plan.numbers, job.plan.words)
@@ -455,7 +455,7 @@ def cross_validate(
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2, not {folds}.")
-    with job_of(source, Columns(target, features, weight), Way(**way)) as job:
+    with job_of(source, NamedColumns(target, features, weight), Way(**way)) as job:
         return score_folds(job, estimator, folds, seed, id)
 
 

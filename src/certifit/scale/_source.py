@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Columns:
+class NamedColumns:
     """Which columns a caller names: the target, the features (None: all others), the weights of the rows."""
 
     target: str | None = None
@@ -370,12 +370,12 @@ class Source:
         """Bytes of all partitions, as far as that is known without reading them; infinite where it is not."""
         return sum(part.size() for part in self.parts)
 
-    def plan(self, ask: Columns, rows: int | None = None, words: bool = False) -> Plan:
+    def plan(self, ask: NamedColumns, rows: int | None = None, words: bool = False) -> Plan:
         """What to read: all columns of numbers but the target and the weights, or the named ones.
 
         Parameters
         ----------
-        ask : Columns
+        ask : NamedColumns
         rows : int or None
             Rows of a block.
         words : bool, default=False

@@ -18,7 +18,7 @@ import numpy as np
 from certifit._objective import Objective, Target
 from certifit._types import Array, Record
 from certifit.certificates import Data, ball, to_float
-from certifit.certificates.maps import Columns
+from certifit.certificates.maps import ColumnMap
 from certifit.solvers.balance import balance_within
 
 _SLACKS = 10.0 ** np.arange(-14, -7)  # rounding to the grid may leave v a little outside the dual ball
@@ -55,7 +55,7 @@ def dual_point(
         Z = np.asarray(data.X @ np.asarray(coef, dtype=float).T) + intercept
         if data.offset is not None:
             Z = Z + data.offset[:, None]
-        columns, start, parts = Columns(data, "float"), 0, []
+        columns, start, parts = ColumnMap(data, "float"), 0, []
         for objective, target in zip(each, targets):
             at = slice(start, start + target.outputs)
             begin = Z[:, at] if slopes is None else None
@@ -89,7 +89,7 @@ def evidence_of(objectives: Objective | Sequence[Objective], coef: Array, interc
     }
 
 
-def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | None, columns: Columns) -> Array:
+def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | None, columns: ColumnMap) -> Array:
     """β (n, outputs) of one machine."""
     flat = len(target.y.shape) == 1 and target.outputs == 1
     if slopes is None:
@@ -112,7 +112,7 @@ def _one(objective: Objective, target: Target, Z: Array | None, slopes: Array | 
     return np.zeros((len(target.y), target.outputs))
 
 
-def _size(objective: Objective, beta: Array, columns: Columns) -> float:
+def _size(objective: Objective, beta: Array, columns: ColumnMap) -> float:
     """How far v is outside the dual ball, as the proof will see it."""
     return float(to_float(ball(objective.gauge(columns.slopes(objective, beta))).upper))
 

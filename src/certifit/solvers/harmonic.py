@@ -25,7 +25,7 @@ _FACTOR = 3000  # rows up to which a sparse factorisation beats Krylov steps wha
 _TIGHT = 1e-13
 
 
-class _State(NamedTuple):
+class _LabelState(NamedTuple):
     G: Array
     w: Array
     objective: float
@@ -77,17 +77,17 @@ def solve_harmonic(
         w = solve(np.ones((len(delta), 1)), n_iter)[:, 0]
     reach = float(np.abs(w).max(initial=0.0))
 
-    def state(G: Array, before: Array) -> _State:
+    def state(G: Array, before: Array) -> _LabelState:
         worst = float(np.abs(G - P @ G - rhs).max(initial=0.0))
-        return _State(G, w, worst, worst * reach, float(np.abs(G - before).max(initial=0.0)))
+        return _LabelState(G, w, worst, worst * reach, float(np.abs(G - before).max(initial=0.0)))
 
-    def advance(s: _State) -> _State:
+    def advance(s: _LabelState) -> _LabelState:
         if method == "propagation":
             return state(P @ s.G + rhs, s.G)
         correction = solve(rhs - (s.G - P @ s.G), n_iter)
         return state(s.G + correction, s.G)
 
-    def finished(before: _State, after: _State) -> bool | str:
+    def finished(before: _LabelState, after: _LabelState) -> bool | str:
         if method == "propagation":
             return after.gap <= tol
         return "closed form" if after.step <= _TIGHT or after.objective >= 0.5 * before.objective else ""

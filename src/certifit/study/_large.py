@@ -8,7 +8,7 @@ fitted again to all rows, in passes over the encoded partitions, where its famil
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -255,8 +255,3 @@ def _story(study: Study, sample: int, rows: int, parts: int, seed: int, again: b
             else f"The chosen one, {name}, cannot be fitted in passes and stays fitted to the sample."
         )
     return {"rows": rows, "sample": sample, "partitions": parts, "refitted": again, "text": text}
-
-
-def is_refitted(certificates: Sequence[Any]) -> bool:
-    """Whether certificates speak about a table in partitions."""
-    return bool(certificates) and "partitions" in certificates[0].digests

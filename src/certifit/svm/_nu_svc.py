@@ -36,33 +36,16 @@ class NuSVC(KernelClassifier):
     ----------
     nu : float in (0, 1], default=0.5
         ν: at most this share of the rows misses the margin, and at least this share are support vectors.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-    degree : int ≥ 1, default=3
-        Of the polynomial kernel.
-    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
-        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
-    coef0 : float, default=0.0
-        Offset inside the polynomial and sigmoid kernels.
-    shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
-    probability : bool, default=False
-        Whether to calibrate probabilities (three more fits); they never contradict `predict`.
-    tol : float > 0, default=1e-3
-        Accuracy, as in `SVC`.
-    cache_size : float > 0, default=200
-        Megabytes of kernel rows kept, for kernels that are slow to compute.
-    class_weight : dict or "balanced", default=None
-    verbose, random_state :
-        Accepted so that scikit-learn's calls work; nothing is printed and nothing is random.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps at each of the prices tried; −1 is none.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-    break_ties : bool, default=False
-        With "ovr" and more than two classes, break ties of votes by the decision function.
     trace : bool, default=False
         Whether to record the last descent of every machine in ``trace_``.
     time_budget : float > 0, default=None
         Seconds at each of the prices tried.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, decision_function_shape :
+        As in `SVC`.
+    break_ties, verbose, random_state :
+        As in `SVC`.
 
     Attributes
     ----------

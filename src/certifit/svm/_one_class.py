@@ -38,30 +38,13 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-    degree : int ≥ 1, default=3
-        Of the polynomial kernel.
-    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
-        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
-    coef0 : float, default=0.0
-        Offset inside the polynomial and sigmoid kernels.
     tol : float > 0, default=1e-3
         Accuracy: the fit stops when the duality gap is at most tol/100 of the objective of the first rows. Where at
         most 2,000 multipliers are free, Newton steps on them then go on to rounding.
     nu : float in (0, 1], default=0.5
         ν: at most this share of the rows lies outside, and at least this share are support vectors.
-    shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
-    cache_size : float > 0, default=200
-        Megabytes of kernel rows kept, for kernels that are slow to compute.
-    verbose :
-        Accepted so that scikit-learn's calls work; nothing is printed.
-    max_iter : int ≥ −1, default=-1
-        Limit on pair steps; −1 is none.
-    trace : bool, default=False
-        Whether to record every round in ``trace_``.
-    time_budget : float > 0, default=None
-        Seconds after which the fit stops and keeps the best so far, with its (larger) proved gap.
+    kernel, degree, gamma, coef0, shrinking, cache_size, verbose, max_iter, trace, time_budget :
+        As in `SVR`.
 
     Attributes
     ----------

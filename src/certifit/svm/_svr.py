@@ -216,29 +216,14 @@ class NuSVR(TubeMachine):
     ----------
     nu : float in (0, 1], default=0.5
         ν: at most this share of the rows lies outside the tube, and at least this share are support vectors.
-    C : float > 0, default=1.0
-        Cost of a unit of error outside the tube.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-    degree : int ≥ 1, default=3
-        Of the polynomial kernel.
-    gamma : {"scale", "auto"} or float ≥ 0, default="scale"
-        "scale" is 1 / (columns · variance of X, weighted), "auto" 1 / columns.
-    coef0 : float, default=0.0
-        Offset inside the polynomial and sigmoid kernels.
-    shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
-    tol : float > 0, default=1e-3
-        Accuracy, as in `SVR`.
-    cache_size : float > 0, default=200
-        Megabytes of kernel rows kept, for kernels that are slow to compute.
-    verbose :
-        Accepted so that scikit-learn's calls work; nothing is printed.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps of each of the tubes tried; −1 is none.
     trace : bool, default=False
         Whether to record every round of the last descent in ``trace_``.
     time_budget : float > 0, default=None
         Seconds for each of the tubes tried.
+    C, kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose :
+        As in `SVR`.
 
     Attributes
     ----------
