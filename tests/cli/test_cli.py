@@ -407,3 +407,9 @@ def test_explain_and_evaluate_speak_of_the_threshold_of_a_study(tmp_path, capsys
     assert "decision: yes (by the threshold of the study)" in capsys.readouterr().out
     assert main(["evaluate", model, str(tmp_path / "t.csv")]) == 0
     assert "saying yes from a probability of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("models", [["--models", "ridge", "lasso"], ["--models", "ridge", "--models", "lasso"]])
+def test_several_models_without_a_comma_are_told_how(folder, capsys, models):
+    assert main(["study", str(folder / "t.csv"), "--target", "dose", *models]) == 2
+    assert "separated by commas" in " ".join(capsys.readouterr().err.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, RepeatArgumentError, UnusedCliTokensError
 from rich.console import Console
 
 from certifit._errors import CertifitError
@@ -53,4 +53,10 @@ def run(arguments: list[str]) -> int:
 
 def _plain(error: CycloptsError) -> str:
     text = " ".join(str(error).split())
+    if isinstance(error, UnusedCliTokensError):
+        left = ", ".join(repr(token) for token in error.unused_tokens or ())
+        text = f"No option takes {left}. Several names are separated by commas and quoted: --models 'ridge,lasso'."
+    elif isinstance(error, RepeatArgumentError):
+        option = text.split()[1] if text.startswith("Parameter ") else "An option"
+        text = f"{option} is given more than once. Several names are separated by commas: --models 'ridge,lasso'."
     return f"{text} (certifit --help tells how)"

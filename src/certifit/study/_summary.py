@@ -35,7 +35,8 @@ def _errors(record: Mapping[str, Any]) -> list[Line]:
             {
                 "head": head,
                 "text": f"Predictions of {target} are off by {_number(v['mae'])} on average; nine errors in ten lie "
-                f"between {_number(low)} and {_number(high)} (the target itself varies by {_number(v['spread'])}).",
+                f"between {_number(low)} and {_number(high)} (the standard deviation of the target is "
+                f"{_number(v['spread'])}).",
             }
         ]
     c = record["classes"]
