@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from contextlib import nullcontext
 
@@ -202,3 +203,40 @@ def test_eta_and_start_belong_to_gradient_descent():
         LinearModel("logistic", solver="gradient_descent", start=[1.0]).fit(X, y)
     with pytest.raises(DivergenceError, match="try η"):
         LinearModel("exponential", solver="gradient_descent", eta=50.0).fit(X, y)
+
+
+TARGETS = ("squared", "absolute", "logistic", "exponential", "hinge", "squared_hinge", "poisson")
+
+
+@pytest.mark.parametrize("loss", TARGETS)
+@pytest.mark.parametrize("regularizer", ["l2", "l1", "elastic", "none"])
+@pytest.mark.parametrize("max_iter", [None, 2])
+def test_what_is_not_proved_is_said_and_warnings_agree_with_the_certificate(loss, regularizer, max_iter):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    z = X @ [1.0, -1.0, 0.5]
+    y = {"squared": z + rng.normal(size=40), "poisson": rng.poisson(np.exp(0.3 * z)).astype(float)}.get(loss)
+    y = z + rng.normal(size=40) if loss == "absolute" else y
+    y = np.where(z + rng.normal(size=40) > 0, 1, -1) if y is None else y
+    model = LinearModel(loss, regularizer, lam=0.0 if regularizer == "none" else 0.05, max_iter=max_iter)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    gap = model.certificate_.figures.get("relative_gap", np.inf)  # none where nothing is proved
+    words = " ".join(str(w.message) for w in said)
+    assert gap <= 1e-8 or words, (gap, model.status_)
+    assert set(re.findall(r"(\w+)=", words)) <= set(model.get_params())
+    stated = re.search(r"relative gap of ([0-9.e+-]+)", words)
+    if stated:
+        assert float(stated[1]) == pytest.approx(gap, rel=0.1)
+    if np.isinf(gap):
+        assert "infinite" in words
+
+
+def test_counts_of_zero_alone_have_no_optimum_and_that_is_said():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(ConvergenceWarning, match="the gap is infinite"):
+        model = LinearModel("poisson", "none", lam=0.0).fit(X, np.zeros(20))
+    assert not model.certificate_.holds
+    with pytest.raises(ValueError, match="out of the valid range of the poisson loss"):
+        LinearModel("poisson").fit(X, -np.ones(20))

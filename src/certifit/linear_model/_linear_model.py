@@ -199,7 +199,8 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             labels,
             sample_weight,
         )
-        plain = isinstance(loss, Squared) or loss.self_concordant
+        # Without a penalty an optimum may be infinitely far away: where scores are large the certificate is asked.
+        plain = isinstance(loss, Squared) or (loss.self_concordant and np.abs(X @ w + b).max(initial=0.0) < 30.0)
         self._warn_if_short(found, provable=plain or not isinstance(regularizer, Zero))
         return self
 
@@ -264,6 +265,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             )
         elif near or gap <= enough:
             return
+        elif not np.isfinite(gap):
+            said = (
+                f"LinearModel(solver={self.solver_!r}) stopped ({found.status}) where no lower bound of the objective "
+                "is proved, so the gap is infinite: raise max_iter or time_budget, or take a penalty (lam > 0)."
+            )
         else:
             said = (
                 f"LinearModel(solver={self.solver_!r}) stopped ({found.status}) at a proved relative gap of {gap:.1e}, "
@@ -288,7 +294,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         evidence = evidence_of(objective, self.coef_, self.intercept_)
         if plain:
             return (issue("least-squares", data, evidence),)
-        if loss.targets == "sign" and loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
+        if loss.self_concordant and isinstance(regularizer, (Zero, SquaredL2)):
             near = issue("local", data, evidence)
             if np.isfinite(near.figures.get("gap", np.inf)) or isinstance(regularizer, Zero):
                 return (near,)
