@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn.decomposition
@@ -129,3 +131,43 @@ def test_components():
 def test_one_clear_sentence(run, says):
     with pytest.raises(ValueError, match=says):
         run()
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize(
+    ("name", "model", "y"),
+    [
+        ("LinearRegression", sk.LinearRegression(), Y),
+        ("Ridge", sk.Ridge(alpha=3.0, solver="svd"), Y),
+        ("Lasso", sk.Lasso(alpha=0.3, tol=1e-13, max_iter=10**6), Y),
+        ("LogisticRegression", sk.LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky"), SIGNS),
+        ("LogisticRegression", sk.LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky"), CLASSES),
+        ("SVC", sklearn.svm.SVC(C=0.3, kernel="linear", tol=1e-10), SIGNS),
+        ("PoissonRegressor", sk.PoissonRegressor(alpha=0.3, tol=1e-12, solver="newton-cholesky"), np.abs(Y).round()),
+    ],
+    ids=str,
+)
+def test_conventions_of_estimators_by_name(name, model, y, weights):
+    """Nobody has to know C = 1/(2λn): the estimator's own alpha or C, or its default."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, sample_weight=weights)
+    strength = getattr(model, "alpha", getattr(model, "C", None))
+    several = len(np.shape(model.coef_)) == 2 and len(model.coef_) > 1
+    w = model.coef_ if several else np.ravel(model.coef_)
+    b = model.intercept_ if several else float(np.ravel(model.intercept_)[0])
+    c = cf.certify_coefficients(w, b, X, y, sample_weight=weights, convention=name, strength=strength)
+    assert c.holds
+    assert c.relative_gap < 1e-5
+    if strength is not None:
+        other = cf.certify_coefficients(w, b, X, y, sample_weight=weights, convention=name)
+        assert other.relative_gap > 1e-5
+
+
+def test_conventions_are_known():
+    with pytest.raises(ValueError, match="convention must be one of LinearRegression, Ridge"):
+        cf.certify_coefficients([1.0] * 3, 0.0, X, Y, convention="Riddle")
+    with pytest.raises(ValueError, match="finite number > 0"):
+        cf.certify_coefficients([1.0] * 3, 0.0, X, Y, convention="Ridge", strength=0.0)
+    with pytest.raises(ValueError, match="of a convention"):
+        cf.certify_coefficients([1.0] * 3, 0.0, X, Y, strength=2.0)

@@ -43,6 +43,9 @@ def certify_coefficients(
     regularizer: str | Regularizer = "l2",
     lam: float = 0.01,
     sample_weight: Weights = None,
+    *,
+    convention: str | None = None,
+    strength: float | None = None,
 ) -> Certificate:
     r"""How far are these coefficients from the best possible ones? No estimator and no reference solution is needed.
 
@@ -65,6 +68,11 @@ def certify_coefficients(
     lam : float ≥ 0, default=0.01
         λ.
     sample_weight : array-like of shape (n,), default=None
+    convention : str, default=None
+        In place of ``loss``, ``regularizer`` and ``lam``: the objective of scikit-learn's "LinearRegression", "Ridge",
+        "Lasso", "LogisticRegression", "SVC" (linear) or "PoissonRegressor".
+    strength : float > 0, default=None
+        With ``convention`` the ``alpha`` or ``C`` of that estimator; None is 1, its default.
 
     Returns
     -------
@@ -79,7 +87,13 @@ def certify_coefficients(
     (True, True)
     >>> certify_coefficients([0.0], 0.0, X, y, loss="logistic", regularizer="l2", lam=0.1).gap > 0.05
     True
+    >>> certify_coefficients([0.59213645], -0.1831362, X, y, convention="LogisticRegression", strength=1.25).gap < 1e-9
+    True
     """
+    if convention is not None:
+        loss, regularizer, lam = _as_in(convention, strength, Data.of(X, y, sample_weight))
+    elif strength is not None:
+        raise ValueError("strength is the alpha or C of a convention: name it, or give lam.")
     data, kind, penalty = Data.of(X, y, sample_weight), read_loss(loss), read_penalty(regularizer, lam)
     W, offset = (
         np.atleast_2d(np.asarray(w, dtype=float)),
@@ -105,6 +119,25 @@ def certify_coefficients(
         return issue("local", data, evidence | {"witness_coef": best[0], "witness_intercept": best[1]})
     found = [issue("duality", data, evidence | {"dual": dual}) for dual in _duals(objective, data, W, offset, best)]
     return min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf)))
+
+
+def _as_in(convention: str, strength: float | None, data: Data) -> tuple[str, str, float]:
+    """Loss, penalty and λ whose J has the minimiser of an estimator's objective."""
+    S, c = float(np.sum(data.weights)), 1.0 if strength is None else float(strength)
+    if not 0.0 < c < np.inf:
+        raise ValueError(f"strength must be a finite number > 0, not {strength}.")
+    labels = 2 if data.y is None or convention != "LogisticRegression" else len(np.unique(np.asarray(data.y)))
+    known = {
+        "LinearRegression": ("squared", "none", 0.0),
+        "Ridge": ("squared", "l2", c / S),
+        "Lasso": ("squared", "l1", 2.0 * c),
+        "LogisticRegression": ("softmax" if labels > 2 else "logistic", "l2", 1.0 / (2.0 * c * S)),
+        "SVC": ("hinge", "l2", 1.0 / (2.0 * c * S)),
+        "PoissonRegressor": ("poisson", "half_l2", c),
+    }
+    if convention not in known:
+        raise ValueError(f"convention must be one of {', '.join(known)}, not {convention!r}.")
+    return known[convention]
 
 
 def read_loss(loss: str | Loss) -> Loss:
