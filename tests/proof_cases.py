@@ -31,8 +31,15 @@ from certifit.linear_model import (
     Perceptron,
     Ridge,
 )
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
-from certifit.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MixedNB, MultinomialNB
+from certifit.neighbors import (
+    CondensedNeighbors,
+    EditedNeighbors,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestCentroid,
+    RadiusNeighborsClassifier,
+)
 from certifit.neural import PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
@@ -184,6 +191,22 @@ def _neighbors(metric: str) -> Callable[[np.random.Generator], Case]:
     return make
 
 
+def _within(metric: str, radius: float) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, y = rng.integers(0, 4, size=(25, 3)).astype(float), rng.integers(0, 2, 25)
+        model = RadiusNeighborsClassifier(radius, metric=metric, outlier_label=0).fit(X, y)
+        return Case(model.certificate_within(rng.integers(0, 4, (3, 3))), X, y)
+
+    return make
+
+
+def _given_distances(rng: np.random.Generator) -> Case:
+    X, y = rng.integers(0, 4, size=(20, 3)).astype(float), rng.integers(0, 2, 20)
+    D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    found = KNeighborsClassifier(3, metric="precomputed").fit(D, y).certificate_for(D[:4])
+    return Case(found, D, y)
+
+
 def _mercer(rng: np.random.Generator) -> Case:
     K = kernels.RBF(0.5)(rng.normal(size=(8, 2)))
     return Case(kernels.mercer(K), K)
@@ -298,8 +321,16 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "bernoulli counts": _counts(BernoulliNB()),
     "categorical counts": _counts(CategoricalNB()),
     "mixed counts": _mixed,
+    "complement counts": _counts(ComplementNB(norm=True)),
+    "class centres": _labels(NearestCentroid(), 3, words=True),
+    "class medians": _labels(NearestCentroid(metric="manhattan"), 2),
     "neighbours": _neighbors("euclidean"),
     "neighbours by angle": _neighbors("cosine"),
+    "neighbours by given distances": _given_distances,
+    "rows within a radius": _within("euclidean", 1.5),
+    "rows within an angle": _within("cosine", 0.1),
+    "prototypes": _stored(CondensedNeighbors()),
+    "prototypes, edited": _stored(EditedNeighbors(3)),
     "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),
     "tree by entropy": _labels(DecisionTreeClassifier(criterion="entropy", max_depth=2), weighted=True),
     "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),

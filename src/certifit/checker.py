@@ -4,22 +4,20 @@ figure is recomputed from the data and the evidence. The pages "The proof file" 
 Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
 proved where it stands), and an interval longer than BITS is widened to that many bits. In order: numbers, files, algebra, kinds, check."""
-import ast, bisect, csv, functools, hashlib, itertools, json, math, operator, re, struct, sys
-BITS = 192
+import ast, bisect, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
+BITS, GIVEN = 192, (["given"], ["precomputed"])  # bits that an interval keeps; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
     if not condition: raise Refused(why)
 class N:  # the interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards
-    __slots__ = ("e", "hi", "lo")
+    __slots__ = ("e", "hi", "lo"); square, zero = lambda a: a.abs() * a.abs(), lambda a: a.lo == a.hi == 0
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
     def __add__(self, other):
         a, b = sorted((self, n(other)), key=lambda v: v.e); return N(a.lo + (b.lo << b.e - a.e), a.hi + (b.hi << b.e - a.e), a.e)
     def __mul__(self, other):
-        b = n(other)
-        if self.lo == self.hi and b.lo == b.hi: return N(self.lo * b.lo, None, self.e + b.e)
-        p = (self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi); return N(min(p), max(p), self.e + b.e)
+        b = n(other); p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]; return N(min(p), max(p), self.e + b.e)
     def __truediv__(self, other):  # quotients of the ends, rounded down and up
         b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
         k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
@@ -29,16 +27,13 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
         k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
         return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
     def abs(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
-    square, zero = lambda a: a.abs() * a.abs(), lambda a: a.lo == a.hi == 0
     def floor(self): cut = max(0, self.lo.bit_length() - 64); return N(self.lo >> cut, None, self.e + cut)  # 64 bits, from below
     max0, ends = lambda a: N(max(a.lo, 0), max(a.hi, 0), a.e), lambda a: (N(a.lo, None, a.e), N(a.hi, None, a.e))
     __neg__, __sub__ = lambda a: N(-a.hi, -a.lo, a.e), lambda a, b: a + -n(b)
     __radd__, __rmul__, __rsub__, __rtruediv__ = __add__, __mul__, lambda a, b: n(b) - a, lambda a, b: n(b) / a
     __le__, __lt__ = lambda a, b: (a - b).hi <= 0, lambda a, b: (a - b).hi < 0  # surely, for all numbers in the intervals
     __ge__, __gt__ = lambda a, b: (a - b).lo >= 0, lambda a, b: (a - b).lo > 0
-    def __str__(self):
-        m, e = max(self.lo, self.hi, key=abs), self.e; cut = max(0, m.bit_length() - 60)
-        return "%.6g" % math.ldexp(m >> cut, e + cut) if m.bit_length() + e < 1000 else "about 2^%d" % (m.bit_length() + e)
+    def __str__(self): return "{:.6g}".format(decimal.Decimal(max(self.lo, self.hi, key=abs)) * decimal.Decimal(2) ** self.e)
 def n(x):  # a float or whole number as an exact interval
     if type(x) in (N, int): return x if type(x) is N else N(x)
     need(type(x) is float and math.isfinite(x), "something that is no finite number: %r" % (x,))
@@ -54,11 +49,9 @@ def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
     need(len(a) == len(b), "rows or columns that do not fit each other")
     if any(x.lo != x.hi for x in (*a, *b)): return total(x * y for x, y in zip(a, b))
     (x, _, e), (y, _, f) = aligned(a), aligned(b); return N(sum(map(operator.mul, x, y)), None, e + f)
-@functools.lru_cache(None)
-def ln2(unit):
-    """2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
-    less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost."""
-    return sum((1 << unit + 40 - k) // k for k in range(1, unit + 41)) >> 40
+# ln2(unit) is 2^unit ln 2, less than 2 too small: of ln 2 = Σ 1/(k 2^k) the terms up to k = unit + 40 are kept, each rounded down by
+# less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost.
+ln2 = functools.lru_cache(None)(lambda unit: sum((1 << unit + 40 - k) // k for k in range(1, unit + 41)) >> 40)
 def exp(x):
     """e^x = 2^k (e^s)^256 with r = x − k ln 2 in [0, ln 2) and s = r/256, in fixed point with `unit` binary places.
     r is off by less than 2|k| + 2 units (k times the error of ln 2, and rounding), s by less. A term of the series of e^s is rounded down
@@ -92,17 +85,16 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
         need(all(type(v) is float and 0 <= v < math.inf for v in self.weight), "a weight that is negative or not finite")
         need(all(p is None or len(p) == self.rows for p in (weight, offset, *(y or []))), "columns of unequal length")
     def digest(self, sparse):
-        h, y = hashlib.sha256(), self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
-        for name, part in (("X", self.X), ("y", y), ("w", self.given), ("o", self.offset)):
-            h.update(name.encode() + b":" + (b"" if part is None else canonical(part, sparse and name == "X")))
-        return h.hexdigest()
+        y = self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
+        parts = (b"X:", self.X), (b"y:", y), (b"w:", self.given), (b"o:", self.offset)
+        return hashlib.sha256(b"".join(k + (b"" if v is None else canonical(v, sparse and k == b"X:")) for k, v in parts)).hexdigest()
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
     def products(self, w): return [dot(row, w) for row in self.numbers()]
     def codes(self, classes):  # the place of every label among the classes
-        place = {key(c): k for k, c in enumerate(classes)}
-        need(len(place) == len(classes) > 1 and self.y and len(self.y) == 1, "no labels, or a class named twice")
+        need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
-    def mass(self, names): k = self.codes(names); return [total(n(w) for w, c in zip(self.weight, k) if c == j) for j in range(len(names))]
+    def groups(self, names): k = self.codes(names); return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
+    def mass(self, names): return [total(n(self.weight[i]) for i in rows) for rows in self.groups(names)]
 def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
 def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
     deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
@@ -117,15 +109,13 @@ def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, 
     if paths[0].endswith(".npy"):
         X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
         return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
-    with open(paths[0], newline="", encoding="utf-8") as file:
-        names, rows = next(csv.reader(file)), list(csv.reader(file, quoting=csv.QUOTE_NONNUMERIC))
-    need(all(len(row) == len(names) for row in rows), "a line with too few or too many cells")
-    columns = {name: [row[j] for row in rows] for j, name in enumerate(names)}
-    x, y = [j for j, v in enumerate(names) if re.fullmatch(r"x\d+", v)], [columns[v] for v in names if re.fullmatch(r"y\d*", v)]
+    with open(paths[0], newline="", encoding="utf-8") as f: head, rows = next(csv.reader(f)), [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
+    need(all(len(row) == len(head) for row in rows), "a line with too few or too many cells")
+    columns = {name: [row[j] for row in rows] for j, name in enumerate(head)}
+    x, y = [j for j, v in enumerate(head) if re.fullmatch(r"x\d+", v)], [columns[v] for v in head if re.fullmatch(r"y\d*", v)]
     return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
-def read_npy(path):
-    with open(path, "rb") as file: raw = file.read()
-    body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode("latin1"))  # one line, a dictionary
+def read_npy(path):  # the head is one line, a dictionary
+    raw = pathlib.Path(path).read_bytes(); body = raw.index(b"\n") + 1; head = ast.literal_eval(raw[raw.index(b"{") : body].decode())
     kind = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u1": "B", "b1": "?"}[head["descr"][1:]]
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
     return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
@@ -134,9 +124,8 @@ def decoded(v):  # numbers are whole, or hexadecimal floats in quotes ("0x1.8p+1
     need(type(v) is not float, "a float that is not written in hexadecimal")
     if type(v) is not str or not re.fullmatch(r"'.*|-?(0x[01]\.?[0-9a-f]*p[+-][0-9]+|inf)|nan", v, re.S): return v
     return v[1:] if v[0] == "'" else float.fromhex(v)
-def whole(x, low=None, high=None):
-    x = int(x) if type(x) is float and x.is_integer() else x
-    need(type(x) is int and (low is None or x >= low) and (high is None or x < high), "%r: a whole number out of range" % (x,)); return x
+def whole(x, low=-math.inf, high=math.inf):
+    x = int(x) if type(x) is float and x.is_integer() else x; need(type(x) is int and low <= x < high, "%r: out of range" % (x,)); return x
 def truth(x): return x if type(x) is bool else need(False, "%r where true or false is needed" % (x,))
 def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every division is exact): R, d, pivots, with R/d the reduced form
     A, d, pivots = [list(r) for r in rows], 1, []
@@ -158,21 +147,18 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
         return v
     def form(self, q): return total(a.square() / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
-def plogp(a, s): return N(0) if a.zero() else a * log(a / s)
-def softplus(t): return t.max0() + log(1 + exp(-t.abs()))
-def sign(y): return abs(y) == 1
+def plogp(a, s=N(1)): return N(0) if a.zero() else a * log(a / s)
+sign, share, count, softplus = lambda y: abs(y) == 1, lambda y: 0 <= y <= 1, lambda y: y >= 0, lambda t: t.max0() + log(1 + exp(-t.abs()))
 def inside(a, s=None): return a if a >= 0 and (s is None or a <= s) else need(False, "a dual variable outside its box")
-def entropy(a, s): return plogp(inside(a, s), s) + plogp(s - a, s)
+def entropy(a, s=N(1)): return plogp(inside(a, s), s) + plogp(s - a, s)
 LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the domain is refused; which y are possible
     "hinge": (lambda z, y: (1 - z * y).max0(), lambda y, s, b: -inside(-b * y, s), sign),
     "perceptron": (lambda z, y: (-z * y).max0(), lambda y, s, b: inside(-b * y, s) * 0, sign),
     "squared_hinge": (lambda z, y: (1 - z * y).max0().square(), lambda y, s, b: b.square() / (4 * s) - inside(-b * y), sign),
     "logistic": (lambda z, y: softplus(-z * y), lambda y, s, b: entropy(-b * y, s), sign),
     "exponential": (lambda z, y: exp(-z * y), lambda y, s, b: plogp(inside(-b * y), s) + b * y, sign),
-    "binomial": (lambda z, y: softplus(z) - z * y + entropy(y, N(1)), lambda y, s, b: entropy(b + s * y, s) - s * entropy(y, N(1)),
-                 lambda y: 0 <= y <= 1),
-    "poisson": (lambda z, y: exp(z) - z * y + plogp(y, N(1)) - y, lambda y, s, b: plogp(inside(b + s * y), s) - b - s * plogp(y, N(1)),
-                lambda y: y >= 0),
+    "binomial": (lambda z, y: softplus(z) - z * y + entropy(y), lambda y, s, b: entropy(b + s * y, s) - s * entropy(y), share),
+    "poisson": (lambda z, y: exp(z) - z * y + plogp(y) - y, lambda y, s, b: plogp(inside(b + s * y), s) - b - s * plogp(y), count),
     "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1, lambda y, s, b: plogp(inside(s - b), s) + b * log(y) + b, lambda y: y > 0)}
 REAL = ("absolute", "squared factor", "epsilon_insensitive epsilon", "squared_epsilon_insensitive epsilon")
 def loss_of(spec):  # losses of real targets are c times a power of (|z − y| − w)₊
@@ -183,28 +169,25 @@ def loss_of(spec):  # losses of real targets are c times a power of (|z − y| �
 def softmax(z, code, s, b):  # s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities
     lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
     need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
-def elastic(rho, lam, sizes, reach, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from |w|, |Λv| and Λv·w; ρ = 1 asks for |v| ≤ 1
+def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1
     need(rho > 0 and rho <= 1, "a mixing parameter outside (0, 1]")
-    value = lam * (rho * total(sizes) + (1 - rho) * total(v.square() for v in sizes) / 2)
-    if not (1 - rho).zero(): return value, value + total((v - rho * lam).max0().square() for v in reach) / (2 * (1 - rho) * lam) - inner
-    need(all(v <= lam for v in reach), "the dual variables are not in the dual ball"); return value, value - inner
+    value = lam * (rho * total(v.abs() for v in w) + (1 - rho) * total(v.square() for v in w) / 2)
+    if not (1 - rho).zero(): return value, value + total((v.abs() - rho * lam).max0().square() for v in q) / (2 * (1 - rho) * lam) - inner
+    need(all(v.abs() <= lam for v in q), "the dual variables are not in the dual ball"); return value, value - inner
 def norm(v, p): v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
 def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV
     name, p = spec["name"], spec["params"]; need(lam > 0, "without a penalty dual variables prove nothing")
     w, q = [v for row in W for v in row], [v for row in Q for v in row]; inner = dot(w, q)
     if name == "column_norms":  # the length of each column of W over the outputs
-        sizes, reach = ([total(v.square() for v in column).sqrt() for column in zip(*M)] for M in (W, Q))
-        return elastic(n(p["l1_ratio"]), lam, sizes, reach, inner)
+        return elastic(n(p["l1_ratio"]), lam, *([total(v.square() for v in c).sqrt() for c in zip(*M)] for M in (W, Q)), inner)
     if name == "non_negative":  # with w ≥ 0 the conjugate sees the positive part of V only
         need(all(v >= 0 for v in w), "a negative coefficient where none may be")
         name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]
     if name == "l2":
-        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w))
-        need(c > 0 and len(prior) == len(w), "a factor or a prior that does not fit")
+        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w)); need(c > 0 and len(prior) == len(w), "another prior")
         value = lam * c * total((a - b).square() for a, b in zip(w, prior))
         return value, value + total(v.square() for v in q) / (4 * c * lam) + dot(q, prior) - inner
-    if name in ("l1", "elastic"):
-        return elastic(n(p["l1_ratio"]) if name == "elastic" else N(1), lam, [v.abs() for v in w], [v.abs() for v in q], inner)
+    if name in ("l1", "elastic"): return elastic(n(p["l1_ratio"]) if name == "elastic" else N(1), lam, w, q, inner)
     if name == "none": need(all(v.zero() for v in q), "the dual variables are not orthogonal to the columns"); return N(0), -inner
     need(name == "p_norm" and n(p["p"]) > 1, "a penalty that this checker does not know: %s" % name)
     need(norm(q, n(p["p"]) / (n(p["p"]) - 1)) <= lam, "the dual variables are not in the dual ball")
@@ -217,10 +200,9 @@ def machines(table, e):  # (objective, y columns, weights, outputs) of each mach
     if o["classes"] is None:
         joint = o["regularizer"]["name"] == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
         return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
-    codes, k = table.codes(o["classes"]), len(o["classes"])
-    if o["class_weight"] is not None:
-        need(len(o["class_weight"]) == k and all(0 <= v < math.inf for v in o["class_weight"]), "class weights that do not fit")
-        s = [a * o["class_weight"][c] for a, c in zip(s, codes)]
+    codes, k = table.codes(o["classes"]), len(o["classes"]); factor = [1.0] * k if o["class_weight"] is None else o["class_weight"]
+    need(len(factor) == k and all(0 <= v < math.inf for v in factor), "class weights that do not fit")
+    s = [a * factor[c] for a, c in zip(s, codes)]
     if o["loss"]["name"] == "softmax": return [(o, [codes], s, k)]
     need(o["layout"] in ("rest", "pairs"), "an unknown layout")
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)] if o["layout"] == "pairs" else [(i, None) for i in range(k)]
@@ -240,20 +222,18 @@ def duality(table, e):
         lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs); b, at = [n(e["intercept"][j]) for j in k], at + outputs
         beta = [[n(dual[i][j]) if i in dual else N(0) for i in range(table.rows)] for j in k]
         need(not truth(o["fit_intercept"]) or padding is not None or all(total(c).zero() for c in beta), "unbalanced dual variables")
+        if "nu" in e: need((total(map(N.abs, sum(beta, []))) - n(e["nu"]) * total(vec(s))).abs() <= total(vec(s)) * n(1e-9), "another nu")
         if "kernel" in e or "gram" in e:
-            need(outputs == 1, "a kernel goes with one score for each machine")
-            Z, own, term = kernel_part(table, rows, e, o, vec(e["coef"][k[0]]), beta[0])
+            need(outputs == 1, "a kernel has one output"); Z, own, term = kernel_part(table, rows, e, o, vec(e["coef"][k[0]]), beta[0])
         else:
             W, Q = [vec(e["coef"][j]) for j in k], [[-dot(x, c) for x in zip(*table.numbers())] for c in beta]
-            Z = [table.products(w) for w in W]
             if padding is not None:
                 need(n(padding) > 0, "a constant column that is not positive")
                 W, Q = [w + [v / n(padding)] for w, v in zip(W, b)], [q + [-total(c) * n(padding)] for q, c in zip(Q, beta)]
-            own, term = penalty(o["regularizer"], lam, W, Q)
+            Z, (own, term) = [table.products(vec(e["coef"][j])) for j in k], penalty(o["regularizer"], lam, W, Q)
         more = rows_part(o["loss"], y, vec(s), [scores(table, o, z, c) for z, c in zip(Z, b)], beta)
         value, gap = value + own + more[0], gap + term + more[1]
-    need(at == len(e["intercept"]) == len(e["coef"]), "coefficients that do not fit the objective")
-    return bounds(value, gap, o, machines(table, e)[0][2])
+    need(at == len(e["intercept"]) == len(e["coef"]), "other coefficients"); return bounds(value, gap, o, machines(table, e)[0][2])
 def rows_part(loss, y, s, Z, beta):  # Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable
     used, values, terms = [i for i, v in enumerate(s) if not v.zero()], [N(0)], [N(0)]
     need(all(c[i].zero() for c in beta for i, v in enumerate(s) if v.zero()), "a dual variable of a row without weight")
@@ -272,21 +252,18 @@ def kernel_part(table, rows, e, o, c, beta):  # w = Σ cⱼφ(xⱼ): the scores,
 def hard_margin(table, e):  # w = Σ βⱼφ(xⱼ) reaches its margin; half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten
     y, rows, beta = [2 * c - 1 for c in table.codes(e["classes"])], [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
     need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
-    need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier")
-    f = [dot(row, beta) for row in gram(table, e, rows, True)]
+    need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier"); f = [dot(row, beta) for row in gram(table, e, rows, 1)]
     length, closest = total(b * f[i] for b, i in zip(beta, rows)).sqrt(), least((v + n(e["intercept"][0])) * s for v, s in zip(f, y))
     need(closest > 0, "a row that is not on its side"); value, bound = closest / length, length / total(b.abs() for b in beta)
     return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
 SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
-    "logistic": lambda z, y: (lambda p: (-y * p, p * (1 - p)))(1 / (1 + exp(y * z))),
-    "binomial": lambda z, y: (lambda p: (p - y, p * (1 - p)))(1 / (1 + exp(-z))),
+    "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
     "gamma_log": lambda z, y: (1 - y * exp(-z), y * exp(-z)), "squared": lambda z, y: (2 * (z - y), N(2)), }
 def scatter(weights, columns):  # Σ w x xᵀ of single numbers, its lower half
-    (w, _, e), ints, H = aligned(weights), [aligned(c) for c in columns], []
-    for k, (c, _, f) in enumerate(ints):
-        heavy = list(map(operator.mul, w, c)); H.append([N(sum(map(operator.mul, heavy, x)), None, e + f + g) for x, _, g in ints[: k + 1]])
-    return H
+    (w, _, e), ints = aligned(weights), [aligned(c) for c in columns]
+    return [[N(sum(map(operator.mul, heavy, x)), None, e + f + g) for x, _, g in ints[: k + 1]]
+            for k, (c, _, f) in enumerate(ints) for heavy in [list(map(operator.mul, w, c))]]
 def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), columns; a penalised offset is the weight b/B of a column B
     p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
     if p["name"] == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p["params"]["base"]
@@ -328,8 +305,7 @@ def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, wha
             need(p not in pivots, "the normal equations have no solution")
             gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
     need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
-def numerators(values):  # hexadecimal whole numbers, or floats, as integers up to one positive factor
-    return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
+def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
     pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e["rows"], e["against"])]
     need(len(e["multipliers"]) == len(e["rows"]) == len(set(pairs)) > 0, "one multiplier for each named row is needed")
@@ -354,37 +330,32 @@ def separability(table, e):
     if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
     if verdict == "overlapping":  # the null space of the named rows must be that of all rows
         R, d, pivots = reduced([X[i] for i in rows]); need(rank == (classes - 1) * len(pivots), "the named rows do not span enough")
-        for j in set(range(len(X[0]))) - set(pivots):
-            v = [(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)]
-            need(not any(sum(row[k] * c for k, c in v) for row in X), "the named rows do not span all others")
-        return found
+        null = [[(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)] for j in set(range(len(X[0]))) - set(pivots)]
+        need(not any(sum(row[k] * c for k, c in v) for v in null for row in X), "the named rows do not span all"); return found
     z, W = sides(table, codes, e, classes)
     if verdict == "touching":
         need(all(v >= 0 for v in z.values()) and any(v > 0 for v in z.values()), "a row on the wrong side")
         return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
     need(all(v > 0 for v in z.values()), "a row that is not on its side")
-    def margin(skip):  # of the closest two classes
-        pairs = [(c, k, [a - b for a, b in zip(W[c], W[k])][: len(W[0]) - skip]) for c in range(classes) for k in range(c)]
-        return -largest(largest(-v for (i, o), v in z.items() if {codes[i], o} == {c, k}) / dot(w, w).sqrt() for c, k, w in pairs)
-    found["margin"] = low(margin(int(e["fit_intercept"])))
-    return {**found, "mistake_bound": up(farthest(table, e) / margin(0).square())} if classes == 2 else found
+    closest = {(c, k): least(v for (i, o), v in z.items() if {codes[i], o} == {c, k}) for c in range(classes) for k in range(c)}
+    margin, padded = [least(v / total((a - b).square() for a, b in zip(W[c][:w], W[k][:w])).sqrt() for (c, k), v in closest.items())
+                      for w in (table.width, None)]; found["margin"] = low(margin)  # with the offset in the length, and without
+    return {**found, "mistake_bound": up(farthest(table, e) / padded.square())} if classes == 2 else found
 def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
     labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
-        tail = "_%d" % (0 if k == 2 else c)
+        tail = "_%d" % (0 if k == 2 else c); made += sum(e["times" + tail])
         part = {**{name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, "fit_intercept": truth(e["fit_intercept"])}
         codes, rows, times = [int(v == c) for v in labels], [whole(i, 0, table.rows) for i in part["mistaken"]], part["times"]
         need(set(part["class_weights"]) == {1.0} and not any(part["start"]), "class weights and other starts are beyond this checker")
-        need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times), "mistakes are counted once a row")
-        need(len(part["coef"]) == table.width + e["fit_intercept"], "weights that do not fit")
+        need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times) and
+             len(part["coef"]) == table.width + e["fit_intercept"], "mistakes, counted once a row, or weights that do not fit")
         for j, end in enumerate(vec(part["coef"])):  # the mistakes lead to the weights, up to the rounding of each step
             moves = [N(0)] + [n((table.X[i] + [1.0])[j]) * eta * (t if codes[i] else -t) for i, t in zip(rows, times)]
             slack = total(m.abs() for m in moves) * (4 * sum(times) + 16) * n(2.0**-53) + n(1e-300)
             need((total(moves) - end).abs() <= slack, "the mistakes do not lead to the weights")
-        made += sum(times)
         if part["verdict"] == "separable" and bound is not None:
-            z, W = sides(table, codes, part, 2); need(all(v > 0 for v in z.values()), "the separator does not separate")
-            bound = bound + farthest(table, e) * dot(W[1], W[1]) / largest(-v for v in z.values()).square()
+            bound = bound + separability(Table(table.X, [list(map(float, codes))]), part)["mistake_bound"][1]
         elif part["verdict"] != "separable": bound = vanishing(table, codes, part, 2) and None
     need(bound is None or N(made) <= bound.ends()[1], "more mistakes than are possible")
     return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
@@ -402,28 +373,26 @@ def kernel(record, x, z, e):  # k(x, z) for rows of integers times 2^e
     if name == "rbf": return exp(-n(rest[0]) * N(sum((a - b) ** 2 for a, b in zip(x, z)), None, 2 * e))
     inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
     return inner if name == "linear" else math.prod([inner * n(rest[2]) + n(rest[1])] * whole(rest[0], 1, 99), start=N(1))
-GIVEN = ["given"], ["precomputed"]
+def grid(rows, more=()):  # rows, and more of that width, as whole numbers times one power of two
+    flat, _, ex = aligned(v for x in (*rows, *more) for v in x); d = len(rows[0]); need(all(len(q) == d for q in more), "other columns")
+    ints = [flat[i * d : i * d + d] for i in range(len(rows) + len(more))]; return ints[: len(rows)], ints[len(rows) :], ex
 def gram(table, e, rows, proved):  # kernel values of all rows with some: by a formula (Mercer where asked), from the evidence, or the table
     if e.get("kernel", ["given"]) in GIVEN:
-        K = mat(e["gram"]) if "gram" in e else table.numbers()
-        need(len(K) == table.rows and all(len(row) == table.rows for row in K), "a Gram matrix that is not square")
-        need(all((K[i][j] - K[j][i]).zero() for i in range(len(K)) for j in range(i)), "a Gram matrix that is not symmetric")
-        return [[row[j] for j in rows] for row in K]
+        K = e["gram"] if "gram" in e else table.X; need(K == [list(c) for c in zip(*K)] and len(K) == table.rows, "no symmetric matrix")
+        return [[row[j] for j in rows] for row in mat(K)]
     need(is_mercer(e["kernel"]) or not proved, "a kernel that is not Mercer")
     need(table.rows * len(rows) <= 4000000, "%d kernel values are beyond this checker's limit of 4000000" % (table.rows * len(rows)))
-    (flat, _, ex), d = aligned(v for row in table.numbers() for v in row), table.width
-    X = [flat[i * d : i * d + d] for i in range(table.rows)]; return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
+    X, _, ex = grid(table.numbers()); return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
 def mercer(table, e):
-    method, verdict = e["method"], "mercer"; need(method in ("construction", "vector", "cholesky"), "an unknown method")
+    method, K = e["method"], None if e["method"] == "construction" else gram(table, e, range(table.rows), False)
     if method == "construction": need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels"); bound = low(N(0))
-    else: K = gram(table, e, range(table.rows), False)
-    if method == "vector":
-        v = vec(e["vector"]); ratio = dot(v, [dot(row, v) for row in K]) / dot(v, v); need(ratio < 0, "vᵀKv is not surely negative")
-        verdict, bound = "not mercer", up(ratio)
-    if method == "cholesky":
-        need(n(e["shift"]) <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
-        Cholesky([[v + n(e["shift"]) if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)]); bound = low(-n(e["shift"]))
-    return {"method": method, "verdict": verdict, "least_eigenvalue": bound}
+    elif method == "vector":
+        v = vec(e["vector"]); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv is not surely negative")
+    else:
+        t = n(e["shift"]); bound = low(-t)
+        need(method == "cholesky" and t <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
+        Cholesky([[v + t if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
+    return {"method": method, "verdict": "not mercer" if method == "vector" else "mercer", "least_eigenvalue": bound}
 def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
     need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
@@ -432,38 +401,56 @@ def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ
     skew = total((dot(u, v) - int(k == m)).square() for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
     need(skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
     kept = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)); trace, mu = total(A[i][i] for i in d), values[-1]
-    bound = total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
-    rest = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
-    bound = bound if len(U) < len(d) and Cholesky(rest) else trace  # all directions keep all of it
+    B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
+    bound = trace if len(U) == len(d) or not Cholesky(B) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
-def distance(metric, power, w, x, q):  # a quotient that grows with the distance; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
-    if metric == "cosine":
-        s, size = total(c * a * b for c, a, b in zip(w, x, q)), total(c * a * a for c, a in zip(w, x))
-        return (N(0), N(1)) if size.zero() else (-s * s.abs(), size)
-    gaps = [(a - b).abs() for a, b in zip(x, q)]
-    if metric == "chebyshev": return largest(c * g for c, g in zip(w, gaps)), N(1)
-    need(metric in ("euclidean", "manhattan", "minkowski"), "a metric that this checker does not know: %s" % metric)
-    p = {"euclidean": 2, "manhattan": 1}.get(metric) or whole(power, 1, 99)
-    return total(math.prod([g] * p, start=c) for c, g in zip(w, gaps)), N(1)
-def neighbors(table, e):
-    w, X, own, k = vec(e.get("weights") or [1.0] * table.width), table.numbers(), e.get("own"), len(e["indices"][0])
-    need(len(w) == table.width and all(v >= 0 for v in w), "feature weights that do not fit")
-    need(len(e["queries"]) == len(e["indices"]) == len(own or e["queries"]), "queries and indices that do not fit")
-    for at, (q, listed) in enumerate(zip(mat(e["queries"]), e["indices"])):
-        out, listed = {whole(own[at], 0, table.rows)} if own else set(), [whole(i, 0, table.rows) for i in listed]
-        need(len(q) == table.width and all((a - b).zero() for i in out for a, b in zip(X[i], q)), "a query is not the row it leaves out")
-        need(len(set(listed)) == len(listed) == k and not out & set(listed), "a row listed twice, or a list of another length")
-        far = [distance(e["metric"], e.get("p"), w, x, q) for x in X]
-        for a, b in [*zip(listed, listed[1:]), *((listed[-1], i) for i in set(range(table.rows)) - out - set(listed))]:
-            ahead = far[a][0] * far[b][1] - far[b][0] * far[a][1]
-            need(ahead < 0 or (ahead.zero() and a < b), "query %d: the list is not that of the nearest" % at)
-    return {"queries": len(e["queries"]), "neighbors": k}
+def distances(e, w, X, q):  # of all rows, exactly: the power p of the distance, and p; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
+    if e["metric"] == "cosine":
+        inner = [(sum(c * a * b for c, a, b in zip(w, x, q)), sum(c * a * a for c, a in zip(w, x))) for x in X]
+        return [fractions.Fraction(-s * abs(s), size) if size else 0 for s, size in inner], 2
+    how, fixed = {"euclidean": (sum, 2), "manhattan": (sum, 1), "chebyshev": (max, 1), "minkowski": (sum, None)}.get(e["metric"], (None, 1))
+    p = fixed or whole(e["p"], 1, 99); need(how, "a metric that this checker does not know: %s" % e["metric"])
+    return [how(c * abs(a - b) ** p for c, a, b in zip(w, x, q)) for x in X], p
+def nearest(table, e, queries):  # for each query the (distance, row) of all rows but its own, sorted; the unit and power of these; ‖q‖²
+    (w, _, f), own = aligned(vec(e.get("weights") or [1.0] * table.width)), e.get("own"); X, Q, ex = grid(table.numbers(), mat(queries))
+    need(len(w) == table.width and min(w) >= 0 and len(own or Q) == len(Q) == len(queries) > 0, "queries or weights that do not fit")
+    for at, q in enumerate(Q):
+        mine = None if own is None else whole(own[at], 0, table.rows); need(mine is None or X[mine] == q, "a query that is another row")
+        far, p = distances(e, w, X, q); size = sum(c * a * a for c, a in zip(w, q))
+        yield sorted((d, i) for i, d in enumerate(far) if i != mine), fractions.Fraction(2) ** (p * ex + f), p, size
+def listed(orders, lists):  # the stated rows are the first of each order
+    k, orders = len(lists[0]), list(orders); need(k > 0 and len(orders) == len(lists), "queries and lists that do not fit")
+    for at, ((order, *_), rows) in enumerate(zip(orders, lists)):
+        need([i for _, i in order[:k]] == [whole(i) for i in rows], "query %d: the list is not that of the nearest" % at)
+    return {"queries": len(orders), "neighbors": k}
+def neighbors(table, e): return listed(nearest(table, e, e["queries"]), e["indices"])
+def neighbors_given_distances(table, e):
+    need(all(len(d) == table.rows and min(d) >= 0 and vec(d) for d in e["distances"]), "distances that do not fit, or are none")
+    return listed(([sorted(zip(d, range(table.rows)))] for d in e["distances"]), e["indices"])
+def radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
+    r, stated, counts = fractions.Fraction(e["radius"]), iter(e["indices"]), [whole(c, 0) for c in e["counts"]]; t = 1 - r
+    for at, (order, unit, p, size) in enumerate(nearest(table, e, e["queries"])):
+        limit = r**p / unit if e["metric"] != "cosine" else -t * abs(t) * size if size else -int(t > 0)
+        rows = sorted(whole(next(stated)) for _ in range(counts[at]))
+        need(rows == sorted(i for d, i in order if d <= limit), "query %d: other rows are within the radius" % at)
+    need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e["indices"]), "lists that do not fit, or a negative radius")
+    return {"queries": at + 1, "radius": float(e["radius"]), "fewest": min(counts), "most": max(counts)}
+def condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
+    kept, y = {whole(i, 0, table.rows) for i in e["prototypes"]}, [key(v) for v in table.y[0]]
+    for order, *_ in nearest(table, {**e, "own": None}, table.X):
+        need(y[order[0][1]] == y[next(i for _, i in order if i in kept)], "a row that the prototypes answer otherwise")
+    return {"rows": table.rows, "prototypes": len(kept), "agreeing": table.rows}
+def edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
+    names = sorted({key(v) for v in table.y[0]}); y = table.codes(names)
+    right = [i for i, rows in enumerate(e["neighbors"]) if max(range(len(names)), key=[y[whole(j)] for j in rows].count) == y[i]]
+    need(sorted(whole(i) for i in e["kept"]) == right, "kept are not the rows that their neighbours confirm")
+    return {"rows": table.rows, "kept": len(right), **listed(nearest(table, {**e, "own": range(table.rows)}, table.X), e["neighbors"])}
 def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     if e["loss"] == "squared":
-        mean, spread = moments(vec(table.weight), vec(table.y[0]), range(table.rows))
-        value, gap = spread + (mean - n(e["value"][0])).square(), (mean - n(e["value"][0])).square()
+        (mean, value), c = moments(vec(table.weight), vec(table.y[0]), range(table.rows)), n(e["value"][0])
+        gap = (mean - c).square(); value = value + gap
     else:
         S, q = table.mass(e["classes"]), vec(e["shares"]); p = [v / total(S) for v in S]
         need(len(q) == len(p) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
@@ -472,10 +459,9 @@ def constant(table, e):  # the mean is the best constant for squared loss; the c
 def finite_bayes(table, e):
     prior, likely, stated, tiny = vec(e["priors"]), mat(e["likelihoods"]), vec(e["posterior"]), n(1e-9)
     for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and (total(row) - 1).abs() <= tiny, "these are no probabilities")
-    place = {key(o): k for k, o in enumerate(e["outcomes"])}
-    need(table.rows <= 5000 and all(key(row[0]) in place for row in table.X) and len(prior) == len(likely) == len(stated) and
-         all(len(row) == len(place) == len(e["outcomes"]) for row in likely), "over 5000 outcomes, or one without a likelihood")
-    joint = [math.prod([row[place[key(x[0])]] for x in table.X], start=p) for p, row in zip(prior, likely)]
+    seen = Table(table.X, [[x[0] for x in table.X]]).codes(e["outcomes"]); need(table.rows <= 5000, "over 5000 outcomes")
+    need(len(prior) == len(likely) == len(stated) and all(len(row) == len(e["outcomes"]) for row in likely), "likelihoods that do not fit")
+    joint = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)]
     error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated))
     need(error <= tiny, "the posterior is not prior times likelihood over evidence"); wrong = (total(stated) - 1).abs()
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
@@ -488,22 +474,41 @@ def priors(table, e):  # how far the stated class shares are from what their rul
     need(len(stated) == len(S) and all(v >= 0 for v in stated), "class shares that are no probabilities")
     return up(largest((a - b).abs() for a, b in zip(stated, rule)))
 def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
-    codes, w, theta, var, smooth = table.codes(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), n(e["var_smoothing"])
+    rows, w, theta, var, smooth = table.groups(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), n(e["var_smoothing"])
     need(smooth >= 0 and all(len(r) == len(q) == table.width and all(v > 0 for v in r) for r, q in zip(var, theta)) and
          len(theta) == len(var) == len(e["classes"]), "means and variances that do not fit")
-    columns, rows = list(zip(*table.numbers())), [[i for i, k in enumerate(codes) if k == c] for c in range(len(theta))]
-    every = range(table.rows) if "numeric" in e else []  # of mixed columns: a class without numbers takes those of all
+    columns, every = list(zip(*table.numbers())), range(table.rows) if "numeric" in e else []  # a class without numbers takes those of all
     widest = largest(moments(w, x, range(table.rows))[1] for x in columns)
     cells = [(*moments(w, x, rows[c] or every), theta[c][j], var[c][j]) for c in range(len(theta)) for j, x in enumerate(columns)]
     off, wrong = [(a - t).abs() / v.sqrt() for a, _, t, v in cells], [(b + widest * smooth - v).abs() / v for _, b, _, v in cells]
     return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e), "rows": table.rows}
+def class_centres(table, e):  # a point off the mean by δ costs W·δ² more than it; at a median no more than half of the rows lie on a side
+    C, w, middle, groups = mat(e["centres"]), vec(table.weight), e["distance"] == "manhattan", table.groups(e["classes"])
+    need(((middle and table.given is None) or e["distance"] == "euclidean") and len(C) == len(groups) and all(groups) and
+         all(len(c) == table.width for c in C), "an unknown distance, weights of medians, or centres that do not fit")
+    cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(zip(*table.numbers()), c)]
+    half = [len(rows) - 2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) for x, rows, m in cells] if middle else []
+    off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells if not middle]
+    need(all((a - m).abs() <= v.sqrt() * n(1e-9) + m.abs() * n(2.0**-49) for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
+    return {"rows": table.rows, "classes": len(C), **({} if middle else {"gap": up(total((a - m).square() * W for a, _, m, W in off))})}
+def smoothing(table, e):  # α for each column
+    alpha = e["alpha"]; alpha = vec(alpha if type(alpha) is list else [alpha] * table.width)
+    need(len(alpha) == table.width and all(a >= 0 for a in alpha), "a smoothing parameter that does not fit"); return alpha
+def complement_counts(table, e):  # a weight is −log of a column's share of the counts plus α in all other classes, or that over their sum
+    alpha, w, F, X, worst = smoothing(table, e), vec(table.weight), mat(e["feature_weights"]), table.numbers(), []
+    need(len(F) == len(e["classes"]) and all(v >= 0 for x in X for v in x), "another class, or a negative count")
+    for here, stated in zip(map(set, table.groups(e["classes"])), F):
+        counts = [a + total(w[i] * x[j] for i, x in enumerate(X) if i not in here) for j, a in enumerate(alpha)]
+        logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e["norm"]) else logs
+        worst += [(a - b).abs() / b.abs() for a, b in zip(best, stated)]
+    need(sum(map(len, F)) == len(worst) == len(F) * table.width and all(v <= n(1e-8) for v in worst), "weights not of the other classes")
+    return {"error": up(largest(worst)), "rows": table.rows, "classes": len(F)}
 def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
-    codes, w, model, d, columns = table.codes(e["classes"]), vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
-    alpha, cut, worst, sums = e["alpha"], e.get("binarize"), [], []; alpha = vec(alpha if type(alpha) is list else [alpha] * len(d))
-    need(model in ("multinomial", "bernoulli", "categorical") and len(alpha) == table.width and all(a >= 0 for a in alpha) and
-         len(e["feature_log_prob"]) == len(e["classes"]), "an unknown model, or a smoothing parameter or probabilities that do not fit")
-    for c, row in enumerate(e["feature_log_prob"]):
-        here, p = [i for i, k in enumerate(codes) if k == c], [N(0) if v == -math.inf else exp(n(v)) for v in row]
+    w, model, d, columns = vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
+    alpha, cut, worst, sums, rows = smoothing(table, e), e.get("binarize"), [], [], table.groups(e["classes"])
+    need(model in ("multinomial", "bernoulli", "categorical") and len(e["feature_log_prob"]) == len(rows), "an unknown model or class")
+    for here, row in zip(rows, e["feature_log_prob"]):
+        p = [N(0) if v == -math.inf else exp(n(v)) for v in row]
         def count(j, test): return total([alpha[j]] + [w[i] * test(columns[j][i]) for i in here])
         if model == "multinomial": groups = [([count(j, lambda v: v) for j in d], p)]
         elif model == "bernoulli":
@@ -514,8 +519,8 @@ def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + �
             need(all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "other categories")
             groups = [([count(j, lambda v: int((v - k).zero())) for k in range(sizes[j])], p[ends[j] : ends[j + 1]]) for j in d]
         need(len(p) == sum(len(q) for _, q in groups) // (1 + (model == "bernoulli")), "probabilities that do not fit")
+        need(all(v >= 0 for a, _ in groups for v in a), "a negative count")
         for a, q in groups:
-            need(all(v >= 0 for v in a), "a negative count")
             worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
     need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e), "rows": table.rows}
@@ -608,16 +613,15 @@ def relaxed(X, s, label, W, far, t, shift):
     Cholesky([[S(i, j) - (t - shift if i == j else 0) for j in range(i + 1)] for i in range(len(X))])
     return dot(y, q) + (t - shift) * len(W)
 def histogram(table, e):  # every height is the share of its rows per volume; a row on an edge belongs above, on the last edge below
-    bins, heights, weight, edges, at, wrong = [whole(b, 1) for b in e["bins"]], vec(e["heights"]), vec(table.weight), [], 0, [N(0)]
+    bins, heights, weight, edges, at = [whole(b, 1) for b in e["bins"]], vec(e["heights"]), vec(table.weight), [], 0
     for b in bins: edges.append(e["edges"][at : at + b + 1]); at += b + 1
     need(len(bins) == table.width and at == len(e["edges"]) and math.prod(bins) == len(heights) and table.numbers() and
          all(n(a) < n(b) for c in edges for a, b in zip(c, c[1:])), "edges or heights that do not fit, or edges that do not rise")
     rows = {c: [] for c in itertools.product(*map(range, bins))}
     for x, w in zip(table.X, weight): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
-    for (c, here), height in zip(rows.items(), heights):
-        share = total(here) / total(weight) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1))
-        need((height - share).abs() <= share * n(1e-9), "a height that is not the share of its rows per volume")
-        if share > 0: wrong.append((height - share).abs() / share)
+    shares = [total(v) / total(weight) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1)) for c, v in rows.items()]
+    wrong = [(h - s).abs() / (s if s > 0 else 1) for h, s in zip(heights, shares)]  # of an empty cell the height itself
+    need(all(v <= n(1e-9) * int(s > 0) for v, s in zip(wrong, shares)), "a height that is not the share of its rows per volume")
     return {"cells": len(heights), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
 def training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
     names, W, b, s = sorted({key(v) for v in table.y[0]}), mat(e["coef"]), vec(e["intercept"]), vec(table.weight)
@@ -650,12 +654,11 @@ def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a r
         if rows is None: return [largest(q for q, at in zip(Q, state) if at == k) for k in range(m)]
         need(len(rows) == m and all(state[whole(r, 0, table.rows)] == k for k, r in enumerate(rows)), "an action of another state")
         return [Q[whole(r)] for r in rows]
-    return {"states": m, "discount": e["discount"]}, gamma, step
+    return {"states": m, "discount": float(e["discount"])}, gamma, step
 def policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy by its own operator in the same way
     (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e["policy_values"]); TV, TU = step(V), step(U, e["policy"])
-    need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma)
-    change, own = [a - b for a, b in zip(TV, V)], [a - b for a, b in zip(TU, U)]
-    loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(own)) * factor
+    need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma); change = [a - b for a, b in zip(TV, V)]
+    loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(a - b for a, b in zip(TU, U))) * factor
     return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
 def finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
     (found, _, step), V, U = bellman(table, e), vec(e["terminal"]), vec(e["terminal"])
@@ -663,14 +666,13 @@ def finite_horizon(table, e):  # backward induction, for the best actions and fo
     for rows in reversed(e["policy"]): V, U = step(V), step(U, rows)
     return {**found, "horizon": len(e["policy"]), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
 KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, hard_margin, mercer, neighbors,
+    radius_neighbors, neighbors_given_distances, condensed_neighbors, edited_neighbors, class_centres, complement_counts,
     principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering, histogram, stored_rows,
     training_errors, truth_table, policy, finite_horizon)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
-    sense, v = proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
-    if sense == "about": return (v - n(stated)).abs() <= v.abs() * n(1e-9) + n(1e-300)
-    return v <= n(stated) if sense == "upper" else v >= n(stated)
+    (how, v), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": (v - x).abs() <= v.abs() * n(1e-9) + n(1e-300)}[how]
 def check(proof, table, say=print):  # every step in words; raises Refused where the claim is not proved
     need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
     need(proof["kind"] in KINDS, "a kind that this checker does not know: %r" % (proof["kind"],))
@@ -689,12 +691,10 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
         say("assumed: the given kernel values come from a Mercer kernel")
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
-    try:
-        with open(args[0], encoding="utf-8") as file: check(json.load(file), read_table(args[1:]))
-    except Refused as why: print("NOT PROVED: %s" % " ".join(str(why).split()))
+    try: check(json.loads(pathlib.Path(args[0]).read_text("utf-8")), read_table(args[1:]))
     except Exception as error:  # whatever goes wrong, nothing is proved
-        print("NOT PROVED: the proof or the data are not well-formed (%s: %s)" % (type(error).__name__, " ".join(str(error).split())))
-    else: return print("PROVED") or 0
-    return 1
+        why = str(error) if isinstance(error, Refused) else "proof or data are not well-formed (%s: %s)" % (type(error).__name__, error)
+        return print("NOT PROVED: %s" % " ".join(why.split())) or 1
+    return print("PROVED") or 0
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # a terminal without Greek letters is no reason to fail

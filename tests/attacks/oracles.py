@@ -402,6 +402,7 @@ def mixed_counts(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def stationary(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     """The equations of a gamma family with the inverse link: Σ s (y − 1/z) x̃ = 0."""
     o, s = c.evidence["objective"], np.ones(len(y)) if w is None else np.asarray(w, dtype=float)
+    o = o[0] if isinstance(o, list) else o
     params = o["loss"]["params"]
     if o["loss"]["name"] != "family" or (params["family"], params["link"]) != ("gamma", "inverse"):
         return None

@@ -132,7 +132,13 @@ def _table(X: Any, y: Any, w: Any) -> checker.Table:
 
 
 def refused_by_checker(c: Certificate, X: Any, y: Any, w: Any) -> str | None:
-    """Why the checker does not prove a proof file of this certificate; None where it does, or where there is no file."""
+    """Why the checker does not prove a proof file of this certificate; None where it does, or where there is no file.
+
+    It does not judge a table without rows, whose columns no file can tell, nor trees on tables with missing numbers.
+    """
+    rows = np.asarray(Data.of(X).X.toarray() if hasattr(X, "toarray") else X)
+    if not len(rows) or (c.kind == "tree" and rows.dtype.kind == "f" and np.any(np.isnan(rows))):
+        return None
     try:
         checker.check(json.loads(proof_of(c)), _table(X, y, w), say=lambda text: None)
     except CertifitError:
@@ -143,11 +149,12 @@ def refused_by_checker(c: Certificate, X: Any, y: Any, w: Any) -> str | None:
 
 
 def verdict_on(c: Certificate, case: Case, X: Any, y: Any, w: Any) -> str | None:
-    """Why a certificate that verified is false: an independent judge says so, or there is none and the checker refuses."""
+    """Why a certificate that verified is false: an independent judge says so, or the checker refuses its proof file."""
     if not c.claim.isprintable():
         return "a claim that cannot be printed"
-    if c.kind in JUDGES:
-        return JUDGES[c.kind](c, np.asarray(X), None if y is None else np.asarray(y), w)
+    told = JUDGES[c.kind](c, np.asarray(X), None if y is None else np.asarray(y), w) if c.kind in JUDGES else None
+    if told is not None:
+        return told
     why = refused_by_checker(c, X, y, w)
     return None if why is None else f"the checker refuses: {why}"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from certifit._objective import Objective
 
-mp.mp.dps = 100
+mp.mp.dps = 600  # targets of 1e100 with gaps below 1e-300 need as many
 _MANY = mp.mpf(10) ** -40  # of what a step changes, below which it is not worth taking
 
 

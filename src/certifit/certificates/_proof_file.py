@@ -30,9 +30,13 @@ FORMAT, VERSION = "certifit-proof", 1
 
 _OPTIMALITY = ("value", "bound", "gap", "excess")
 PROVED = {
+    "class-centres": ("rows", "classes", "gap"),
     "clustering": (*_OPTIMALITY, "clusters", "bound_method", "reassignment_gain", "centre_gain", "move_gain"),
+    "complement-counts": ("error", "rows", "classes"),
+    "condensed-neighbors": ("rows", "prototypes", "agreeing"),
     "constant": ("value", "gap", "rows"),
     "duality": _OPTIMALITY,
+    "edited-neighbors": ("rows", "kept", "neighbors"),
     "finite-bayes": ("log_evidence", "error", "sum_error", "observations"),
     "finite-horizon": ("states", "horizon", "discount", "loss"),
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
@@ -43,9 +47,11 @@ PROVED = {
     "mercer": ("method", "verdict", "least_eigenvalue"),
     "mixed-counts": ("mean_error", "variance_error", "gradient", "sum_error", "prior_error", "rows"),
     "neighbors": ("queries", "neighbors"),
+    "neighbors-given-distances": ("queries", "neighbors"),
     "perceptron": ("verdict", "value", "bound"),
     "policy": ("states", "discount", "loss", "width"),
     "principal-components": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
+    "radius-neighbors": ("queries", "radius", "fewest", "most"),
     "separability": ("verdict", "classes", "witnesses", "on_the_boundary", "margin", "mistake_bound"),
     "smoothed-counts": ("gradient", "sum_error", "prior_error", "rows"),
     "stored-rows": ("rows", "distinct", "unavoidable"),
@@ -90,6 +96,8 @@ def proof_of(certificate: Certificate) -> str:
     figures = {
         k: v for k, v in certificate.figures.items() if k in PROVED[certificate.kind] and _definite(certificate.kind, v)
     }
+    if certificate.kind in ("duality", "local", "least-squares") and _rounded(figures):
+        del figures["value"]
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -244,6 +252,15 @@ def _definite(kind: str, v: Any) -> bool:
     return not isinstance(v, float) or math.isfinite(v) or (kind == "perceptron" and v == math.inf)
 
 
+def _rounded(figures: Named) -> bool:
+    """Whether rounding leaves the objective's value open by more than 1e-9 of it, which is what a checker grants.
+
+    The bound is the lowest value that rounding allows, less the gap: what lies between is the rounding.
+    """
+    value, bound, gap = (figures.get(name, 0.0) for name in ("value", "bound", "gap"))
+    return "value" in figures and abs(value - bound - gap) > 0.5e-9 * abs(value)
+
+
 # -- what is claimed --------------------------------------------------------------------------------------------------
 def objective_in_words(evidence: Evidence) -> Record | None:
     """The objective of an optimality claim for people: the checker reads the one in the evidence."""
@@ -356,7 +373,9 @@ def _clustering_limit(evidence: Evidence) -> str:
 _FACTOR = 300  # rows of the largest matrix that the checker factorises
 _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "clustering": _clustering_limit,
+    "condensed-neighbors": _neighbors_limit,
     "duality": _optimality_limit,
+    "edited-neighbors": _neighbors_limit,
     "hard-margin": _kernel_limit,
     "least-squares": _optimality_limit,
     "local": _optimality_limit,
@@ -364,5 +383,6 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "mixed-counts": _mixed_limit,
     "neighbors": _neighbors_limit,
     "perceptron": _perceptron_limit,
+    "radius-neighbors": _neighbors_limit,
     "tree": _tree_limit,
 }

@@ -40,7 +40,12 @@ def _real(v: Any) -> Array | None:
         return None
     if array.size == 0 and array.dtype.kind == "f":
         return array
-    return array if array.dtype.kind in "iuf" else None
+    return array if array.dtype.kind in "iuf" and not _has_truth(v) else None
+
+
+def _has_truth(v: Any) -> bool:
+    """Whether a list holds true or false, which NumPy counts as one and zero."""
+    return isinstance(v, bool) or (isinstance(v, (list, tuple)) and any(map(_has_truth, v)))
 
 
 def _all(test: Callable[[Array], Any]) -> Callable[[Any], bool]:

@@ -177,7 +177,7 @@ def _moments(data: Data, evidence: Evidence, w: Array) -> tuple[Ball, Ball, Ball
         raise ValueError("rows are centred where there is an offset, and only there")
     S, _, total = centred_scatter(data, centre, about_mean=offset)
     X = data.X.toarray() if scipy.sparse.issparse(data.X) else np.asarray(data.X)
-    known = [X, np.asarray(data.y, dtype=float), data.weights, w]
+    known = [X, data.real_targets(), data.weights, w]
     if X.size <= _SMALL:  # a large α magnifies the rounding of the errors: exact where that is cheap
         known = [rationals(v) for v in known]
     rows, y, s, w = known

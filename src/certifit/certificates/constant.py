@@ -63,8 +63,10 @@ Parts = tuple[Ball, Ball, tuple[Check, ...]]
 
 
 def _squared(data: Data, evidence: Evidence, weights: Ball, rigor: Rigor) -> Parts:
-    assert data.y is not None
-    y = Ball(rationals(data.y) if rigor == "exact" else np.asarray(data.y, dtype=float))
+    targets = data.real_targets()
+    if targets.ndim != 1:
+        raise ValueError("one target is needed")
+    y = Ball(rationals(targets) if rigor == "exact" else targets)
     c = ball(np.asarray(evidence["value"], dtype=float).reshape(()), like=y)
     total = weights.sum()
     away = y - c

@@ -30,16 +30,15 @@ _SHARES = {"classes": LABELS, "class_prior": FINITE, "prior_rule": word("data", 
 
 
 def class_codes(y: Array | None, classes: Array) -> Array:
-    """Index of each label in ``classes``; −1 for a label that is not among them."""
+    """Index of each label in ``classes``; −1 for a label that is not among them: the word "1" is not the number 1."""
     if y is None:
         raise ValueError("labels are needed")
-    if y.dtype.kind == "f":
-        names: list[Any] = [float(c) for c in classes]
-        labels: list[Any] = y.tolist()
-    else:
-        names, labels = [str(c) for c in classes], [str(v) for v in y]
-    place = {name: k for k, name in enumerate(names)}
-    return np.array([place.get(v, -1) for v in labels], dtype=int)
+    place = {_label(c): k for k, c in enumerate(np.asarray(classes).tolist())}
+    return np.array([place.get(_label(v), -1) for v in y.tolist()], dtype=int)
+
+
+def _label(v: Any) -> float | str:
+    return float(v) if isinstance(v, (bool, int, float)) else str(v)
 
 
 def _all_known(codes: Array, data: Data) -> bool:

@@ -35,7 +35,7 @@ class Isotonic(Kind):
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         scores, values = (np.asarray(evidence[name], dtype=float) for name in ("scores", "values"))
-        x, y = _column(data), np.asarray(data.y, dtype=float)
+        x, y = _column(data), data.real_targets()
         if y.shape != x.shape or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
             raise ValueError("one finite score and one finite answer per row are needed")
         distinct, group = np.unique(x, return_inverse=True)

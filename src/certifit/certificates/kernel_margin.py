@@ -32,7 +32,10 @@ class _Hulls:
         self.source = GramSource(data, evidence, rigor)
         codes = codes_of(data.y, evidence["classes"])
         self.support = np.asarray(evidence["support"], dtype=int)
-        self.beta = np.asarray(evidence["dual_coef"], dtype=float).ravel()
+        stated = np.asarray(evidence["dual_coef"], dtype=float)
+        if stated.shape != (1, len(self.support)):
+            raise ValueError("one line of multipliers is needed, one for each support vector")
+        self.beta = stated[0]
         if len(set(evidence["classes"])) != 2 or len(np.unique(codes)) != 2 or np.any(codes < 0):
             raise ValueError("the two classes of the data are needed")
         inside = (self.support >= 0) & (self.support < len(codes))

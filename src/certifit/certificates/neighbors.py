@@ -72,6 +72,8 @@ class Space:
         """The space that a certificate speaks about; only a Minkowski distance has a power ``p``."""
         if ("p" in evidence) != (evidence["metric"] == "minkowski"):
             raise ValueError("a Minkowski distance has a power, and no other has")
+        if not data.X.shape[1]:
+            raise ValueError("rows without columns have no distance")
         return cls(data.X, evidence["metric"], float(evidence.get("p", 2.0)), evidence.get("weights"))
 
     @property
@@ -348,7 +350,7 @@ class StoredRows(Kind):
             np.maximum.at(best, pairs[0].astype(int), times)
             figures["unavoidable"] = equal(int((counts - best).sum()))
         else:
-            y = y.astype(float)
+            y = data.real_targets().reshape(len(y), -1)
             means = np.stack([np.bincount(group, c) / counts for c in y.T], axis=1)
             figures["unavoidable"] = about(float(((y - means[group]) ** 2).sum()))
         finite = bool(np.isfinite(figures["unavoidable"].stated))

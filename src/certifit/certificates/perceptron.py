@@ -86,7 +86,7 @@ class PerceptronRun(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
-        made = f"The steps of {made} lead from the start to these weights"
+        made = f"The steps of {made} lead from the start to the last weights"
         if figures.get("verdict") == "separable":
             bound = figures.get("bound", float("nan"))
             return f"{made}; whatever the order of the rows, no more than {bound:.6g} are possible."
@@ -160,7 +160,7 @@ class TrainingErrors(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         classes, index = np.unique(np.asarray(data.y), return_inverse=True)
         W = np.column_stack([evidence["coef"], evidence["intercept"]])
-        if len(W) != (1 if len(classes) == 2 else len(classes)):
+        if len(W) != (1 if len(classes) == 2 else len(classes)) or np.ndim(evidence["intercept"]) != 1:
             raise ValueError("one line of weights for two classes, and one a class for more")
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
         case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)

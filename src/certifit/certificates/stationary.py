@@ -55,7 +55,7 @@ class Stationary(Kind):
         ]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))
-        y = np.asarray(data.y, dtype=float)
+        y = data.real_targets()
         z = np.asarray(data.X @ w) + b + (0.0 if data.offset is None else data.offset)
         rho = weights * loss.slope(z, y)
         g = np.asarray(data.X.T @ rho).ravel() + strength * w

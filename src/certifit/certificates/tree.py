@@ -219,7 +219,7 @@ class _Table:
                     raise ValueError("class weights are finite and not negative, one per class")
                 weight = weight * factor[self.codes]
         else:
-            self.y = y.astype(float)
+            self.y = data.real_targets().reshape(y.shape)
         self.weight = weight
         use = weight > 0
         held = np.zeros(len(weight), dtype=bool)

@@ -359,7 +359,7 @@ class _Walk:
                     raise ValueError("class weights are finite and not negative, one per class")
                 self.weight = self.weight * factor[self.codes[:, o]]
         else:
-            self.y, self.sizes = y.astype(float), (1,) * q
+            self.y, self.sizes = data.real_targets().reshape(y.shape), (1,) * q
             if self.criterion == "poisson" and np.any(self.y < 0.0):
                 raise ValueError("counts are not negative")
         classes = self.criterion in ("gini", "entropy", "log_loss")

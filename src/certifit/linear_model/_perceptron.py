@@ -253,8 +253,8 @@ class Perceptron(PerceptronBase):
     >>> X, y = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [1, 0, 0]
     >>> model = Perceptron(shuffle=False).fit(X, y)
     >>> print(model.certificate_.claim)
-    The steps of 2 mistakes lead from the start to these weights; whatever the order of the rows, no more than 3.33333
-    are possible.
+    The steps of 2 mistakes lead from the start to the last weights; whatever the order of the rows, no more than
+    3.33333 are possible.
     >>> model.coef_, model.certificate_.value
     (array([[-1.,  3.]]), 2)
     """
