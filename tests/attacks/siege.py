@@ -149,12 +149,11 @@ def refused_by_checker(c: Certificate, X: Any, y: Any, w: Any) -> str | None:
 
 
 def verdict_on(c: Certificate, case: Case, X: Any, y: Any, w: Any) -> str | None:
-    """Why a certificate that verified is false: an independent judge says so, or the checker refuses its proof file."""
+    """Why a certificate that verified is false: an independent judge says so, or there is none and the checker refuses."""
     if not c.claim.isprintable():
         return "a claim that cannot be printed"
-    told = JUDGES[c.kind](c, np.asarray(X), None if y is None else np.asarray(y), w) if c.kind in JUDGES else None
-    if told is not None:
-        return told
+    if c.kind in JUDGES:
+        return JUDGES[c.kind](c, np.asarray(X), None if y is None else np.asarray(y), w)
     why = refused_by_checker(c, X, y, w)
     return None if why is None else f"the checker refuses: {why}"
 

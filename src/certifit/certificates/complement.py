@@ -48,6 +48,8 @@ class ComplementCounts(Kind):
         stated = np.asarray(evidence["feature_weights"], dtype=float)
         _check_shape((len(classes), d), feature_weights=stated)
         alpha, sane = _parameter(evidence, "alpha")
+        if np.shape(alpha) not in ((), (d,)):
+            raise ValueError("alpha is one number, or one for each column")
         counts = _count_cells(data, codes, len(classes), lambda block, rows: block, d, "float")
         others = counts.sum(axis=0) - counts + ball(np.broadcast_to(alpha, (d,)))
         if not np.all(others.lower > 0):
