@@ -60,6 +60,11 @@ def reasons() -> list[tuple[str, str]]:
     return [(pattern.strip(), reason.strip()) for pattern, _, reason in (line.partition(" | ") for line in lines)]
 
 
+def reason_of(test: str, known: list[tuple[str, str]], otherwise: str) -> str:
+    """The first reason whose pattern fits the test's name."""
+    return next((reason for pattern, reason in known if re.fullmatch(pattern, test)), otherwise)
+
+
 def results(log: Path) -> tuple[dict[str, dict[str, str]], bool]:
     """Tests of a module that touched a swapped name and ran to an end, and whether the module did."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -85,24 +90,39 @@ def table(logs: list[Path], mark: str) -> tuple[list[str], list[str], int, int]:
         counts.append(f"| {log.stem} | {len(found)} | {len(found) - k} | {k} |{note} |")
         total, wrong = total + len(found), wrong + k
         for test, cases in bad.items():
-            why = next((reason for pattern, reason in known if re.fullmatch(pattern, test)), "not explained")
+            why = reason_of(test, known, "not explained")
             listed.append(f"| {log.stem.removeprefix('sklearn.')} | `{test}` | {cases} | {why} |")
     return counts, listed, total, wrong
 
 
-def page() -> str:
+def kept(text: str, fresh: set[str]) -> tuple[list[str], list[str], int, int]:
+    """What an older page says of modules without a log: the same four as `table`, marked as earlier."""
+    known, counts, listed, total, wrong = reasons(), [], [], 0, 0
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 5 and cells[1].isdigit() and cells[0] not in fresh:
+            note = cells[4] if "earlier" in cells[4] else f"earlier {cells[4]}".strip()
+            counts.append(f"| {' | '.join(cells[:4])} | {note} |")
+            total, wrong = total + int(cells[1]), wrong + int(cells[3])
+        elif len(cells) == 4 and cells[2].isdigit() and f"sklearn.{cells[0]}" not in fresh:
+            why = reason_of(cells[1].strip("`"), known, cells[3])
+            listed.append(f"| {' | '.join(cells[:3])} | {why} |")
+    return counts, listed, total, wrong
+
+
+def page(older: str = "") -> str:
     """Counts by module, then every failing test (its cases counted) with the reason."""
-    now = table(sorted(LOGS.glob("*.jsonl")), "")
-    before = table(sorted((LOGS / "earlier").glob("*.jsonl")), " earlier")
+    logs = sorted(LOGS.glob("*.jsonl"))
+    now, before = table(logs, ""), kept(older, {log.stem for log in logs})
     total, wrong = now[2] + before[2], now[3] + before[3]
     lines = [
         "# scikit-learn's own tests", "",
         f"Run with scikit-learn {sklearn.__version__} against certifit's classes, a module at a time (`python -m tests.dropin.suite MODULE`;",
         f"`--page` writes this page from the logs): of {total} tests that fit one of them, {total - wrong} pass",
-        f"({(total - wrong) / max(total, 1):.1%}). The others are listed with the reason; none is a wrong answer."
-        + (" Modules marked *earlier* ran on an older commit." if before[0] else ""),
-        "Modules that are not listed were not run for this page, or fit none of certifit's classes. A test that scikit-learn expects to fail and that passes",
-        "here counts as a pass; private methods that fixtures call to find the truth are lent by scikit-learn's class.", "",
+        f"({(total - wrong) / max(total, 1):.1%}). The others are listed with the reason; none is a wrong answer. Modules marked *earlier* ran on an",
+        "older commit than the others. Modules that are not listed were not run for this page, or fit none of certifit's classes. A test that",
+        "scikit-learn expects to fail and that passes here counts as a pass; private methods that fixtures call to find the truth are lent",
+        "by scikit-learn's class.", "",
         "| module | tests | pass | fail | |", "|---|---|---|---|---|", *now[0], *before[0], "",
         "| module | test | cases | why it fails |", "|---|---|---|---|", *now[1], *before[1], "",
     ]  # fmt: skip
@@ -120,7 +140,8 @@ def main() -> None:
     for module in options.modules:
         run(module, options.seconds, options.resume)
     if options.page:
-        PAGE.write_text(page(), encoding="utf-8")
+        older = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+        PAGE.write_text(page(older), encoding="utf-8")
 
 
 if __name__ == "__main__":
