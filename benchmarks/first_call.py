@@ -43,7 +43,7 @@ def names() -> list[str]:
 
 
 def _data(estimator: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A table for the estimator: normal columns (or whole numbers), and the target that its kind needs."""
+    """A table for the estimator: normal columns (or integers), and the target that its kind needs."""
     from sklearn.base import is_classifier
 
     rng = np.random.default_rng(0)

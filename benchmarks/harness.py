@@ -62,7 +62,7 @@ class Row:
     gap: float | None
     memory_mb: float
     roofline: float | None  # seconds
-    others: float  # share of the machine that other processes used meanwhile
+    others: float  # fraction of the machine that other processes used meanwhile
     note: str
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 from threadpoolctl import threadpool_info
 
-QUIET = 0.1  # share of all cores that other processes may use while ratios still mean something
+QUIET = 0.1  # fraction of all cores that other processes may use while ratios still mean something
 _LIBRARIES = ("certifit", "numpy", "scipy", "scikit-learn", "numba")
 
 

@@ -45,6 +45,7 @@ html_theme = "furo"
 html_title = "certifit"
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
+html_search_scorer = "_static/scorer.js"
 html_extra_path = ["extra"]
 html_show_sphinx = False
 html_copy_source = False

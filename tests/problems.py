@@ -113,7 +113,7 @@ def solve(method: Method, known: Known, tol: float = 1e-10) -> Solution:
 
 
 def twice(task: Task, copies: np.ndarray) -> tuple[Task, Task]:
-    """The same rows weighted by whole numbers, and as so many copies."""
+    """The same rows weighted by integers, and as so many copies."""
     rows = np.repeat(np.arange(len(task.y)), copies)
     again = replace(task, design=as_design(task.design.X[rows]), y=task.y[rows])
     return replace(task, weights=copies.astype(float)), again

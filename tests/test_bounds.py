@@ -73,7 +73,7 @@ def test_test_rows_are_enough_and_one_fewer_is_not(epsilon, delta, mistakes):
 def test_test_size_refuses_in_a_sentence():
     with pytest.raises(ValueError, match="method must be"):
         bounds.test_size(0.1, method="guess")
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer"):
         bounds.test_size(0.1, method="exact", mistakes=-1)
 
 

@@ -52,6 +52,7 @@ def test_an_absent_package_is_named_with_its_extra():
 def test_old_spellings_of_options_work_with_a_warning():
     from certifit.linear_model import Ridge
     from certifit.model_selection import Search
+    from certifit.reinforcement import MDP, value_iteration
     from certifit.tree import DecisionTreeRegressor
 
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)
@@ -63,3 +64,7 @@ def test_old_spellings_of_options_work_with_a_warning():
         tree = DecisionTreeRegressor(pruning="reduced-error", random_state=0).fit(X, y)
     new = DecisionTreeRegressor(pruning="reduced_error", random_state=0).fit(X, y)
     assert np.array_equal(tree.predict(X), new.predict(X))
+    mdp = MDP([np.eye(2), np.eye(2)[::-1]], rewards=[[0.0, 0.0], [1.0, 0.0]], discount=0.5)
+    with pytest.warns(FutureWarning, match="'gauss_seidel'"):
+        plan = value_iteration(mdp, method="gauss-seidel")
+    assert np.array_equal(plan.values, value_iteration(mdp, method="gauss_seidel").values)

@@ -55,7 +55,7 @@ def predict_entries(X: np.ndarray, y: np.ndarray) -> list[Entry]:
     def unlike(found: np.ndarray) -> float:
         return float(np.mean(found != labels))
 
-    case, note = f"predict, {X.dtype}", "gap: share of labels that differ"
+    case, note = f"predict, {X.dtype}", "gap: fraction of labels that differ"
     return [
         Entry("certifit", lambda: ours.predict(X), unlike, "ours", note, case=case, work=Work(X.nbytes)),
         Entry("scikit-learn", lambda: theirs.predict(X), unlike, "peer", case=case),

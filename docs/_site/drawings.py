@@ -476,13 +476,13 @@ def beliefs() -> Any:
     for n in (0, 2, 6, 16):
         belief = BetaBernoulli(2, 2).update(tosses[:n]) if n else BetaBernoulli(2, 2)
         panels[0].plot(grid, belief.distribution.pdf(grid), label=f"{n} tosses")
-    panels[0].set(xlabel="probability of heads", ylabel="density", title="a belief sharpens")
+    panels[0].set(xlabel="probability of heads", ylabel="density", title="the posterior narrows")
     panels[0].legend(loc="upper left")
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(-1, -0.2, 15), rng.uniform(0.5, 1, 10)])[:, None]
     y = x[:, 0] ** 3 - x[:, 0] + 0.05 * rng.normal(size=25)
     plot.posterior(BayesianLinearRegression(basis=Powers(5)).fit(x, y), x, y, ax=panels[1])
-    panels[1].set_title("unsure where no rows are")
+    panels[1].set_title("uncertain where there are no data")
     return figure
 
 
@@ -668,7 +668,7 @@ def densities() -> Any:
     panels[0].legend()
     panels[1].plot(choice.bandwidths, choice.log_likelihood, "o-")
     panels[1].axvline(choice.best, color=plot.palette().ink, linestyle=":")
-    panels[1].set(xscale="log", xlabel="bandwidth", ylabel="log likelihood, one left out")
+    panels[1].set(xscale="log", xlabel="bandwidth", ylabel="leave-one-out log likelihood")
     return figure
 
 
@@ -680,11 +680,11 @@ def decisions() -> Any:
     figure, panels = _sheet(2, (9.6, 3.6))
     plot.grid_values(value_iteration(world), ax=panels[0])
     panels[0].set_title("values and policy")
-    for method in ("jacobi", "gauss-seidel", "auto"):
+    for method in ("jacobi", "gauss_seidel", "auto"):
         rows = value_iteration(world, method=method, trace=True).trace
         label = {"auto": "modified policy iteration"}.get(method, method)
         panels[1].semilogy(rows["iteration"], np.maximum(rows["gap"], 1e-12), label=label)
-    panels[1].set(xlabel="look at the bounds", ylabel="upper − lower")
+    panels[1].set(xlabel="evaluation of the bounds", ylabel="upper − lower")
     panels[1].legend()
     panels[1].set_title("how well the values are known")
     return figure

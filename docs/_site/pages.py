@@ -73,9 +73,9 @@ def gallery() -> None:
         fresh = page.exists() and page.stat().st_mtime > module.stat().st_mtime
         if not fresh:
             _write(page, _example(name))
-    lines = ["# Gallery", "", "Worked examples. Each tells its story in numbers and draws it; `certifit examples NAME`"]
-    lines += ["does the same in a terminal, and a test checks the numbers. Every function of `certifit.plot`, with the"]
-    lines += ["lines that draw its picture, is on the page about [pictures](../families/plot.md).", ""]
+    lines = ["# Gallery", "", "Worked examples with numbers and a figure. `certifit examples NAME` runs one"]
+    lines += ["in a terminal, and tests check the numbers. The functions of `certifit.plot` are shown, with the"]
+    lines += ["code that draws each figure, on the page about [plots](../families/plot.md).", ""]
     for group, members in examples.GROUPS.items():
         lines += [f"## {group}", "", "::::{container} gallery"]
         for name in members:
@@ -102,7 +102,7 @@ def _example(name: str) -> str:
             f"# {title}", "", story, "",
             f"```{{picture}} {name}\n:folder: gallery\n:alt: {title}\n```", "",
             f"```text\n$ certifit examples {name}\n" + "\n".join(said) + "\n```", "",
-            "## The script", "", f"Copy it and run it, or take the notebook: {{download}}`{name}.ipynb`.", "",
+            "## The script", "", f"Copy and run it, or download the notebook: {{download}}`{name}.ipynb`.", "",
             f"```python\n{examples.script(name)}\n```", "",
         ]
     )  # fmt: skip
@@ -147,7 +147,7 @@ def reference() -> None:
     for family in families:
         _write(REFERENCE / f"{family}.rst", _family(importlib.import_module(f"certifit.{family}")))
     top = ["certifit", "========", "", ".. currentmodule:: certifit", ""]
-    top += ["Names that stand at the top of the package.", ""]
+    top += ["Names at the top level of the package.", ""]
     for name, home in certifit._NAMES.items():
         thing = getattr(importlib.import_module(home), name)
         top += _entry(f"{home}.{name}", thing, f"certifit.{name}")
@@ -155,9 +155,9 @@ def reference() -> None:
     table = [
         "# Reference",
         "",
-        "Every public name, by family. Names, meanings and defaults are scikit-learn's where it",
+        "Every public name, by module. Names, meanings and defaults follow scikit-learn where it",
     ]
-    table += ["has them.", "", "| family | what it holds |", "|---|---|"]
+    table += ["has them.", "", "| module | contents |", "|---|---|"]
     table += [
         "| [`certifit`](generated/certifit.rst) | `certify`, `objective`, `separability`, `margins`, "
         "`save`, `load`, `verify` |"
@@ -259,7 +259,7 @@ def measurements() -> None:
         module = importlib.import_module(f"benchmarks.workloads.{file.stem}")
         what.append(f"| `{file.stem.replace('_', '-')}` | {module.WHAT} | {module.GOAL} |")
     if not RESULTS.exists():
-        none = "Nothing has been measured here yet: `make bench` does, and the next `make docs` shows the tables."
+        none = "There are no measurements yet: run `make bench`, and the next `make docs` shows the tables."
         _write(page, "\n".join([*what, "", none]) + "\n")
         return
     rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())
@@ -283,15 +283,18 @@ def measurements() -> None:
 def origins() -> None:
     """Who wrote which name of scikit-learn's public modules, as `certifit.origin` tells."""
     text = [
-        "# Who wrote what",
+        "# Names from scikit-learn",
         "",
         "Every public name of these modules of scikit-learn can be imported from `certifit`.",
     ]
     text += [
-        "Names in the second column are written anew and, where they fit a model, carry a certificate; the others are"
+        "Names in the second column are implemented by certifit and, where they fit a model, have a certificate; the"
     ]
-    text += ["scikit-learn's own, passed on unchanged. `certifit.origin(thing)` says the same of any object.", ""]
-    text += ["| module | certifit's | scikit-learn's, passed on |", "|---|---|---|"]
+    text += [
+        "others are scikit-learn's own, re-exported unchanged. `certifit.origin(thing)` tells them apart.",
+        "",
+    ]
+    text += ["| module | implemented by certifit | re-exported from scikit-learn |", "|---|---|---|"]
     for module, wrote in origin_table().items():
         columns = [", ".join(f"`{n}`" for n in wrote[who]) or "none" for who in ("certifit", "scikit-learn")]
         text.append(f"| `{module}` | {columns[0]} | {columns[1]} |")

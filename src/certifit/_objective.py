@@ -113,13 +113,13 @@ class Objective:
         if self.classes is not None:
             object.__setattr__(self, "classes", names_of(self.classes))
             if len(set(self.classes)) != len(self.classes) or len(self.classes) < 2:
-                raise ValueError("classes must hold two different labels or more.")
+                raise ValueError("classes must contain two different labels or more.")
         if self.class_weight is not None:
             object.__setattr__(self, "class_weight", tuple(float(v) for v in self.class_weight))
             if self.classes is None or len(self.class_weight) != len(self.classes):
-                raise ValueError("class_weight must hold one number for each class.")
+                raise ValueError("class_weight must contain one number for each class.")
             if not all(0.0 <= v < math.inf for v in self.class_weight):
-                raise ValueError("class_weight must hold finite numbers ≥ 0.")
+                raise ValueError("class_weight must contain finite numbers ≥ 0.")
         if self.padding is not None and not (self.fit_intercept and 0.0 < self.padding < math.inf):
             raise ValueError("padding is the size of a constant column, a finite number > 0, for a fit with an offset.")
         if self.loss.targets == "class" and self.classes is None:

@@ -68,7 +68,7 @@ def _separable(radius: float, margin: float) -> tuple[str, ...]:
 
 
 def hard_svm_error(radius: float, margin: float, rows: int, delta: float = 0.05) -> Bound:
-    r"""Error of the hard-margin machine on new rows: :math:`\sqrt{4(\rho/\gamma)^2/m} + \sqrt{2\log(2/\delta)/m}`.
+    r"""Error of the hard-margin SVM on new rows: :math:`\sqrt{4(\rho/\gamma)^2/m} + \sqrt{2\log(2/\delta)/m}`.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def hard_svm_error(radius: float, margin: float, rows: int, delta: float = 0.05)
 
 
 def hard_svm_rows(radius: float, margin: float, epsilon: float, delta: float = 0.05) -> Bound:
-    r"""Rows after which the hard-margin machine errs on at most ε of new rows: `hard_svm_error` solved for m.
+    r"""Rows after which the error of the hard-margin SVM on new rows is at most ε: `hard_svm_error` solved for m.
 
     The least m with √(4(ρ/γ)²/m) + √(2 log(2/δ)/m) ≤ ε.
 
@@ -207,7 +207,7 @@ def test_size(
         claim = f"On {rows} test rows the error is within {epsilon:g} of the true one, with probability {1 - delta:g}"
     elif method == "exact":
         if mistakes < 0 or mistakes != int(mistakes):
-            raise ValueError(f"mistakes must be a whole number ≥ 0, not {mistakes}.")
+            raise ValueError(f"mistakes must be an integer ≥ 0, not {mistakes}.")
         low, rows = int(mistakes), max(2 * int(mistakes), 1)
         while _binomial_tail(rows, epsilon, mistakes) > delta:
             low, rows = rows, 2 * rows

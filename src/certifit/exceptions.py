@@ -1,4 +1,4 @@
-"""What certifit raises and warns of, each with one clear sentence for a person.
+"""What certifit raises and warns of, each with one clear sentence for the user.
 
 Errors that only certifit raises derive from `CertifitError` and from the built-in one that they resemble, so that
 ``except ValueError`` keeps working. scikit-learn's own (`NotFittedError`, ...) can be imported from here too.
@@ -202,7 +202,7 @@ class ExportError(CertifitError, ValueError):
 
 
 class LabError(CertifitError, ValueError):
-    """What a person asked of the lab cannot be shown; one sentence says why, and what would work.
+    """The lab cannot show what was requested; one sentence says why, and what would work.
 
     Examples
     --------

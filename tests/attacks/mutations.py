@@ -48,7 +48,7 @@ class LyingFloat(float):
 
 
 class LyingInt(int):
-    """A whole number that passes every comparison."""
+    """An integer that passes every comparison."""
 
     def __eq__(self, other: object) -> bool:
         return True

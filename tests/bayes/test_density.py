@@ -83,7 +83,7 @@ def test_tampered_densities_are_refused():
         ([1.0, np.nan], "normal", "NaN"),
         ([2.0, 2.0], "normal", "infinitely sharp"),
         ([2.0, 2.0], "gamma", "infinitely sharp"),
-        ([-1.0], "poisson", "whole numbers"),
+        ([-1.0], "poisson", "integers"),
         ([0.0, 1.0], "lognormal", "positive"),
         ([1.0], "cauchy", "Unknown family"),
         ([], "normal", "at least one value"),

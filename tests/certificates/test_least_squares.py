@@ -49,12 +49,12 @@ def test_columns_that_are_dependent_but_for_rounding(n, factor):
         assert truth > Fraction(1, 10**6)
         assert truth <= Fraction(certificate.gap)
         assert certificate.gap < 1.001 * float(truth)
-    else:  # too large for whole numbers: nothing better than the loss itself is known
+    else:  # too large for integers: nothing better than the loss itself is known
         assert certificate.gap >= certificate.value
 
 
 def test_indicator_columns_beside_an_offset():
-    """A table too large for whole numbers, with columns that add up to the constant one exactly."""
+    """A table too large for integers, with columns that add up to the constant one exactly."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 5, 3000)
     X = np.column_stack([group[:, None] == np.arange(5), rng.normal(size=(3000, 3)), np.zeros(3000)])

@@ -65,7 +65,7 @@ def test_the_interval_holds_every_best_offset_of_hinge(rows):
     z, y, cost = (np.array(v, dtype=float) for v in zip(*rows))
     y = np.where(y > 0, 1.0, -1.0)
     low, high = hinge_offsets(ball(z), y, cost)
-    grid = np.arange(-12.0, 12.5, 0.5)  # all kinks are whole numbers
+    grid = np.arange(-12.0, 12.5, 0.5)  # all kinks are integers
     loss = np.array([cost @ np.maximum(0.0, 1.0 - y * (z + b)) for b in grid])
     best = grid[loss <= loss.min() + 1e-9]
     inner = best[(best > -12) & (best < 12)]

@@ -1,4 +1,4 @@
-"""How many components: a share of the variance, and Minka's choice against scikit-learn's."""
+"""How many components: a fraction of the variance, and Minka's choice against scikit-learn's."""
 
 import numpy as np
 import pytest

@@ -116,7 +116,7 @@ CLASSIFIERS = {
     "sigmoid": make_pipeline(StandardScaler(), SVC(kernel="sigmoid", gamma=0.01)),
     "tree": DecisionTreeClassifier(),
     "pruned tree": DecisionTreeClassifier(ccp_alpha=0.02),
-    "shares of the classes": ConstantClassifier(),
+    "class frequencies": ConstantClassifier(),
     "gaussian": GaussianNB(),
     "mixed, all numbers": MixedNB(),
     "bernoulli": BernoulliNB(binarize=2.0),
@@ -124,7 +124,7 @@ CLASSIFIERS = {
     "neighbours": KNeighborsClassifier(),
     "neighbours by distance": KNeighborsClassifier(7, weights="distance"),
 }
-# Estimators with conditions of their own: two classes, classes that can be parted, whole numbers.
+# Estimators with conditions of their own: two classes, classes that can be parted, integers.
 HALVES = {
     "hard margin": HardMarginSVC(kernel="rbf", gamma=1.0),
     "logistic loss": LinearModel("logistic", "l2", lam=0.1),

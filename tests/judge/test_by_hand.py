@@ -119,7 +119,7 @@ def test_components():
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        (lambda: cf.certify_coefficients([1.0], 0.0, X, SIGNS), "w must hold 1 × 3"),
+        (lambda: cf.certify_coefficients([1.0], 0.0, X, SIGNS), "w must contain 1 × 3"),
         (lambda: cf.certify_coefficients([1.0] * 3, 0.0, X, CLASSES), "two classes"),
         (lambda: cf.certify_coefficients([1.0] * 3, 0.0, X, SIGNS, lam=-1.0), "lam must be"),
         (lambda: cf.certify_coefficients([1.0] * 3, 0.0, X, SIGNS, loss="family"), "not convex"),

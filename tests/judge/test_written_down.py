@@ -62,7 +62,7 @@ def test_w_and_b_or_one_vector():
 
 
 def test_sentences():
-    with pytest.raises(ValueError, match="must hold 4 numbers"):
+    with pytest.raises(ValueError, match="must contain 4 numbers"):
         objective("squared", "l2", X, REAL)([1.0])
     with pytest.raises(ValueError, match="line of weights"):
         objective("softmax", "l2", X, LABELS)

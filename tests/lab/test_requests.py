@@ -92,7 +92,7 @@ def test_dates_are_days_and_gaps_are_left_out_and_said():
     assert found["points"] == [[0.0, 1.5, 1], [2.0, 2.0, 0]]
     assert found["axes"] == ["day (days since 2024-01-01)", "dose"]
     assert found["classes"] == ["no", "yes"]
-    assert found["notes"] == ["2 rows with gaps left out."]
+    assert found["notes"] == ["2 rows with missing values skipped."]
 
 
 @pytest.mark.parametrize(

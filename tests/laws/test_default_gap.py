@@ -49,7 +49,7 @@ def estimators():
 
 
 def gaps(model, X, y):
-    """Proved gaps as shares of the null model's loss; empty for models that minimise nothing convex."""
+    """Proved gaps as fractions of the null model's loss; empty for models that minimise nothing convex."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)

@@ -311,7 +311,7 @@ def test_every_solver_of_scikit_learn_leads_to_the_optimum(solver, kind):
         ({"solver": "lbfgs"}, "only when positive=True"),
         ({"solver": "svd", "positive": True}, "does not support positive"),
         ({"solver": "luck"}, "solver"),
-        ({"prior": [1.0]}, "prior must hold 4"),
+        ({"prior": [1.0]}, "prior must contain 4"),
         ({"prior": [1.0] * 4, "positive": True}, "cannot be combined"),
     ],
 )

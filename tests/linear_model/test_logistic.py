@@ -117,7 +117,7 @@ def test_sparse_equals_dense():
 def test_many_rows_use_a_share_and_still_prove_the_gap():
     X, y, _ = small(5, n=30_000, d=6)
     model = LogisticRegression().fit(X, y)
-    assert model.solver_ == "newton on a share of rows"
+    assert model.solver_ == "newton on a sample of rows"
     assert model.certificate_.relative_gap <= 1e-9
     X, y, _ = small(6, n=30_000, d=4, k=3)
     assert LogisticRegression().fit(X, y).certificate_.relative_gap <= 1e-8
@@ -217,7 +217,7 @@ def test_trace_and_budget():
     [
         ({"C": -1}, "C"),
         ({"l1_ratio": 2}, "l1_ratio"),
-        ({"prior": [1.0]}, "prior must hold 3"),
+        ({"prior": [1.0]}, "prior must contain 3"),
         ({"costs": (0, 0)}, "Costs"),
     ],
 )

@@ -64,7 +64,7 @@ def test_rows_of_weight_zero_have_no_say():
 @pytest.mark.parametrize("weight", [{0: 0.0}, {1: 0.0}, {0: -1.0}, {0: np.inf}])
 def test_class_weights_that_leave_one_class_are_refused(weight):
     model = LogisticRegression(class_weight=weight)
-    with pytest.raises(ValueError, match=r"only one class|class_weight must hold"):
+    with pytest.raises(ValueError, match=r"only one class|class_weight must contain"):
         model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
 
 

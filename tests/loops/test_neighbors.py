@@ -89,7 +89,7 @@ def test_sift_keeps_every_row_that_could_be_near(real):
 
 
 def whole_scan(Q, X, k, width, first, group_q=NONE, group_x=NONE, capacity=40):
-    """Call the scan of whole numbers on small matrices; returns candidates, their number and the bounds."""
+    """Call the scan of integers on small matrices; returns candidates, their number and the bounds."""
     loops = neighbors_integers
     height, d = loops.WIDE * loops.LANES, Q.shape[1] // 2
     n, m = -(-len(X) // height) * height, -(-len(Q) // loops.TALL) * loops.TALL

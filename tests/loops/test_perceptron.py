@@ -38,7 +38,7 @@ def plain_shuffle(order, seed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_passes_equal_plain_ones(offset, dtype):
     rng = np.random.default_rng(0)
-    X = rng.integers(-3, 4, size=(40, 5)).astype(dtype)  # whole numbers: sums are exact in any order
+    X = rng.integers(-3, 4, size=(40, 5)).astype(dtype)  # integers: sums are exact in any order
     s, order = rng.choice([-1.0, 1.0], 40), rng.permutation(40)
     start, log = rng.integers(-2, 3, 5).astype(float), np.zeros(40, dtype=np.int64)
     w, b, steps, loss = plain_pass(X, s, order, start, 1.0, 1.0, 2.0, offset)

@@ -29,13 +29,13 @@ DATA = {
 }
 
 
-ARITHMETICS = ["whole numbers", "floats"] if _integers.AVAILABLE else ["floats"]
+ARITHMETICS = ["integers", "floats"] if _integers.AVAILABLE else ["floats"]
 
 
 @pytest.fixture(params=ARITHMETICS)
 def arithmetic(request, monkeypatch):
     """Brute force in either arithmetic."""
-    monkeypatch.setattr(_integers, "AVAILABLE", request.param == "whole numbers")
+    monkeypatch.setattr(_integers, "AVAILABLE", request.param == "integers")
     return request.param
 
 
@@ -243,7 +243,7 @@ def test_folds_larger_than_what_is_left():
 
 def test_choice_by_size(arithmetic):
     assert choose_method("auto", Metric(), 100_000, 3) == "kd_tree"
-    assert choose_method("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "whole numbers" else "kd_tree")
+    assert choose_method("auto", Metric(), 40_000, 6) == ("brute" if arithmetic == "integers" else "kd_tree")
     assert choose_method("auto", Metric(), 20_000, 64) == "brute"
     assert choose_method("auto", Metric("manhattan"), 1000, 10) == "kd_tree"
     with pytest.raises(ValueError, match="kd_tree"):

@@ -68,7 +68,7 @@ def test_bounds_enclose_the_exact_values(seed, discount):
     assert np.allclose(policy_iteration(mdp).values, [float(v) for v in exact], atol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["auto", "jacobi", "gauss-seidel", "prioritised"])
+@pytest.mark.parametrize("method", ["auto", "jacobi", "gauss_seidel", "prioritised"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_every_method_reaches_the_asked_width(method, sparse):
     mdp = process(1, n=40, actions=4, discount=0.95, sparse=sparse)

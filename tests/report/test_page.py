@@ -109,15 +109,15 @@ def test_one_sound_file_that_asks_for_nothing(kind, request):
 
 def test_every_part_is_there(regression, classes):
     parts = (
-        "What the data are",
+        "The data",
         "The comparison",
         "What is proved",
-        "On rows it had not seen",
+        "On held-out rows",
         "Where it fails",
         "What drives it",
-        "How it errs",
+        "Kinds of errors",
         "What would change",
-        "do it again",
+        "reproduce this",
     )
     # comparison, coefficients, learning curve, importance and three dependences; and those of each task
     for record, drawings in ((regression, 7 + 3), (classes, 7 + 3)):

@@ -29,7 +29,7 @@ def table(seed: int, rows: int = 90, columns: int = 4, target: str = "real") -> 
 
 
 def counted(seed: int) -> pa.Table:
-    """Columns of small whole numbers, and three classes."""
+    """Columns of small integers, and three classes."""
     rng = np.random.default_rng(seed)
     columns = {f"x{j}": rng.integers(0, 3 + j, 120) for j in range(3)}
     return pa.table({**columns, "y": rng.choice(["a", "b", "c"], 120)})

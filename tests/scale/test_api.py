@@ -89,7 +89,7 @@ def test_samples_and_folds_are_those_of_the_rows(seed):
 
 def test_folds_are_judged_as_by_hand():
     t = table(3, 200, 3)
-    # With whole-number ids the folds can be found again: rows of one id stay together.
+    # With integer ids the folds can be found again: rows of one id stay together.
     group = np.repeat(np.arange(10.0), 20)
     t = t.append_column("g", [group])
     found = scale.cross_validate(Ridge(), t, target="y", folds=3, id="g", engine="serial")

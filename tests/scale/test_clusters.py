@@ -71,7 +71,7 @@ def test_given_centres_too_few_iterations_and_empty_clusters():
         scale.fit(KMeans(2, init=start), t, engine="serial")
     with pytest.raises(ValueError, match="n_samples=200"):
         scale.fit(KMeans(300), t, engine="serial")
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer"):
         scale.fit(KMeans(3, random_state=np.random.RandomState(0)), t, engine="serial")
 
 

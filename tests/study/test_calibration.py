@@ -80,4 +80,4 @@ def test_a_study_advises_a_map_where_it_helps():
     plain = run({"x": x, "y": y}, "y", models=["logistic regression"], folds=5, metric="log-loss").record["calibration"]
     assert plain["advice"] is None
     assert plain["off"] == 0
-    assert "agree with what happened" in plain["text"]
+    assert "The probabilities are calibrated" in plain["text"]

@@ -16,7 +16,7 @@ from certifit.study._winner import _precision, _roc
 
 
 def at_least(share, level, rounds):
-    """No sign that a share of successes belongs to less than the level."""
+    """No sign that a fraction of successes belongs to less than the level."""
     return share > level - 3 * np.sqrt(level * (1 - level) / rounds)
 
 
@@ -82,7 +82,7 @@ def test_bands_hold_whole_curves_of_many_samples():
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.8, 0.9])
 def test_prediction_sets_cover_over_many_studies(level):
-    """Averaged over training tables, the share of new answers inside is what was asked for, to 2 %."""
+    """Averaged over training tables, the fraction of new answers inside is what was asked for, to 2 %."""
     from certifit.study import prediction_sets, run
 
     inside = []

@@ -153,7 +153,7 @@ def test_the_positive_class_can_be_named():
         ({"weights": "b"}, "negative numbers"),
         ({"weights": "hole"}, "without a number"),
         ({"groups": "y"}, "is the target"),
-        ({"metric": "auc"}, "none for this target; there are: r2"),
+        ({"metric": "auc"}, "does not apply to this target; choose one of: r2"),
         ({"groups": "a", "folds": 50}, "50 folds are too many: there are 5 groups"),
     ],
 )

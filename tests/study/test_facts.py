@@ -165,7 +165,7 @@ def test_wrong_names_and_tiny_tables_are_refused():
     with pytest.raises(TableError, match="Only 4 rows"):
         examine({"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.5, 3.5, 4.5]}, "y")
     y = np.random.default_rng(0).normal(size=N)
-    with pytest.raises(TableError, match=r"x: gives the answer away \(--keep COLUMN"):
+    with pytest.raises(TableError, match=r"x: leaks the target \(--keep COLUMN"):
         examine({"x": 2 * y, "y": y}, "y")
     with pytest.raises(TableError, match="No column is left"):
         examine({"x": ["same"] * N, "y": np.random.default_rng(0).normal(size=N)}, "y")
@@ -198,7 +198,7 @@ def test_a_column_that_gives_the_answer_away_is_named(kind):
     facts = examine(leaking(kind), "y")
     assert [name for name, _ in facts.leaks] == ["leak"]
     assert "leak" not in facts.schema.names
-    assert ("leak", "gives the answer away") in facts.schema.dropped
+    assert ("leak", "leaks the target") in facts.schema.dropped
     assert "leak" in examine(leaking(kind), "y", keep=["leak"]).schema.names
 
 

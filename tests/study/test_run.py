@@ -99,7 +99,7 @@ def test_a_leak_is_named_and_the_rest_compared():
     y = x + rng.normal(size=200)
     found = study({"x": x, "answer": 2 * y, "y": y}, "y", models=["least squares"])
     assert "answer" not in found.model.schema.names
-    assert any("'answer' gives the answer away" in r for r in found.record["data"]["remarks"])
+    assert any("'answer' leaks the target" in r for r in found.record["data"]["remarks"])
     assert any("answer" in c for c in found.record["changes"])
 
 

@@ -82,6 +82,6 @@ def test_the_report_draws_them(tmp_path):
     columns, signal = table()
     study = run(columns | {"y": signal}, "y", models=["additive model"], folds=3, yardstick=False, out=tmp_path)
     page = (tmp_path / "report.html").read_text()
-    assert "What each column adds" in page
+    assert "Contribution of each column" in page
     assert page.count('role="img"') >= len(study.record["inside"]["shapes"]["shapes"])
     assert {"age", "ward", "day (month)"} <= {s["column"] for s in study.record["inside"]["shapes"]["shapes"]}

@@ -106,7 +106,7 @@ def test_a_required_recall_leads_to_decisions(ill):
     assert study.record["threshold"]["recall"] >= 0.9
     p = np.array([[at, 1 - at], [at - 1e-6, 1 - at + 1e-6]])
     assert dict(decisions(study.model, p))["decision"] == ["ill", "well"]
-    with pytest.raises(TableError, match="has not two"):
+    with pytest.raises(TableError, match="does not have two"):
         run({"x": ill["x"], "y": ill["x"] + 1}, "y", costs=(1.0, 2.0), keep=["x"])
 
 

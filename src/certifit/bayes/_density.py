@@ -125,7 +125,7 @@ _FAMILIES: dict[str, _Family] = {
         lambda X, w, k: {"rate": float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.poisson(p["rate"]),
         lambda X, k: (X >= 0) & _whole(X),
-        "whole numbers ≥ 0",
+        "integers ≥ 0",
         True,
     ),
     "bernoulli": _Family(
@@ -139,14 +139,14 @@ _FAMILIES: dict[str, _Family] = {
         lambda X, w, k: {"trials": int(k["trials"]), "probability": float(weighted_mean(X[:, 0], w)) / k["trials"]},
         lambda p: scipy.stats.binom(p["trials"], p["probability"]),
         lambda X, k: (X >= 0) & (k["trials"] >= X) & _whole(X),
-        "whole numbers from 0 to trials",
+        "integers from 0 to trials",
         True,
     ),
     "geometric": _Family(
         lambda X, w, k: {"probability": 1.0 / float(weighted_mean(X[:, 0], w))},
         lambda p: scipy.stats.geom(p["probability"]),
         lambda X, k: (X >= 1) & _whole(X),
-        "whole numbers ≥ 1",
+        "integers ≥ 1",
         True,
     ),
     "categorical": _Family(
@@ -202,7 +202,7 @@ def fit_density(x: Any, family: str = "normal", *, trials: int | None = None, sa
     if X.ndim != 2 or len(X) == 0 or (X.shape[1] != 1 and family != "multivariate_normal"):
         raise ValueError(f"{family} needs at least one value, in one column; got shape {X.shape}.")
     if not np.isfinite(X).all():
-        raise ValueError("The data hold NaN or infinity: leave those out.")
+        raise ValueError("The data contain NaN or infinity: remove them.")
     if family == "binomial" and (trials is None or trials < 1):
         raise ValueError("binomial needs trials=, the number of trials behind each count.")
     known = {"trials": trials}

@@ -48,7 +48,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     max_iter : int ≥ 1, default=300
         Steps towards the largest evidence.
     tol : float > 0, default=1e-8
-        Stop where the log evidence is level: its slope by log α and log λ at most this, per row.
+        Stop where the log evidence is stationary: its slope by log α and log λ at most this, per row.
     alpha_1, alpha_2, lambda_1, lambda_2 : float ≥ 0, default=1e-6
         Shape and rate of the Gamma priors on α and λ.
     alpha_init, lambda_init : float > 0, default=None
@@ -60,7 +60,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     trace : bool, default=False
         Keep every step in ``trace_``.
     time_budget : float > 0, default=None
-        Seconds after which the best so far is returned.
+        Time limit in seconds; the best solution so far is returned.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     Notes
     -----
     Names as in scikit-learn's BayesianRidge, whose steps stop when the weights move little; here they go on until the
-    evidence is level. Not in certifit: ``copy_X`` (X is never overwritten), ``verbose`` (see ``trace``).
+    evidence is stationary. Not in certifit: ``copy_X`` (X is never overwritten), ``verbose`` (see ``trace``).
 
     References
     ----------
@@ -177,7 +177,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         self._name(data, found, offset, middle)
         if not found.converged:
             warnings.warn(
-                f"The evidence was not yet level after {self.n_iter_} steps: raise max_iter or time_budget.",
+                f"The evidence was not yet stationary after {self.n_iter_} steps: raise max_iter or time_budget.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

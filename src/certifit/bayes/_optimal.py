@@ -18,7 +18,7 @@ class BayesOptimal:
     .. math:: h^*(x) = \arg\max_c P(c)\,p(x \mid c), \qquad
               h^*(x) = E[y \mid x] = \frac{\int y\,p(x, y)\,dy}{\int p(x, y)\,dy}
 
-    No classifier errs less often, no function of x has a smaller expected squared error.
+    No classifier has a smaller error rate, no function of x a smaller expected squared error.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class BayesOptimal:
     joint : callable, default=None
         p(x, y) for regression: takes one row x and an array of y.
     support : tuple of float, default=None
-        Where y lives, for regression; may be infinite.
+        Range of y, for regression; may be infinite.
 
     References
     ----------
@@ -55,7 +55,7 @@ class BayesOptimal:
         if (joint is None) == (priors is None or densities is None):
             raise ValueError("Give either priors and densities (classes) or joint and support (regression).")
         if joint is not None and support is None:
-            raise ValueError("support=(low, high) is needed: where does y live?")
+            raise ValueError("support=(low, high) is needed: the range of y.")
         self.joint, self.support = joint, support
         if priors is not None and densities is not None:
             if set(priors) != set(densities):

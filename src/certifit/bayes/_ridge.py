@@ -22,7 +22,7 @@ class BayesianRidge(BayesianLinearRegression):
               \qquad \hat\alpha, \hat\lambda = \arg\max\ p(y \mid \alpha, \lambda)\,p(\alpha)\,p(\lambda)
 
     `BayesianLinearRegression` on the columns themselves. scikit-learn stops when coefficients change by less than
-    ``tol``; here the evidence is followed until it is level, and the certificate says how level.
+    ``tol``; here the evidence is maximised until it is stationary, and the certificate bounds its slope.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class BayesianRidge(BayesianLinearRegression):
         Keep the log evidence of every step in ``scores_``.
     fit_intercept : bool, default=True
     copy_X, verbose :
-        Accepted so that scikit-learn's calls work, without effect.
+        Accepted for compatibility with scikit-learn and ignored.
 
     Attributes
     ----------

@@ -137,14 +137,14 @@ def _positive(**values: float) -> None:
 def _numbers(data: Any) -> Array:
     x = np.asarray(data, dtype=float).ravel()
     if not np.isfinite(x).all():
-        raise ValueError("The data hold NaN or infinity: leave those out.")
+        raise ValueError("The data contain NaN or infinity: remove them.")
     return x
 
 
 def _counts(data: Any) -> Array:
     x = _numbers(data)
     if np.any(x < 0) or np.any(x != np.round(x)):
-        raise ValueError("The data must be whole numbers ≥ 0.")
+        raise ValueError("The data must be integers ≥ 0.")
     return x
 
 

@@ -35,7 +35,7 @@ except ImportError:
 
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
-_ULPS = 4.0  # accuracy granted to exp, log and their kin, in units in the last place
+_ULPS = 4.0  # accuracy granted to exp, log and similar functions, in units in the last place
 _ROWS = 1024  # rows summed at a time in a product with a tall matrix
 _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
 

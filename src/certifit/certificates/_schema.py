@@ -72,7 +72,7 @@ def _is_labels(v: Any) -> bool:
 FINITE = Form("finite numbers", _all(np.isfinite))
 NUMBERS = Form("numbers", _all(lambda a: ~np.isnan(a)))
 LOGARITHMS = Form("logarithms of probabilities", _all(lambda a: a <= 0.0))
-WHOLE = Form("whole numbers", _all(lambda a: np.isfinite(a) & (a == np.rint(a))))
+WHOLE = Form("integers", _all(lambda a: np.isfinite(a) & (a == np.rint(a))))
 NUMBER = Form("a finite number", lambda v: isinstance(v, (int, float)) and FINITE.fits(v))
 FLAG = Form("true or false", lambda v: isinstance(v, bool))
 FLAGS = Form("truth values", _is_flags)

@@ -29,7 +29,7 @@ from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER, RECORD, 
 from certifit.certificates.counts import category_columns
 from certifit.certificates.spectrum import centred_scatter, frobenius
 
-_LEVEL = 1e-6  # how far from level, as a share of the data's weight, still counts as a maximum
+_LEVEL = 1e-6  # how far from level, as a fraction of the data's weight, still counts as a maximum
 _SMALL = 20_000  # entries of X up to which the equations are formed in rationals
 _FIT = 1e-9  # how far an expected statistic may be from the observed one, in standard deviations
 

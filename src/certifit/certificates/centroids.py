@@ -18,11 +18,11 @@ from certifit.certificates._record import Check, Kind, Proof, equal, register, u
 from certifit.certificates._schema import FINITE, LABELS, word
 from certifit.certificates.counts import _all_known, _check_shape, _deviations, _exact_moments, class_codes
 
-_MEAN = 1e-9  # a mean may be off by this share of the standard deviation
+_MEAN = 1e-9  # a mean may be off by this fraction of the standard deviation
 
 
 def _spread_over_rounding(centres: Array, variance: Any) -> Array:
-    """How far a mean may be off: a small share of its standard deviation, and the rounding of its own digits."""
+    """How far a mean may be off: a small fraction of its standard deviation, and the rounding of its own digits."""
     spread = np.sqrt(np.maximum(np.asarray(variance.upper, dtype=float), 0.0))
     return _MEAN * spread + 16 * UNIT * np.abs(centres)
 

@@ -1,6 +1,6 @@
 """Sums by class, and what they prove: naive Bayes and principal components of tables in partitions.
 
-Counts of classes are whole numbers; Σ x and Σ x² within a class, about the centre of a grid, are exact up to a stated
+Counts of classes are integers; Σ x and Σ x² within a class, about the centre of a grid, are exact up to a stated
 radius (`sums`). The checks are those of `counts` and `spectrum`; only where the sums come from is another matter.
 """
 
@@ -284,7 +284,7 @@ class CountedSums(SumKind):
     def _columns(self, evidence: Evidence) -> int:
         columns = evidence["columns"]
         if columns != int(columns) or not 1 <= columns <= 1 << 20:
-            raise ValueError("the number of columns is a whole number")
+            raise ValueError("the number of columns is an integer")
         sizes = np.asarray(evidence.get("n_categories") if evidence["model"] == "categorical" else [])
         if evidence["model"] == "categorical" and (
             sizes.shape != (int(columns),) or sizes.min() < 1 or sizes.sum() > 1e6

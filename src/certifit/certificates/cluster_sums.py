@@ -36,7 +36,7 @@ from certifit.certificates.optimality import numbers
 from certifit.certificates.spectrum import most_kept, trace
 from certifit.certificates.sums import Block, Grid, Statistic, SumKind, weight_grid
 
-_SMALL = 1e-9  # a gain below this share of the cost counts as rounding, in words
+_SMALL = 1e-9  # a gain below this fraction of the cost counts as rounding, in words
 
 
 def nearest(X: Array, centres: Array) -> Array:

@@ -35,7 +35,7 @@ from certifit.certificates._schema import FINITE, WHOLE, word
 from certifit.certificates.spectrum import semidefinite
 
 _ENTRIES = 1 << 18  # entries of X, or of a table of distances, taken at a time
-_SMALL = 1e-9  # a change that gains less than this share of the value counts as rounding, in words
+_SMALL = 1e-9  # a change that gains less than this fraction of the value counts as rounding, in words
 
 
 def dense_rows(X: Matrix, rows: Matrix) -> Array:

@@ -25,7 +25,7 @@ _LOG = {"classes": LABELS, "shares": FINITE}
 
 @register
 class Constant(Kind):
-    """The mean is the best constant, or the shares of the classes are.
+    """The mean is the best constant, or class frequencies are.
 
     Evidence: ``loss`` "squared" and ``value``; or ``loss`` "log", ``classes`` and ``shares``.
     """

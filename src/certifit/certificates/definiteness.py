@@ -20,8 +20,8 @@ from certifit.certificates._schema import FINITE, NUMBER, RECORD, TEXT, check_fo
 from certifit.certificates.gram import BALLS, given_kernel, named_kernel
 from certifit.kernels import Kernel, rows
 
-_ROUNDING = 1e-13  # a least eigenvalue above minus this share of size × largest entry counts as not negative
-_SKEW = 1e-12  # how far from symmetric, as a share of the largest entry, a computed Gram matrix may be
+_ROUNDING = 1e-13  # a least eigenvalue above minus this fraction of size × largest entry counts as not negative
+_SKEW = 1e-12  # how far from symmetric, as a fraction of the largest entry, a computed Gram matrix may be
 
 
 def _gram(data: Data, evidence: Evidence) -> Ball:

@@ -21,7 +21,7 @@ from certifit.certificates._record import Check, Kind, Proof, about, equal, lowe
 from certifit.certificates._schema import LABELS, NUMBER, WHOLE, word
 
 _ACCURACY = 1e-9  # granted to SciPy's incomplete beta function and its inverse, relative
-_EXACT_ROWS = 3000  # beyond this a binomial tail in whole numbers takes seconds
+_EXACT_ROWS = 3000  # beyond this a binomial tail in integers takes seconds
 INDEPENDENT = ("rows are independent draws from one distribution",)
 
 

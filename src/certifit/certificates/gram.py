@@ -71,7 +71,7 @@ class BallArithmetic(Arithmetic):
 BALLS = BallArithmetic()
 
 
-_SKEW = 1e-12  # how far from symmetric, as a share of the largest value, given kernel values may be
+_SKEW = 1e-12  # how far from symmetric, as a fraction of the largest value, given kernel values may be
 
 
 def _refuse_asymmetric(K: Array) -> None:

@@ -19,7 +19,7 @@ from certifit.certificates._schema import FINITE, FLAG, LABELS, RECORD, WHOLE, c
 from certifit.certificates.gram import GramSource, codes_of, given_kernel, new_scores, radii, stable_sign
 from certifit.kernels import Kernel, rebuild
 
-_NEGLIGIBLE = 1e-7  # a margin below this share of the radius drowns in the rounding of the Gram matrix
+_NEGLIGIBLE = 1e-7  # a margin below this fraction of the radius drowns in the rounding of the Gram matrix
 
 
 _EXPANSION = {"kernel": RECORD, "classes": LABELS, "support": WHOLE, "dual_coef": FINITE}

@@ -53,7 +53,7 @@ from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 
 _COLUMNS = 48  # columns, and bits of the numbers times columns, up to which elimination
-_BITS = 1 << 18  # in whole numbers takes no more than about a second
+_BITS = 1 << 18  # in integers takes no more than about a second
 _SMALL = 1 << 14  # entries of X up to which residuals are computed in exact arithmetic
 
 
@@ -178,7 +178,7 @@ class _Bound:
 
     @property
     def share(self) -> Ball:
-        """The gap as a share of the null model's loss."""
+        """The gap as a fraction of the null model's loss."""
         return share_of(self.gap, self.null)
 
 
@@ -298,7 +298,7 @@ class _One:
         return replace(plain, gap=gap, digits=digits, survive=survive, condition=condition)
 
     def exactly(self, any_size: bool = False) -> _Bound | None:
-        """qᵀH⁺q in whole numbers, whatever the rank; None where the table is too large, or w ≥ 0 leaves no bound."""
+        """qᵀH⁺q in integers, whatever the rank; None where the table is too large, or w ≥ 0 leaves no bound."""
         p = self.data.X.shape[1] + self.task.fit_intercept
         if not self.residual.exact or not (any_size or p <= _COLUMNS):
             return None

@@ -113,7 +113,7 @@ class MixedTotals:
         return self.sums.total[:, start:stop], self.sums.radius[:, start:stop]
 
     def cells(self, start: int) -> Ball:
-        """The weights of the categories: whole numbers where rows count equally."""
+        """The weights of the categories: integers where rows count equally."""
         total, radius = self.part(start, self.sums.total.shape[1])
         found = near(total, radius)
         return Ball(found.mid, np.where(radius == 0.0, 0.0, found.rad))

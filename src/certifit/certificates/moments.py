@@ -68,7 +68,7 @@ class Moments(Statistic):
         np.subtract(block.X, self.grid.centre[:d, None], out=rows[1 : d + 1])
         if p == d + 1:
             if block.y is None or block.y.dtype.kind not in "biuf":
-                raise ValueError("the target must hold numbers")
+                raise ValueError("the target must contain numbers")
             np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
         elif p != d:
             raise ValueError(f"a grid of {p} columns does not fit a table of {d}")

@@ -78,7 +78,7 @@ class Space:
 
     @property
     def decidable(self) -> bool:
-        """Whether exact comparison settles every case: all but powers that are not (smallish) whole numbers."""
+        """Whether exact comparison settles every case: all but powers that are not (smallish) integers."""
         return self.metric in ("cosine", "chebyshev") or (self.power == int(self.power) and self.power <= _EXACT_POWER)
 
     def bounds(self, q: Array, rows: Array | slice = slice(None)) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ class Space:
         tell.
         """
         x, z = self.key(q, a), self.key(q, b)
-        if isinstance(x, tuple):  # a power that is no whole number: only equal terms are certainly equal
+        if isinstance(x, tuple):  # a power that is not an integer: only equal terms are certainly equal
             return 0 if x == z else None
         return int(x > z) - int(x < z)
 
@@ -171,7 +171,7 @@ class Space:
             bound = (1 - r) * abs(1 - r) * sizes[0] * sizes[1]  # s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
             return bool(s * abs(s) >= bound)
         key = self.key(q, row)
-        if isinstance(key, tuple):  # a power that is no whole number: the sum is known when it has no terms
+        if isinstance(key, tuple):  # a power that is not an integer: the sum is known when it has no terms
             return True if not key else None
         return bool(key <= (r if self.metric == "chebyshev" else r ** int(self.power)))
 

@@ -121,7 +121,7 @@ class Passes(Statistic):
     def add(self, block: Block) -> None:
         assert block.y is not None
         if self.objective.classes is None and block.y.dtype.kind not in "biuf":
-            raise ValueError("the target must hold numbers")
+            raise ValueError("the target must contain numbers")
         for part in block.pieces(1 << 14):
             self._add(part)
 

@@ -1,7 +1,7 @@
 """Neighbours within a radius: exactly the listed rows lie no farther away than r.
 
 Distances are bounded as in `neighbors`; what the bounds leave open is decided in rational numbers. A power that is no
-whole number may stay open: the proof then fails.
+integer may stay open: the proof then fails.
 """
 
 from __future__ import annotations

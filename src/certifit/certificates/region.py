@@ -155,7 +155,7 @@ def hinge_offsets(scores: Ball, y: Array, cost: Array) -> tuple[float, float]:
     """
     slack = 4.0 * gamma(len(y) + 2) * float(np.sum(cost))
     start = -float(np.sum(cost[y > 0]))
-    if start >= -slack:  # no row of the second class: b may fall for ever
+    if start >= -slack:  # no row of the second class: b may decrease without bound
         return -np.inf, np.inf
     ends = []
     for points, limit in ((y - scores.upper, -slack), (y - scores.lower, slack)):

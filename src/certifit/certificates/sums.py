@@ -6,7 +6,7 @@ that belongs to its column,
 .. math:: \tilde x = \sum_{k<K} s_k\,2^{e - 21(k+1)}, \qquad |s_k| < 2^{21}\ \text{whole}, \qquad
           |x - \tilde x| < 2^{e - 21K},
 
-and products of digits are added: whole numbers below 2⁵³, in which a matrix product of 2048 rows makes no rounding
+and products of digits are added: integers below 2⁵³, in which a matrix product of 2048 rows makes no rounding
 error whatever the order. Totals are kept as integers of 96 bits. So :math:`\sum_i \tilde a_i\tilde b_i` is known
 exactly, is the same for every partitioning, and differs from :math:`\sum_i a_i b_i` by no more than a stated radius.
 
@@ -124,7 +124,7 @@ class Side:
     rounding: float = 0.0
     """Error of the entries as they come, relative to the largest of their column."""
     whole: Array | bool = False
-    """Columns whose entries are few whole numbers, of which no digit is cut off."""
+    """Columns whose entries are few integers, of which no digit is cut off."""
     largest: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -244,7 +244,7 @@ class Products:
         return self
 
     def _whole(self) -> tuple[Array, Array]:
-        """Sums as whole numbers, and the exponents of their units."""
+        """Sums as integers, and the exponents of their units."""
         right = self.b or self.a
         total = self.high.astype(object) * (1 << _LOW) + self.low.astype(object)
         K, L = self.a.digits, right.digits
@@ -282,7 +282,7 @@ class Products:
 
 
 class Mass:
-    """The weight of every class: whole numbers where rows count equally, exact sums of the weights where not.
+    """The weight of every class: integers where rows count equally, exact sums of the weights where not.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def weight_grid(evidence: Evidence) -> int | None:
     if found is None:
         return None
     if found != int(found) or not -1000 <= found <= 1000:
-        raise ValueError("the exponent of the weights is a whole number between −1000 and 1000")
+        raise ValueError("the exponent of the weights is an integer between −1000 and 1000")
     return int(found)
 
 

@@ -4,7 +4,7 @@ The evidence is the tree as grown (questions, values), which nodes still ask aft
 growing. The check sends the rows down level by level, compares every allowed question of every node in plain
 NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
-`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × share of the
+`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × fraction of the
 weight; what is left of it on a correct tree is rounding, and no more than a billionth of the impurity of the node
 itself: one heavy or outlying row elsewhere excuses nothing. The groupings of a categorical column
 with more than ten categories in a node and more than two classes, and those under the absolute error, are
@@ -50,7 +50,7 @@ class _Rules:
         found: dict[str, Any] = {}
         for name, least in whole.items():
             if isinstance(e[name], bool) or int(e[name]) != e[name] or int(e[name]) < least:
-                raise ValueError(f"{name} is a whole number of at least {least}, not {e[name]}")
+                raise ValueError(f"{name} is an integer of at least {least}, not {e[name]}")
             found[name] = int(e[name])
         for name in ("min_weight_leaf", "min_impurity_decrease", "alpha"):
             found[name] = float(e[name])
@@ -338,7 +338,7 @@ class _Walk:
         self.gain_low[level[asking]] = ((before - own).lower / self.total)[asking]
 
     def _share(self, nodes: Array) -> Array:
-        """Impurity × share of the weight of nodes, from above."""
+        """Impurity × fraction of the weight of nodes, from above."""
         return np.maximum(self.node_cost.upper[nodes], 0.0) / self.total
 
     def _fall_short(self, short: Array, nodes: Array) -> None:
@@ -497,7 +497,7 @@ def _least(tree: _Tree, as_leaf_low: Array, as_leaf_high: Array, alpha: float) -
 
 
 def _excess(tree: _Tree, best: Array, kept: Array) -> tuple[float, float]:
-    """How far the kept pruning is above the least: in all, and as a share of the cost of some part of it."""
+    """How far the kept pruning is above the least: in all, and as a fraction of the cost of some part of it."""
     asked = np.append(np.flatnonzero(tree.asks), 0)
     parts = np.unique(np.concatenate([asked, tree.left[asked[:-1]], tree.right[asked[:-1]]]))
     above = np.maximum(kept[parts] - best[parts], 0.0)

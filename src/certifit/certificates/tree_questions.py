@@ -36,7 +36,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Sums:
-    """Per row, whole-number columns that add up exactly; what one unit is worth; error per row in units."""
+    """Per row, integer columns that add up exactly; what one unit is worth; error per row in units."""
 
     columns: Array  # (rows, k) int64
     units: Array  # (nodes, k): each node has its own, so that light nodes lose no digits to heavy ones

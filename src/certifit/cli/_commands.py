@@ -87,7 +87,7 @@ def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     if options["require"] is not None:
         _usage(Rule.read, options["require"])
     if options["seed"] < 0:
-        raise UsageError("--seed must be a whole number from 0.")
+        raise UsageError("--seed must be an integer from 0.")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: name a folder.")
     _writable(out)
@@ -292,7 +292,7 @@ def certify_coefficients(data: str, target: str | None, file: Path, asked: tuple
     try:
         X = np.column_stack([np.asarray(table.arrow[name].to_pylist(), dtype=float) for name in names])
     except (TypeError, ValueError):
-        raise UsageError("The columns must be numbers, without gaps.") from None
+        raise UsageError("The columns must be numeric, without missing values.") from None
     y = np.asarray(table.arrow[chosen].to_pylist())
     with contextlib.suppress(ValueError):  # labels may be words
         y = y.astype(float)
@@ -317,7 +317,7 @@ def _coefficients(file: Path) -> dict[str, float]:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     except ValueError:
-        raise UsageError(f"{file} must hold lines NAME,VALUE.") from None
+        raise UsageError(f"{file} must contain lines NAME,VALUE.") from None
 
 
 def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
@@ -333,9 +333,7 @@ def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:
     names = [c for c in table.columns if c != target] if names is None else [str(n) for n in names]
     X = Schema(tuple(Column(n, "number") for n in names)).read(table).X
     if np.isnan(X).any():
-        raise CertifitError(
-            "The table has cells that are missing or no numbers: certify needs the very rows of the fit."
-        )
+        raise CertifitError("The table has missing or non-numeric cells: certify needs exactly the rows of the fit.")
     if hasattr(model, "steps"):
         return model[:-1].transform(X), facts.y, model.steps[-1][1]
     return X, facts.y, model

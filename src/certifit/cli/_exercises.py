@@ -51,5 +51,5 @@ def _read(answer: Path | None) -> dict[str, object]:
     except ValueError as error:
         raise UsageError(f"{answer} is not JSON: {error}.") from None
     if not isinstance(found, dict):
-        raise UsageError(f'{answer} must hold the parts of the answer by name, such as {{"w": [1, 2], "b": 0}}.')
+        raise UsageError(f'{answer} must contain the parts of the answer by name, such as {{"w": [1, 2], "b": 0}}.')
     return found

@@ -73,7 +73,7 @@ def fit(
     save(fitted, out)
     _say(f"{model}, fitted to {certificate.about['rows']:,} rows in {len(source.parts)} partitions")
     if left:
-        _say(f"not used, because they hold no numbers: {', '.join(left[:8])}")
+        _say(f"not used, because they are not numeric: {', '.join(left[:8])}")
     _say(str(certificate))
     _say(f"wrote {out}")
     return 0 if certificate.holds else 1

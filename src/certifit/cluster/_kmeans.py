@@ -45,8 +45,8 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     max_iter : int ≥ 1, default=300
         Lloyd's iterations of one start, and as many passes of moves.
     tol : float ≥ 0, default=1e-4
-        Lloyd's iterations end when the squares of the centres' steps sum to less than this share of the columns' mean
-        variance; moves of single rows follow.
+        Lloyd's iterations stop when the squared changes of the centres sum to less than this fraction of the mean
+        variance of the columns; moves of single rows follow.
     verbose : int ≥ 0, default=0
         Above 0, one line for each start is printed.
     random_state : int, RandomState or None, default=None
@@ -78,7 +78,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     See Also
     --------
     certifit.cluster.choose_k : how many clusters?
-    certifit.certify_clusters : judge anybody's clustering.
+    certifit.certify_clusters : certify any clustering.
 
     References
     ----------

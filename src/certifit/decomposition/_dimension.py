@@ -1,4 +1,4 @@
-"""How many components: a share of the variance, or Minka's Bayesian choice."""
+"""How many components: a fraction of the variance, or Minka's Bayesian choice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from certifit._types import Array
 
 
 def components_for_share(variances: Array, total: float, share: float) -> int:
-    """The fewest components that keep more than a share of the variance."""
+    """The fewest components that keep more than a fraction of the variance."""
     kept = np.cumsum(variances / total) if total > 0 else np.ones_like(variances)  # shares, summed as users do
     return min(int(np.searchsorted(kept, share, side="right")) + 1, len(variances))
 

@@ -36,13 +36,13 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     Parameters
     ----------
     n_components : int ≥ 0, float in (0, 1), "mle" or None, default=None
-        How many; the fewest that keep more than this share of the variance; Minka's Bayesian choice; all.
+        How many; the fewest that keep more than this fraction of the variance; Minka's Bayesian choice; all.
     copy : bool, default=True
         Accepted for scikit-learn's sake: X is never overwritten.
     whiten : bool, default=False
         Scale the scores to variance one.
     svd_solver : {"auto", "full", "covariance_eigh", "gram_eigh", "arpack", "randomized"}, default="auto"
-        The road: by shape; singular values; d × d; n × n; Lanczos; random start. ``svd_solver_`` says which it was.
+        The solver: by shape; singular values; d × d; n × n; Lanczos; random start. ``svd_solver_`` says which it was.
     tol : float ≥ 0, default=0.0
         Tolerance of "arpack".
     iterated_power : int ≥ 0 or "auto", default="auto"
@@ -62,9 +62,9 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     mean_ : ndarray of shape (n_features,)
     n_components_, n_samples_ : int
     noise_variance_ : float
-        Mean variance of the directions left out (probabilistic PCA).
+        Mean variance of the discarded directions (probabilistic PCA).
     svd_solver_ : str
-        The road taken.
+        The solver that was used.
     certificate_ : Certificate
         Kept variance, the most that any subspace can keep, and their difference.
 
@@ -298,7 +298,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Returns
         -------
         ndarray of shape (n_samples,)
-            On the training rows the sum, divided by n − 1, is the sum of the variances left out.
+            On the training rows the sum, divided by n − 1, is the sum of the discarded variances.
         """
         rows = check_array(X, dtype=_FLOATS)
         return np.sum((rows - self.inverse_transform(self.transform(X))) ** 2, axis=1)

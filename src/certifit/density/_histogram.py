@@ -1,4 +1,4 @@
-"""Histograms as densities: the likeliest density that is constant on cells."""
+"""Histograms as densities: the maximum-likelihood density that is constant on cells."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Histogram(Certified, BaseEstimator):
         given = [np.asarray(self.bins, dtype=float)] if np.ndim(self.bins[0]) == 0 else list(self.bins)
         edges = [np.asarray(e, dtype=float) for e in given]
         if len(edges) != d or any(len(e) < 2 or np.any(np.diff(e) <= 0) for e in edges):
-            raise ValueError(f"bins must hold increasing edges for each of the {d} columns.")
+            raise ValueError(f"bins must contain increasing edges for each of the {d} columns.")
         return edges
 
     def score_samples(self, X: Matrix) -> Array:

@@ -321,7 +321,7 @@ def choose_bandwidth(
     kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
     metric : {"euclidean", "manhattan", "chebyshev"}, default="euclidean"
     sample_weight : array-like of shape (n_samples,), default=None
-        A weight of k is k copies of the row; one copy is left out at a time.
+        A weight of k is k copies of the row; one copy is held out at a time.
 
     Returns
     -------

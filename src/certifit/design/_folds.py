@@ -21,7 +21,7 @@ from certifit._types import Array, Matrix
 Fold = tuple[Array, Array]
 
 _ROWS = 2048  # rows per block: a block of a hundred columns stays in cache
-_CANCELLED = 1e-6  # share of a column's size that training rows must keep after the subtraction
+_CANCELLED = 1e-6  # fraction of a column's size that training rows must keep after the subtraction
 _CELLS = 64  # more kinds of rows than this are not worth while
 
 

@@ -2,7 +2,7 @@
 
 Draw n rows with replacement from n rows. A given row is missed by one draw with probability 1 − 1/n, by all n draws
 with (1 − 1/n)ⁿ, which rises to 1/e = 0.3679 as n grows. Those rows are the out-of-bag rows that judge a bootstrap
-model, and the 0.632 = 1 − 1/e of the .632 error is the share of distinct rows that it has seen.
+model, and the 0.632 = 1 − 1/e of the .632 error is the fraction of distinct rows that it has seen.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def draw(numbers: Record) -> Any:
     shares = missed.mean(axis=1)
     left.imshow(missed, cmap=ListedColormap([palette().paper, palette().colours[1]]), aspect="auto", vmin=0, vmax=1)
     left.hlines(np.arange(rounds - 1) + 0.5, -0.5, rows - 0.5, color=palette().faint, linewidth=0.5)
-    left.set(xlabel="row", xticks=[0, rows - 1], xticklabels=["1", str(rows)], ylabel="share left out")
+    left.set(xlabel="row", xticks=[0, rows - 1], xticklabels=["1", str(rows)], ylabel="fraction not drawn")
     left.set_yticks(range(rounds), [f"draw {k + 1}: {p:.0%}" for k, p in enumerate(shares)])
-    left.set_title(f"rows that a draw of {rows} from {rows} leaves out: {shares.mean():.0%}")
+    left.set_title(f"rows not drawn by {rows} draws from {rows}: {shares.mean():.0%}")
     left.tick_params(length=0)
     right.axhline(numbers["limit"], color="C1", linewidth=1.2)
     right.text(1.0, numbers["limit"] + 0.006, "1/e = 36.8 %", color="C1")
@@ -66,7 +66,7 @@ def draw(numbers: Record) -> Any:
         numbers["sizes"], numbers["simulated"], yerr=1.96 * np.array(numbers["errors"]),
         fmt="o", color=palette().ink, label=f"simulated, {ROUNDS} rounds",
     )  # fmt: skip
-    right.set(xscale="log", xlabel="rows n", ylabel="share left out", ylim=(-0.02, 0.42))
-    right.set_title("the share settles at 1/e")
+    right.set(xscale="log", xlabel="rows n", ylabel="fraction not drawn", ylim=(-0.02, 0.42))
+    right.set_title("the fraction approaches 1/e")
     right.legend(loc="lower right")
     return figure

@@ -63,6 +63,6 @@ def draw(numbers: Record) -> Any:
         ax.set(xlabel="x₁", ylabel="x₂", title=f"{name} of {STARTS} starts", aspect="equal")
     axes[2].plot(np.sort(numbers["costs"]), "o", color=palette().colours[0], label="cost")
     axes[2].axhline(numbers["bound"], color=palette().colours[1], label="proved: none costs less")
-    axes[2].set(xlabel="starts, cheapest first", ylabel="cost", ylim=(0, None), title="starts against the bound")
+    axes[2].set(xlabel="starts, sorted by cost", ylabel="cost", ylim=(0, None), title="starts against the bound")
     axes[2].legend()
     return figure

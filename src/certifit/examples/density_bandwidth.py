@@ -75,6 +75,9 @@ def draw(numbers: Record) -> Any:
     axes[3].semilogx(numbers["bandwidths"], numbers["likelihood"], color=palette().colours[0])
     axes[3].axvline(numbers["best"], color=palette().colours[1])
     axes[3].set(
-        xlabel="bandwidth", ylabel="log likelihood, one row left out", title="the rows' own choice", ylim=(-4, -1)
+        xlabel="bandwidth",
+        ylabel="leave-one-out log likelihood",
+        title="chosen by leave-one-out likelihood",
+        ylim=(-4, -1),
     )
     return figure

@@ -3,7 +3,7 @@
 In a cube of many dimensions all points are about equally far from each other: of the squared distance
 between two uniform points the mean grows like d/6, its deviation only like √(7d/180). "Nearest" then says
 little, and a k-d tree can exclude nothing. The ratio of the nearest to the farthest distance shows it, and
-so does the certificate: the separation between the fifth neighbour and the rest, as a share of the distance,
+so does the certificate: the separation between the fifth neighbour and the rest, as a fraction of the distance,
 shrinks.
 """
 
@@ -57,7 +57,7 @@ def draw(numbers: Record) -> Any:
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     left.semilogx(numbers["dimensions"], numbers["ratio"], "o-", color="C1")
     left.set(xlabel="dimension", ylabel="nearest ÷ farthest distance", ylim=(0, 1))
-    left.set_title("The nearest is hardly nearer")
+    left.set_title("The nearest point is hardly nearer than the rest")
     right.loglog(numbers["dimensions"], numbers["spread"], "o", color="C0", label="seen")
     right.loglog(numbers["dimensions"], numbers["theory"], "-", color=palette().faint, label="√(7d/180) ÷ (d/6)")
     right.set(xlabel="dimension", ylabel="deviation ÷ mean of squared distances")

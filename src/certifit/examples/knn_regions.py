@@ -73,6 +73,6 @@ def draw(numbers: Record) -> Any:
         axes.contourf(*numbers["sides"], numbers["regions"][i], levels=levels, colors=shades, alpha=0.22)
         for c, marker in ((0, "o"), (1, "s")):
             axes.plot(*numbers["X"][numbers["y"] == c].T, marker, color=f"C{c}", ms=3.5, mec=palette().paper, mew=0.4)
-        axes.set_title(f"k = {k}\ntraining {numbers['training'][i]:.1%}, left out {numbers['left_out'][i]:.1%}")
+        axes.set_title(f"k = {k}\ntraining {numbers['training'][i]:.1%}, leave-one-out {numbers['left_out'][i]:.1%}")
         axes.set(xticks=[], yticks=[])
     return figure

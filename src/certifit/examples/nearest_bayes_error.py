@@ -70,6 +70,6 @@ def draw(numbers: Record) -> Any:
     axes.semilogx(numbers["sizes"], numbers["errors"]["1"], "o-", color="C1", label="1-NN")
     axes.semilogx(numbers["sizes"], numbers["errors"]["25"], "s-", color="C0", label="25-NN")
     axes.set(xlabel="training rows", ylabel="error on 10 000 fresh rows", ylim=(0.13, 0.34))
-    axes.set_title("The nearest neighbour errs at most twice as often as the best rule")
+    axes.set_title("The error of the nearest neighbour is at most twice the Bayes error")
     axes.legend(frameon=False, fontsize=9)
     return figure

@@ -65,6 +65,8 @@ def draw(numbers: Record) -> Any:
     across = np.array([-3.5, 4.5])
     for name, (w, b, margin) in numbers["lines"].items():
         axes.plot(across, -(w[0] * across + b) / w[1], label=f"{name} (margin {margin:.2f})")
-    axes.set(xlim=(-3.5, 4.5), ylim=(-3, 5), xlabel="x₁", ylabel="x₂", title="Perceptron: same points, other answers")
+    axes.set(
+        xlim=(-3.5, 4.5), ylim=(-3, 5), xlabel="x₁", ylabel="x₂", title="Perceptron: same points, different solutions"
+    )
     axes.legend(loc="lower left", fontsize=8)
     return figure

@@ -77,6 +77,6 @@ def draw(numbers: Record) -> Any:
     at = numbers["sizes"][-1]
     work.annotate("", (at, least), (at, most), arrowprops={"arrowstyle": "<->", "color": palette().ink})
     work.text(at * 0.85, least * 6.0, f"{most / least:.0f} times", ha="right", va="center")
-    work.set(title="for less work", xlabel="columns m", ylabel="multiplications")
+    work.set(title="fewer multiplications", xlabel="columns m", ylabel="multiplications")
     work.legend()
     return figure

@@ -69,7 +69,7 @@ def draw(numbers: Record) -> Any:
         ax.set_xlim(-17, 6)
         ax.set_xticks([-16, -12, -8, -4, 0], ["1e-16", "1e-12", "1e-8", "1e-4", "1"])
         ax.set_title(f"{kind} columns", fontsize=10)
-        ax.set_xlabel("share above the smallest objective", fontsize=9)
+        ax.set_xlabel("relative distance above the smallest objective", fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].invert_yaxis()
     return figure

@@ -13,7 +13,7 @@ from certifit.exercises._base import exercise, numbers
 def area_under_curve(rng: np.random.Generator) -> dict[str, Any]:
     """The area under the ROC curve, by pairs.
 
-    In what share of the pairs of a positive and a negative row does the positive row have the higher score? Ties
+    In what fraction of the pairs of a positive and a negative row does the positive row have the higher score? Ties
     count one half.
     """
     y = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0])

@@ -246,7 +246,7 @@ def _read_text(data: bytes, ending: str, notes: list[str]) -> Any:
     delimiter = "\t" if ending in (".tsv", ".tab") else _delimiter(text[:_SAMPLE])
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     if not any(cell.strip() for cell in header):
-        raise TableError("The first line must hold the column names; it is empty.")
+        raise TableError("The first line must contain the column names; it is empty.")
     if len(header) == 1:
         notes.append("the file has one column only (separators that are known: comma, semicolon, tab, bar, blank)")
     # Made-up names: the file's own may repeat, and every cell is to stay text.

@@ -119,7 +119,7 @@ def _signs(labels: Array) -> Array:
         if np.all(np.isin(numbers, (0.0, 1.0))):
             return 2.0 * numbers - 1.0
     if len(seen) != 2:
-        raise ValueError(f"y must hold two labels, or be among −1/+1 or 0/1; it holds {seen.tolist()}.")
+        raise ValueError(f"y must contain two labels, or be among −1/+1 or 0/1; it holds {seen.tolist()}.")
     return np.where(labels == seen[1], 1.0, -1.0)
 
 

@@ -228,7 +228,7 @@ def _checked(X: Matrix, y: VectorLike, rigor: str) -> tuple[Array, Array, Array]
     if getattr(rows, "ndim", 0) != 2 or rows.dtype == object:
         raise ValueError("X must be a table of numbers with two dimensions.")
     if labels.ndim != 1 or len(labels) != len(rows):
-        raise ValueError(f"y must hold one label for each of the {len(rows)} rows of X.")
+        raise ValueError(f"y must contain one label for each of the {len(rows)} rows of X.")
     if not np.all(np.isfinite(rows)):
         i, j = np.argwhere(~np.isfinite(rows))[0]
         raise ValueError(f"X holds {rows[i, j]} in row {i}, column {j}: replace or drop it first.")

@@ -336,7 +336,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         return self._reader.parts[1].inverse(z)
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
-        """D²: the share of the deviance that is explained (R² for the gaussian family)."""
+        """D²: the fraction of the deviance that is explained (R² for the gaussian family)."""
         return self._score_predictions(y, self.predict(X), sample_weight)
 
     def _score_predictions(self, y: Any, mu: Array, sample_weight: Any = None) -> float:
@@ -483,7 +483,7 @@ def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | No
             raise ValueError("exposure must be positive.")
         total = np.log(given) if total is None else total + np.log(given)
     if total is not None and (total.shape != (rows,) or not np.all(np.isfinite(total))):
-        raise ValueError(f"offset must hold {rows} finite numbers, one per row; got shape {total.shape}.")
+        raise ValueError(f"offset must contain {rows} finite numbers, one per row; got shape {total.shape}.")
     return total
 
 

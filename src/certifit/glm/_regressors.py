@@ -77,7 +77,7 @@ class PoissonRegressor(_LogRegressor):
     tol : float > 0, default=1e-4
         As in `GLM`.
     warm_start, verbose :
-        Accepted so that scikit-learn's calls work, without effect.
+        Accepted for compatibility with scikit-learn and ignored.
 
     Attributes
     ----------

@@ -103,8 +103,8 @@ def certify_coefficients(
     outputs = len(classes) if classes is not None and kind.targets == "class" else 1
     if W.shape != (outputs, data.X.shape[1]) or offset.shape != (outputs,):
         raise ValueError(
-            f"w must hold {outputs} × {data.X.shape[1]} numbers and b {outputs}: got w of shape {np.shape(w)} and b of "
-            f"shape {np.shape(b)}."
+            f"w must contain {outputs} × {data.X.shape[1]} numbers and b {outputs}: got w of shape {np.shape(w)} and b "
+            f"of shape {np.shape(b)}."
         )
     if classes is not None and kind.targets == "sign" and len(classes) != 2:
         raise ValueError(f"The loss {kind.name!r} is for two classes; y holds {len(classes)}.")

@@ -126,10 +126,10 @@ def _check(model: Any, data: Data) -> None:
     if X.ndim != 2 or X.dtype == object:
         raise ValueError("X must be a table of numbers with two dimensions.")
     if y is None or not data.shapes_agree():
-        raise ValueError(f"y and sample_weight must hold one value for each of the {X.shape[0]} rows of X.")
+        raise ValueError(f"y and sample_weight must contain one value for each of the {X.shape[0]} rows of X.")
     for part, what in ((X.data if scipy.sparse.issparse(X) else X, "X"), (y, "y"), (data.weights, "sample_weight")):
         if part.dtype.kind == "f" and not np.all(np.isfinite(part)):
-            raise ValueError(f"{what} holds NaN or infinity: replace or drop it first.")
+            raise ValueError(f"{what} contains NaN or infinity: replace or drop it first.")
     if np.any(data.weights < 0) or not np.any(data.weights > 0):
         raise ValueError("sample_weight must not be negative, nor zero for every row.")
     columns = getattr(model, "n_features_in_", X.shape[1])

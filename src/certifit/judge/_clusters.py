@@ -1,4 +1,4 @@
-"""Judge anybody's clustering: what it costs, what small changes would gain, how far from the best it is at most."""
+"""Certify any clustering: what it costs, what small changes would gain, how far from the best it is at most."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def certify_clusters(
     Parameters
     ----------
     labels_or_centres : array-like of shape (n_samples,) or (n_clusters, n_features), or fitted model
-        A label for each row (numbers or words; centres are the means), or centres (each row belongs to the nearest).
+        A label for each row (numbers or strings; centres are the means), or centres (each row belongs to the nearest).
         Of a model with ``cluster_centers_``, those are judged; of one with only ``labels_``, the labels.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
@@ -66,9 +66,9 @@ def _check(data: Data) -> None:
         raise ValueError("X must be a table of numbers with two dimensions.")
     values = X.data if scipy.sparse.issparse(X) else X
     if not data.shapes_agree():
-        raise ValueError(f"sample_weight must hold one number for each of the {X.shape[0]} rows of X.")
+        raise ValueError(f"sample_weight must contain one number for each of the {X.shape[0]} rows of X.")
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(data.weights))):
-        raise ValueError("X or sample_weight holds NaN or infinity: replace or drop it first.")
+        raise ValueError("X or sample_weight contains NaN or infinity: replace or drop it first.")
     if np.any(data.weights < 0) or not np.any(data.weights > 0):
         raise ValueError("sample_weight must not be negative, nor zero for every row.")
 

@@ -52,7 +52,7 @@ class WrittenObjective:
         elif b is not None and np.any(np.asarray(b) != 0):
             raise ValueError("This objective has no offset: b must be left out or 0.")
         if t.shape != (self.X.shape[1] + self.fit_intercept,):
-            raise ValueError(f"θ must hold {self.X.shape[1] + self.fit_intercept} numbers, got shape {t.shape}.")
+            raise ValueError(f"θ must contain {self.X.shape[1] + self.fit_intercept} numbers, got shape {t.shape}.")
         return (t[:-1], float(t[-1])) if self.fit_intercept else (t, 0.0)
 
     def __call__(self, theta: VectorLike, b: float | VectorLike | None = None) -> float:

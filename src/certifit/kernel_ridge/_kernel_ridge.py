@@ -53,7 +53,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     step : float > 0, default=None
         Step of "lms"; None is 1/L. A step that must diverge is refused with a safe one.
     tol : float > 0, default=1e-8
-        "lms" stops when the proved gap is at most this share of the null model's objective.
+        "lms" stops when the proved gap is at most this fraction of the null model's objective.
     max_iter : int ≥ 1, default=10000
         Steps of "lms" (1 for a factorisation).
     trace : bool, default=False

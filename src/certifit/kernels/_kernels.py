@@ -76,7 +76,7 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if int(self.degree) != self.degree or self.degree < 1:
-            raise ValueError(f"The degree of a polynomial kernel is a whole number ≥ 1, not {self.degree}.")
+            raise ValueError(f"The degree of a polynomial kernel is an integer ≥ 1, not {self.degree}.")
 
     @property
     def proof(self) -> Proof | None:

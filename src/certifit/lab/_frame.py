@@ -178,7 +178,7 @@ class Raster:
     Parameters
     ----------
     values : array of shape (rows, columns)
-        Classes as whole numbers, or the values of a function.
+        Classes as integers, or the values of a function.
     scale : {"classes", "diverging", "sequential"}, default="classes"
         How numbers become colours: the class's own; from class 0 over nothing to class 1; from nothing to a lot.
     low, high : float, default=0, 1

@@ -156,7 +156,7 @@ def _point(value: Any) -> list[float]:
         raise LabError("A point is two coordinates and a label.")
     x, y, label = (_number(v) for v in value)
     if not (label.is_integer() and 0 <= label < 50):
-        raise LabError("Labels are whole numbers from 0 to 49.")
+        raise LabError("Labels are integers from 0 to 49.")
     return [x, y, label]
 
 
@@ -178,5 +178,5 @@ def _step(value: Any, count: int) -> int:
     if value is None:
         return count - 1
     if isinstance(value, bool) or not isinstance(value, int):
-        raise LabError("A step is a whole number.")
+        raise LabError("A step is an integer.")
     return max(0, min(value, count - 1))

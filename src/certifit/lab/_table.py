@@ -146,7 +146,7 @@ def choose(table: LabTable, choice: Any, scene: Scene, limit: int) -> dict[str, 
     >>> table = LabTable.of(Table.of({"a": [1.0, 2.0, None], "b": [0.5, 0.25, 1.0], "c": ["u", "v", "v"]}))
     >>> found = choose(table, {"x": "a", "y": "b", "target": "c"}, catalogue()[0], 100)
     >>> found["points"], found["classes"], found["notes"]
-    ([[1.0, 0.5, 0], [2.0, 0.25, 1]], ['u', 'v'], ['1 row with gaps left out.'])
+    ([[1.0, 0.5, 0], [2.0, 0.25, 1]], ['u', 'v'], ['1 row with missing values skipped.'])
     """
     if not isinstance(choice, dict):
         raise LabError("Choose two columns.")
@@ -164,7 +164,7 @@ def choose(table: LabTable, choice: Any, scene: Scene, limit: int) -> dict[str, 
     if words is not None:
         whole &= np.array([w is not None for w in words])
     if (lost := int(np.sum(~whole))) > 0:
-        notes.append(f"{lost} row{'s' if lost > 1 else ''} with gaps left out.")
+        notes.append(f"{lost} row{'s' if lost > 1 else ''} with missing values skipped.")
     rows = np.flatnonzero(whole)
     if len(rows) > limit:
         notes.append(f"{limit} of {len(rows)} rows, evenly spaced: the lab draws no more.")
@@ -200,13 +200,13 @@ def _components(table: LabTable, target: Any, notes: list[str]) -> tuple[Array, 
             words = table.labels(name)
             values = sorted({w for w in words if w is not None})
             if len(values) > 20:
-                notes.append(f"{name} left out: {len(values)} different words.")
+                notes.append(f"{name} skipped: {len(values)} different words.")
                 continue
             own = [np.array([np.nan if w is None else float(w == v) for w in words]) for v in values[1:]]
         else:
             own = [table.numbers(name)[0]]
         if any(np.mean(np.isnan(c)) > _GAPS for c in own):
-            notes.append(f"{name} left out: it has too many gaps.")
+            notes.append(f"{name} skipped: it has too many missing values.")
             continue
         columns += [c for c in own if np.nanstd(c) > 0]
     if len(columns) < 2:

@@ -221,7 +221,7 @@ class Lasso(_L1Regressor):
     precompute : bool or array of shape (d, d), default=False
         True forms the whole Gram matrix; otherwise the solver decides by size. A matrix is accepted but not needed.
     copy_X : bool, default=True
-        Accepted so that scikit-learn's calls work; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     max_iter : int ≥ 1, default=1000
         Rounds: looks at all of X. A handful is usual, and the default is not reached.
     tol : float ≥ 0, default=1e-4
@@ -238,7 +238,7 @@ class Lasso(_L1Regressor):
     trace : bool, default=False
         Record objective, relative gap and number of columns at work of every round in ``trace_``.
     time_budget : float, default=None
-        Seconds per target; the certificate tells how good the fit is by then.
+        Seconds per target; the certificate states how good the fit is by then.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class Lasso(_L1Regressor):
 
 
 class ElasticNet(_L1Regressor):
-    r"""Elastic net: a lasso with a share of ridge.
+    r"""Elastic net: lasso and ridge penalties combined.
 
     .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2
               + \alpha\big(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2\big)

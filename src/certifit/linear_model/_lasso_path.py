@@ -67,7 +67,7 @@ def enet_path(
     precompute : "auto", bool or array, default="auto"
         True forms the whole Gram matrix; otherwise the solver decides by size.
     Xy, copy_X, verbose, check_input :
-        Accepted so that scikit-learn's calls work; nothing is overwritten or printed.
+        Accepted for compatibility with scikit-learn; nothing is overwritten or printed.
     coef_init : (d,) or (t, d) array, default=None
         Start.
     return_n_iter : bool, default=False

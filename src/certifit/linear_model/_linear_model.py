@@ -333,7 +333,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         return surely(self, X)
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
-        """R², or the share of right labels with a loss for labels."""
+        """R², or the accuracy with a loss for labels."""
         if self._classifies:
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         return super().score(X, y, sample_weight)

@@ -44,7 +44,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     fit_intercept : bool, default=True
         Whether to fit the offset b.
     copy_X, tol, n_jobs :
-        Accepted so that scikit-learn's calls work; X is never changed, the answer is always as accurate as
+        Accepted for compatibility with scikit-learn; X is never changed, the answer is always as accurate as
         possible, and the linear algebra uses all cores.
     positive : bool, default=False
         Require w ≥ 0.
@@ -57,7 +57,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     singular_ : array
         Singular values of the centred X.
     solver_ : str
-        The road taken: "cholesky", "qr", "svd", "lsmr" or "active set".
+        The method used: "cholesky", "qr", "svd", "lsmr" or "active set".
     condition_ : float
         Condition number of the centred, column-scaled X (an estimate).
     certificate_ : Certificate

@@ -39,7 +39,7 @@ from certifit.solvers import Options, Solution, Task
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
 
-_FINEST = 1e-20  # gap, as a share of the null model, below which Newton's method has nothing left to find
+_FINEST = 1e-20  # gap, as a fraction of the null model, below which Newton's method has nothing left to find
 
 
 class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEstimator):
@@ -69,7 +69,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     max_iter : int ≥ 0, default=100
     warm_start : bool, default=False
     dual, intercept_scaling, random_state, verbose, n_jobs :
-        Accepted so that scikit-learn's calls work; without effect.
+        Accepted for compatibility with scikit-learn; without effect.
     prior : (d,) or (K, d) array, default=None
         w₀ of the l2 penalty.
     threshold : float in (0, 1), default=0.5
@@ -195,13 +195,13 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             raise ValueError(self._one_class(classes if given is None else np.unique(y[given > 0])))
         factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
         if np.any(factors < 0) or not np.all(np.isfinite(factors)):
-            raise ValueError(f"class_weight must hold finite numbers ≥ 0, not {factors.min()}.")
+            raise ValueError(f"class_weight must contain finite numbers ≥ 0, not {factors.min()}.")
         weights = factors[code] if given is None else given * factors[code]
         mass = np.bincount(code, weights, len(classes))
         if np.sum(mass > 0) < 2:
             raise ValueError(self._one_class(classes[mass > 0]))
         if self.costs is not None and len(self.costs) != 2:
-            raise ValueError(f"costs must hold two numbers, (false_positive, false_negative), not {len(self.costs)}.")
+            raise ValueError(f"costs must be two numbers, (false_positive, false_negative), not {len(self.costs)}.")
         task = self._task(X, code, classes, weights)
         solution = self._solve(task, y)
         self.classes_ = classes
@@ -288,7 +288,9 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         rows = 1 if classes == 2 else classes
         prior = np.asarray(self.prior, dtype=float)
         if prior.shape not in ((columns,), (rows, columns)) or not np.all(np.isfinite(prior)):
-            raise ValueError(f"prior must hold {columns} finite numbers (or {rows} rows of them); got {prior.shape}.")
+            raise ValueError(
+                f"prior must contain {columns} finite numbers (or {rows} rows of them), not {prior.shape}."
+            )
         if ratio > 0:
             raise ValueError("prior goes with the l2 penalty only: set l1_ratio=0.")
         return np.broadcast_to(prior, (rows, columns))

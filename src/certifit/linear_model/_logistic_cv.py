@@ -45,7 +45,7 @@ class LogisticRegressionCV(LogisticRegression):
     penalty : {"l2", "l1", "elasticnet"}, default="deprecated"
         As in scikit-learn, where ``l1_ratios`` replaces it.
     scoring : str, callable or None, default="warn"
-        None is the share of right labels.
+        None is the accuracy.
     tol, max_iter : as in `LogisticRegression`
     class_weight : dict or "balanced", default=None
         "balanced" by the classes of all rows.
@@ -56,7 +56,7 @@ class LogisticRegressionCV(LogisticRegression):
         Whether ``C_``, ``l1_ratio_``, ``scores_``, ``coefs_paths_`` and ``n_iter_`` have the forms before
         scikit-learn 1.10.
     dual, solver, n_jobs, verbose, intercept_scaling, random_state :
-        Accepted so that scikit-learn's calls work; every solver leads to the same optimum.
+        Accepted for compatibility with scikit-learn; every solver leads to the same optimum.
 
     Attributes
     ----------

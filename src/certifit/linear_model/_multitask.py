@@ -58,7 +58,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
         Strength of the penalty; 0 is least squares (solved as such).
     fit_intercept : bool, default=True
     copy_X, random_state, selection :
-        Accepted so that scikit-learn's calls work: X is never changed, and the blocks are visited in order.
+        Accepted for compatibility with scikit-learn: X is never changed, and the blocks are visited in order.
     max_iter : int ≥ 1, default=1000
         Looks at all of X; a handful is usual.
     tol : float ≥ 0, default=1e-4

@@ -197,7 +197,7 @@ class LassoCV(_PathCV):
     positive : bool, default=False
         Require w ≥ 0.
     precompute, copy_X, verbose, n_jobs, random_state, selection :
-        Accepted so that scikit-learn's calls work; without effect on the answer.
+        Accepted for compatibility with scikit-learn and ignored.
 
     Attributes
     ----------

@@ -203,11 +203,11 @@ class Perceptron(PerceptronBase):
     eta0 : float > 0, default=1.0
         The step η.
     n_jobs, verbose, l1_ratio :
-        Accepted so that scikit-learn's calls work, without effect.
+        Accepted for compatibility with scikit-learn and ignored.
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
     early_stopping : bool, default=False
-        Keep a stratified share of the rows aside and stop when their accuracy does not rise by ``tol``.
+        Hold out a stratified fraction of the rows and stop when their accuracy does not improve by ``tol``.
     validation_fraction : float in (0, 1), default=0.1
         That share.
     n_iter_no_change : int ≥ 1, default=5
@@ -388,7 +388,7 @@ def _start(n_classes: int, d: int, coef: Any, intercept: Any) -> tuple[Array, Ar
     w = np.zeros((rows, d)) if coef is None else np.array(coef, dtype=float).reshape(-1)
     b = np.zeros(rows) if intercept is None else np.array(intercept, dtype=float).reshape(-1)
     if w.size != rows * d or b.size != rows:
-        raise ValueError(f"coef_init must hold {rows} × {d} numbers and intercept_init {rows}.")
+        raise ValueError(f"coef_init must contain {rows} × {d} numbers and intercept_init {rows}.")
     if not (np.all(np.isfinite(w)) and np.all(np.isfinite(b))):
         raise ValueError("coef_init and intercept_init must be finite numbers.")
     return w.reshape(rows, d), b

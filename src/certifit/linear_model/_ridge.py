@@ -46,7 +46,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         Strength of the penalty; one per target if an array.
     fit_intercept : bool, default=True
     copy_X, random_state :
-        Accepted so that scikit-learn's calls work; X is never changed and nothing is random.
+        Accepted for compatibility with scikit-learn; X is never changed and nothing is random.
     max_iter : int ≥ 1, default=None
         Limit of ``solver="gradient_descent"`` (100 000 when None).
     tol : float > 0, default=1e-4
@@ -62,7 +62,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     trace : bool, default=False
         Record objective, gap and step of every iteration in ``trace_`` (``solver="gradient_descent"``).
     time_budget : float, default=None
-        Seconds for ``solver="gradient_descent"``; the certificate tells how good the fit is by then.
+        Seconds for ``solver="gradient_descent"``; the certificate states how good the fit is by then.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         prior = np.asarray(self.prior, dtype=float)
         if prior.shape not in ((columns,), (targets, columns)) or not np.all(np.isfinite(prior)):
             raise ValueError(
-                f"prior must hold {columns} finite numbers (or a row of them per target); got {prior.shape}."
+                f"prior must contain {columns} finite numbers (or a row of them per target); got {prior.shape}."
             )
         if self.positive:
             raise ValueError("prior and positive=True cannot be combined: leave one of them out.")

@@ -124,7 +124,7 @@ class RidgeClassifier(SignVotes):
     fit_intercept : bool, default=True
         The offset is not penalised.
     copy_X, random_state :
-        Accepted so that scikit-learn's calls work; X is never changed and nothing is random.
+        Accepted for compatibility with scikit-learn; X is never changed and nothing is random.
     max_iter, tol, solver, positive :
         As in `Ridge`; every solver name leads to the same optimum.
     class_weight : dict or "balanced", default=None

@@ -280,7 +280,7 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
     ----------
     alphas, fit_intercept, cv : as in `RidgeCV`
     scoring : str, callable or None, default=None
-        None: the mean squared error with leave-one-out, the share of right labels with folds.
+        None: the mean squared error with leave-one-out, the accuracy with folds.
     class_weight : dict or "balanced", default=None
     store_cv_results : bool, default=False
 

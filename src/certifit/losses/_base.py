@@ -66,7 +66,7 @@ class Loss(EvaluationLoss):
     """What y may be: real numbers, −1/+1, class codes 0..K−1, or values whose mean a link leads to."""
 
     labels: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
-    """The smallest and the largest y the loss is for (for −1/+1 these two alone, for class codes whole numbers)."""
+    """The smallest and the largest y the loss is for (for −1/+1 these two alone, for class codes integers)."""
 
     smooth: ClassVar[bool] = False
     """Whether the slope is continuous."""

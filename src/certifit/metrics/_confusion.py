@@ -358,7 +358,7 @@ def confusion(
     Parameters
     ----------
     y, yhat : array-like of shape (n,)
-        True and predicted labels (numbers or words).
+        True and predicted labels (numbers or strings).
     positive : label, default=None
         The class counted as positive; of two classes the last in sorted order when None.
     labels : array-like, default=None

@@ -22,12 +22,12 @@ from certifit.metrics._interval import (
 
 @dataclass(frozen=True)
 class Calibration:
-    """Predicted probability against the share of positives, by bins; see `calibration`.
+    """Predicted probability against the fraction of positives, by bins; see `calibration`.
 
     Attributes
     ----------
     predicted, observed : arrays of shape (n_bins,)
-        Mean predicted probability and share of positives in each non-empty bin.
+        Mean predicted probability and fraction of positives in each non-empty bin.
     counts, positives : arrays of shape (n_bins,)
         Summed weights, and those of the positives.
     edges : array
@@ -56,7 +56,7 @@ class Calibration:
         return float(self.counts @ np.abs(self.predicted - self.observed) / self.counts.sum())
 
     def intervals(self, level: float = 0.95, method: str = "exact") -> list[Interval]:
-        """Interval of the share of positives in each bin ("exact" or "wilson").
+        """Interval of the fraction of positives in each bin ("exact" or "wilson").
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ def cost(
     positive: Label | None = None,
     sample_weight: Weights = None,
 ) -> Figure:
-    """Mean cost per row when the two kinds of mistakes cost unlike amounts.
+    """Mean cost per row when false positives and false negatives have different costs.
 
     (c_fp · FP + c_fn · FN) / n.
 

@@ -1,8 +1,8 @@
 r"""Curves of a score: ROC and precision-recall, with intervals and a band.
 
 The area under the ROC curve is the probability that a positive row scores higher than a negative one (ties
-count half). DeLong, DeLong and Clarke-Pearson (1988): with V the share of negatives below each positive and
-U the share of positives above each negative, its variance is var(V)/n₊ + var(U)/n₋; computed from mid-ranks
+count half). DeLong, DeLong and Clarke-Pearson (1988): with V the fraction of negatives below each positive and
+U the fraction of positives above each negative, its variance is var(V)/n₊ + var(U)/n₋; computed from mid-ranks
 in O(n log n).
 """
 
@@ -162,7 +162,7 @@ def roc(y: VectorLike, score: VectorLike, positive: Label | None = None, sample_
     tpr = np.concatenate([[0.0], np.cumsum(p[::-1])]) / positives
     fpr = np.concatenate([[0.0], np.cumsum(q[::-1])]) / negatives
     tpr[-1] = fpr[-1] = 1.0
-    below = (np.cumsum(q) - q / 2) / negatives  # share of negatives below each score level, ties half
+    below = (np.cumsum(q) - q / 2) / negatives  # fraction of negatives below each score level, ties half
     above = 1.0 - (np.cumsum(p) - p / 2) / positives
     variance = _spread(below, p, positives) + _spread(above, q, negatives)
     return Roc(fpr, tpr, np.concatenate([[np.inf], levels[::-1]]), positives, negatives, variance)

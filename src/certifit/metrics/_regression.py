@@ -1,4 +1,4 @@
-r"""Figures for predicted numbers: errors and the share of variance explained, with intervals.
+r"""Figures for predicted numbers: errors and the fraction of variance explained, with intervals.
 
 .. math:: R² = 1 - \frac{\sum w_i (y_i - ŷ_i)²}{\sum w_i (y_i - ȳ)²}.
 """

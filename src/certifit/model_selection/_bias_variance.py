@@ -48,7 +48,7 @@ class BiasVariance:
     Attributes
     ----------
     bias2 : float
-        Squared bias, or the share of points whose main prediction is not the optimal one (0-1 loss).
+        Squared bias, or the fraction of points whose main prediction is not the optimal one (0-1 loss).
     variance : float
         Variance; for 0-1 loss Domingos' net variance (where the main prediction is wrong, variance helps).
     noise : float

@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
 
+from certifit._errors import respelled
 from certifit._types import Array, Estimator, MatrixLike, RandomState, VectorLike
 from certifit.metrics import Figure, Interval
 from certifit.model_selection._progress import Progress
@@ -46,7 +47,7 @@ def pick_loss(estimator: Estimator, loss: str | Loss | None) -> tuple[str, Loss]
         loss = "zero_one" if is_classifier(estimator) else "squared"
     if callable(loss):
         return getattr(loss, "__name__", "loss"), loss
-    name = {"0-1": "zero_one", "zero-one": "zero_one"}.get(loss, loss)
+    name = "zero_one" if loss == "0-1" else respelled("loss", loss)
     if name not in LOSSES:
         raise ValueError(
             f"loss must be one of {', '.join(LOSSES)}, '0-1' or a function of (y, prediction); got {loss!r}."
@@ -73,9 +74,9 @@ class Bootstrap:
     no_information : float
         γ: error when predictions and outcomes are paired at random.
     row_errors : array of shape (n,)
-        Out-of-bag error of each row (nan for rows that no round left out).
+        Out-of-bag error of each row (nan for rows that were never out of bag).
     left_out : float
-        Share of rows left out of a round, averaged.
+        Average fraction of rows that are out of bag.
     loss : str
     variance : float
         Of the out-of-bag error, by the infinitesimal jackknife.

@@ -74,7 +74,7 @@ def cross_val_predict(
     pre_dispatch: int | str = "2*n_jobs",
     method: str = "predict",
 ) -> Array:
-    """The answer for every row by the model that did not see it: row i gets f₋ₖ(xᵢ), where k is the fold that tests i.
+    """Predictions for every row by the model not fitted on it: row i gets f₋ₖ(xᵢ), where k is the fold that tests i.
 
     Parameters
     ----------

@@ -373,7 +373,7 @@ class HoldOut:
 
     @property
     def error(self) -> Figure:
-        """Error on the test rows: the share of mistakes (exact interval) or the mean squared error (t interval)."""
+        """Error on the test rows: the fraction of mistakes (exact interval) or the mean squared error (t interval)."""
         _, y, weights = self._parts
         if is_classifier(self.model):
             wrong = np.asarray(self.predictions) != np.asarray(y)
@@ -421,7 +421,7 @@ def hold_out(
     stratify: bool | None = None,
     random_state: RandomState = 0,
 ) -> HoldOut:
-    """Fit on some rows, judge on others that were set aside.
+    """Fit on some rows, evaluate on held-out ones.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Curve(tuple[Array, ...]):
         Training sizes or parameter values.
     train_scores, test_scores : arrays of shape (m, n_folds)
     held_out : array of shape (m,)
-        Test rows as a share of the training rows, which the intervals need.
+        Test rows as a fraction of the training rows, which the intervals need.
     times : tuple of arrays of shape (m, n_folds)
         Seconds of fitting and of scoring, where these were asked for.
 
@@ -135,7 +135,7 @@ def learning_curve(
 
 
 def _folds(estimator: Estimator, X: MatrixLike, y: VectorLike, cv: CV, groups: Any) -> tuple[CV, float, float]:
-    """The folds drawn once, the mean number of rows judged, and its mean share of the rows fitted."""
+    """The folds drawn once, the mean number of rows judged, and its mean fraction of the rows fitted."""
     if get_config()["enable_metadata_routing"]:  # then only scikit-learn knows what the splitter is given
         return cv, np.nan, np.nan
     X, y, groups = indexable(X, y, groups)

@@ -89,7 +89,7 @@ def leakage_check(
     random_state: int | None = 0,
     **workers: Unpack[WorkerOptions],
 ) -> Leakage:
-    """Permute the labels and look for skill that cannot be there.
+    """Permute the labels and test for skill where there can be none.
 
     With permuted labels no honest procedure predicts better than chance. What is done to the data *before*
     cross-validation must be part of the check: hand it over as ``prepare``, and it is repeated on each permutation.

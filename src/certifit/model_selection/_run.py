@@ -178,7 +178,7 @@ def weight_name(model: Estimator) -> str:
     """The fit parameter that carries sample weights (a pipeline's last step gets them)."""
     last = model.steps[-1] if isinstance(model, Pipeline) else None
     if not has_fit_parameter(last[1] if last else model, "sample_weight"):
-        raise TypeError(f"{type(last[1] if last else model).__name__} takes no sample_weight: leave it out.")
+        raise TypeError(f"{type(last[1] if last else model).__name__} takes no sample_weight: do not pass it.")
     return f"{last[0]}__sample_weight" if last else "sample_weight"
 
 

@@ -54,11 +54,11 @@ class Search(SharedSearch, GridSearchCV):
     simpler : dict, default=None
         For "one_se": which values of a parameter are simpler, ``{"alpha": "larger"}``. Usual names are known.
     n_jobs : int, default=None
-        Worker processes of the ordinary road; the choice does not depend on it.
+        Number of worker processes for fits that share no work; the choice does not depend on it.
     error_score : "raise" or float, default=nan
         Score of a fit that failed.
     return_train_score : bool, default=False
-        Also judge on the training rows (takes the ordinary road).
+        Also score the training rows (then no work is shared).
     share : bool, default=True
         Whether shared work may be used.
     progress : bool or callable, default=None

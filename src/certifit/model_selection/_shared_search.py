@@ -150,7 +150,7 @@ class SharedSearch(_BaseSearch):
         return self
 
     def _share_judged(self, X: Matrix, y: Any, groups: Any, split: Folds | None) -> float:
-        """Rows judged as a share of the rows fitted, averaged over the folds; nan where the folds are out of sight."""
+        """Rows judged as a fraction of the rows fitted, averaged over the folds; nan where folds are unknown."""
         if split is None:
             if get_config()["enable_metadata_routing"] or isinstance(self.cv, Iterator):
                 return np.nan

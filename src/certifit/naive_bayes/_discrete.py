@@ -174,7 +174,7 @@ class MultinomialNB(CountingNB):
 
 
 class ComplementNB(CountingNB):
-    r"""Complement naive Bayes: a class is judged by the counts of all *other* classes, which helps uneven classes.
+    r"""Complement naive Bayes: a class is scored by the counts of all *other* classes, which helps with imbalance.
 
     .. math:: \hat c(x) = \arg\max_c \sum_j x_j w_{cj}, \qquad
               w_{cj} = -\log \frac{N_j - N_{cj} + \alpha_j}{\sum_k (N_k - N_{ck} + \alpha_k)}

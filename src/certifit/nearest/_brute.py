@@ -146,7 +146,7 @@ class Queries:
         return self.those(slice(None, None, max(1, len(self) // _PILOT)))
 
 
-# A search by NumPy alone, for small tables where nothing is compiled yet: it stands in for the scan in whole numbers.
+# A search by NumPy alone, for small tables where nothing is compiled yet: it stands in for the scan in integers.
 _scan = Tiered(
     neighbors_integers.scan if _integers.AVAILABLE else loops.sift,
     lambda n_q, n, d: 1e-9 * n_q * n * (100 + 4 * d),
@@ -176,7 +176,7 @@ class BruteForce:
         return Tree.list(self.X, 64)
 
     def query(self, asked: Queries) -> tuple[Array, Array]:
-        """Reduced distances and row numbers: whole numbers where these tell enough, the rest in floats."""
+        """Reduced distances and row numbers: integers where these tell enough, the rest in floats."""
         if not _scan.pays(len(asked), *self.X.shape):
             return self._in_numpy(asked)
         if not _integers.AVAILABLE or _FEW * asked.k > len(self.X):

@@ -1,7 +1,7 @@
-"""Brute force in whole numbers: which rows can be among the nearest, by the triangle inequality.
+"""Brute force in integers: which rows can be among the nearest, by the triangle inequality.
 
 Centre c (the mean, as a float vector), weights w, a power of two s: x′ = s√w(x − c) in real numbers, x̂ the
-nearest whole numbers; s brings the longest x̂ to at most 2¹⁴. A query q̂ shorter than 2¹⁵ has |x̂·q̂| < 2²⁹ and
+nearest integers; s brings the longest x̂ to at most 2¹⁴. A query q̂ shorter than 2¹⁵ has |x̂·q̂| < 2²⁹ and
 all its features fit in 16 bits, so products and sums of the scan are *exact* in 32 bits and D̂ = ‖x̂ − q̂‖
 is known without error. The true distance, times s, differs from D̂ by at most ρ = ‖x′ − x̂‖ + ‖q′ − q̂‖. So a row
 whose D̂ exceeds the k-th smallest D̂ by more than 2ρ is certainly not among the nearest k; all others are
@@ -39,7 +39,7 @@ _NEVER = 2**31 - 1
 
 @dataclass(frozen=True)
 class Integers:
-    """The rows as whole numbers, in panels."""
+    """The rows as integers, in panels."""
 
     X: Array
     w: Array
@@ -59,7 +59,7 @@ class Integers:
         if np.any(root != 1.0):
             moved *= root
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", moved, moved))))
-        # √d/2 for the rounding to whole numbers; a length of zero or below all scales stays zero.
+        # √d/2 for the rounding to integers; a length of zero or below all scales stays zero.
         scale = 2.0 ** np.floor(np.log2((_LONGEST - np.sqrt(d)) / longest)) if longest > 1e-280 else 1.0
         moved *= scale
         hat, squares, error = _rounded(moved)
@@ -133,7 +133,7 @@ def _first_look(k: int, n: int, d: int) -> int:
 
 
 def _rounded(moved: Array) -> tuple[Array, Array, Array]:
-    """Whole numbers (an even number of columns), their exact squared lengths, and a bound on what was lost."""
+    """Integers (an even number of columns), their exact squared lengths, and a bound on what was lost."""
     n, d = moved.shape
     whole = np.rint(moved)
     squares = np.einsum("ij,ij->i", whole, whole)  # below 2³¹: no rounding

@@ -159,7 +159,7 @@ class Index:
             open_ = np.concatenate(still)
 
     def exact_arithmetic(self, Q: Array) -> bool:
-        """Whether every distance is computed without rounding: smallish whole numbers, unit weights."""
+        """Whether every distance is computed without rounding: smallish integers, unit weights."""
         if not np.all(self._weights == 1.0):
             return False
         for A in (self._points, Q):

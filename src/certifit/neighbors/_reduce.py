@@ -129,7 +129,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
 
 
 class EditedNeighbors(_Prototypes):
-    """1-NN after Wilson's editing: rows that their k nearest other rows outvote are left out.
+    """1-NN after Wilson's editing: rows whose k nearest other rows vote for a different class are dropped.
 
     Kept are exactly the rows i whose label is the vote of their k nearest rows other than i (tied votes go
     to the first class); the certificate proves it for every row.
@@ -197,7 +197,7 @@ class EditedNeighbors(_Prototypes):
 
 
 class CondensedNeighbors(_Prototypes):
-    """1-NN on Hart's condensed set: far fewer rows that answer every training row as all of them would.
+    """1-NN on Hart's condensed set: far fewer rows, with the same prediction for every training row.
 
     The rows are visited in the order given; one that the set so far answers wrongly joins it, until none
     does. The certificate proves, row by row, that the answers are those of the whole training set.

@@ -36,7 +36,7 @@ class WithinRadius(RadiusNeighborsMixin, Search):
         """All training rows within a radius of each query.
 
         A row counts if its distance, as a real number, is at most the radius: where rounding cannot tell, rational
-        numbers do (but for Minkowski distances whose power is no whole number).
+        numbers do (but for Minkowski distances whose power is not an integer).
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class WithinRadius(RadiusNeighborsMixin, Search):
         index, metric = self._index, self._index.metric
         power = {"euclidean": 2, "manhattan": 1, "chebyshev": 1}.get(metric.name)
         pairs = D[lines, columns], radii[lines, 0]
-        if power is not None and index.exact_arithmetic(Q[: len(D)]):  # few different whole numbers: ask once for each
+        if power is not None and index.exact_arithmetic(Q[: len(D)]):  # few different integers: ask once for each
             reduced = np.rint(pairs[0] ** power)
             kinds, which = np.unique(np.stack([reduced, pairs[1]]), axis=1, return_inverse=True)
             answers = [Fraction(v) <= Fraction(r) ** power for v, r in kinds.T.tolist()]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @drawing
 def confusion(record: Any, ax: Axes | None = None) -> Axes:
-    """Confusion matrix as shaded counts with the share of each true class.
+    """Confusion matrix as shaded counts with the fraction of each true class.
 
     Parameters
     ----------
@@ -134,14 +134,14 @@ def calibration(record: Any, ax: Axes | None = None, level: float = 0.95) -> Axe
     >>> from certifit import metrics
     >>> ax = calibration(metrics.calibration([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.8], bins=2))
     >>> ax.get_ylabel()
-    'share of positives'
+    'fraction of positives'
     """
     _, ax = figure(ax, (4.4, 4.2))
     ends = np.array(record.intervals(level))
     reach = np.abs(ends.T - record.observed)
     ax.plot([0, 1], [0, 1], color=palette().faint, linewidth=0.8, zorder=0)
     ax.errorbar(record.predicted, record.observed, yerr=reach, fmt="o-", elinewidth=0.8, capsize=2)
-    ax.set(xlabel="predicted probability", ylabel="share of positives", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set(xlabel="predicted probability", ylabel="fraction of positives", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_title(f"Brier score {record.brier:.3g}, calibration error {record.error:.3g}")
     return ax
 
@@ -265,7 +265,7 @@ def curve(record: Any, ax: Axes | None = None, level: float = 0.95) -> Axes:
     ends = np.array(record.intervals(level))
     ax.plot(places, record.train_scores.mean(axis=1), "o--", color=palette().faint, label="training rows")
     ax.fill_between(places, ends[:, 0], ends[:, 1], color=palette().colours[0], alpha=0.15, linewidth=0)
-    ax.plot(places, record.test_scores.mean(axis=1), "o-", color=palette().colours[0], label="rows not seen")
+    ax.plot(places, record.test_scores.mean(axis=1), "o-", color=palette().colours[0], label="held-out rows")
     _scale(ax, places, numbers, record.x)
     ax.set(xlabel=record.name, ylabel="score")
     ax.legend()

@@ -197,7 +197,7 @@ def kernel_matrix(kernel: Any, X: Matrix = None, y: Any = None, ax: Any = None) 
         ax.set_yticks([t for t, _ in ticks], [c for _, c in ticks])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_title(f"least eigenvalue about {float(np.linalg.eigvalsh((K + K.T) / 2)[0]):.2g}")
+    ax.set_title(f"smallest eigenvalue about {float(np.linalg.eigvalsh((K + K.T) / 2)[0]):.2g}")
     return ax
 
 

@@ -52,7 +52,7 @@ def _points(ax: Any, X: Array, y: Any, rings: Any = None) -> None:
 def decision_regions(
     model: Any, X: Matrix, y: Any = None, ax: Any = None, names: tuple[str, str] = ("x₁", "x₂")
 ) -> Any:
-    """Which class a fitted classifier gives to every point of the plane; stronger where it is surer.
+    """The class predicted by a fitted classifier at every point of the plane; stronger where it is more confident.
 
     Parameters
     ----------

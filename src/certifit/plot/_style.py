@@ -100,7 +100,7 @@ def _settings(p: Palette) -> Record:
 
 @contextmanager
 def style(paper: Literal["light", "dark"] | None = None) -> Iterator[None]:
-    """Context manager with the house settings.
+    """Context manager with certifit's plot style.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from certifit._types import Array, Matrix, RandomState
 from certifit.kernels import Gaussian
 from certifit.preprocessing._base import numbers
 
-_SMALL = 1e-10  # share of the largest eigenvalue below which a direction is rounding
+_SMALL = 1e-10  # fraction of the largest eigenvalue below which a direction is rounding
 
 
 class NystroemBasis(TransformerMixin, BaseEstimator):

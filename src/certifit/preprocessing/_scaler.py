@@ -76,8 +76,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     .. math:: \frac{x - \bar x}\sigma, \qquad \sigma^2 = \frac1S\sum_i s_i(x_i - \bar x)^2
 
-    Missing values (NaN) are left out of mean and spread and stay missing. Batches given to ``partial_fit`` add up to
-    what one ``fit`` finds. A column that is constant up to rounding keeps its scale.
+    Missing values (NaN) are ignored in mean and standard deviation and stay missing. Batches given to ``partial_fit``
+    give the same result as one ``fit``. A column that is constant up to rounding keeps its scale.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from certifit.preprocessing._base import names_in, numbers
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Columns of mean 0 and spread 1: :math:`(x - \bar x)/\sigma`.
 
-    A constant column becomes 0 (its spread counts as 1). Missing values (NaN) are left out of the mean and the spread
-    and stay missing. Means and spreads are accurate to rounding however far from zero a column lies.
+    A constant column becomes 0 (its spread counts as 1). Missing values (NaN) are ignored in the mean and the standard
+    deviation and stay missing. Both are accurate to rounding however far from zero a column lies.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ _TRANSFORMS: dict[str, tuple[Any, str, Any]] = {
 
 
 class ColumnTransforms(TransformerMixin, BaseEstimator):
-    """Logarithm and its kin, column by column.
+    """Logarithms and similar functions, column by column.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Anybody's policy: what it loses against the best one."""
+"""Any policy: what it loses against the best one."""
 
 from __future__ import annotations
 

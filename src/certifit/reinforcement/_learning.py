@@ -114,7 +114,7 @@ def sarsa(
     learning_rate : float in (0, 1], default=0.5
     decay : float in [0, 1], default=0.6
     epsilon : float in [0, 1], default=0.2
-        The share of random actions; it falls to zero over the episodes.
+        The fraction of random actions; it decreases to zero over the episodes.
     discount : float in [0, 1], default=None
     random_state : int or Generator, default=None
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from certifit._errors import respelled
 from certifit._types import Array
 from certifit.certificates.decisions import Model, backward
 from certifit.parallel import by_ranges
@@ -97,7 +98,7 @@ class _Sweeps:
 def value_iteration(
     mdp: MDP,
     tol: float = 1e-6,
-    method: Literal["auto", "jacobi", "gauss-seidel", "prioritised"] = "auto",
+    method: Literal["auto", "jacobi", "gauss_seidel", "prioritised"] = "auto",
     max_iter: int = 100_000,
     time_budget: float | None = None,
     trace: bool = False,
@@ -109,9 +110,9 @@ def value_iteration(
     mdp : MDP
     tol : float > 0, default=1e-6
         Upper minus lower bound of the best values, in every state.
-    method : {"auto", "jacobi", "gauss-seidel", "prioritised"}, default="auto"
-        What happens between two looks at the bounds: sweeps of the greedy policy alone (modified policy iteration); one
-        plain sweep; a sweep that uses new values at once; the states whose values change most, those first.
+    method : {"auto", "jacobi", "gauss_seidel", "prioritised"}, default="auto"
+        What happens between two evaluations of the bounds: sweeps of the greedy policy alone (modified policy
+        iteration); one plain sweep; a sweep that uses new values immediately; the states whose values change most.
     max_iter : int ≥ 1, default=100_000
     time_budget : float > 0, default=None
         Seconds.
@@ -133,13 +134,14 @@ def value_iteration(
     """
     if not tol > 0:
         raise ValueError(f"tol must be a positive number, not {tol!r}.")
-    if method not in ("auto", "jacobi", "gauss-seidel", "prioritised"):
-        raise ValueError(f"method must be 'auto', 'jacobi', 'gauss-seidel' or 'prioritised', not {method!r}.")
+    method = respelled("method", method)
+    if method not in ("auto", "jacobi", "gauss_seidel", "prioritised"):
+        raise ValueError(f"method must be 'auto', 'jacobi', 'gauss_seidel' or 'prioritised', not {method!r}.")
     sweeps = _Sweeps(mdp)
 
     def advance(state: _PlanState) -> _PlanState:
         V = state.values
-        if method == "gauss-seidel":
+        if method == "gauss_seidel":
             V = sweeps.in_place(V, np.arange(sweeps.n))
         elif method == "prioritised":
             error = np.abs(sweeps.best(V)[0] - V)
@@ -270,10 +272,10 @@ def finite_horizon(mdp: MDP, horizon: int, terminal: Any = None) -> FinitePlan:
     [2.0, 3.0]
     """
     if int(horizon) != horizon or horizon < 1:
-        raise ValueError(f"horizon must be a whole number of steps from 1 on, not {horizon!r}.")
+        raise ValueError(f"horizon must be an integer of steps from 1 on, not {horizon!r}.")
     last = np.zeros(mdp.n_states) if terminal is None else np.asarray(terminal, dtype=float)
     if last.shape != (mdp.n_states,) or not np.all(np.isfinite(last)):
-        raise ValueError(f"terminal must hold a finite value for each of the {mdp.n_states} states.")
+        raise ValueError(f"terminal must contain a finite value for each of the {mdp.n_states} states.")
     model = Model(mdp.data(), mdp.discount)
     values = backward(model, int(horizon), None, last)[::-1]
     rows = np.empty((int(horizon), mdp.n_states), dtype=np.int64)

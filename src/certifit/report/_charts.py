@@ -180,8 +180,8 @@ def _calibration(axes: Any, record: Record) -> None:
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_aspect("equal")
-    axes.set_xlabel("probability said")
-    axes.set_ylabel("share that happened")
+    axes.set_xlabel("predicted probability")
+    axes.set_ylabel("observed fraction")
 
 
 def _precision(axes: Any, record: Record) -> None:
@@ -193,7 +193,7 @@ def _precision(axes: Any, record: Record) -> None:
     axes.set_ylim(-0.01, 1.03)
     axes.set_aspect("equal")
     axes.set_xlabel(f"recall: {short(record['classes']['roc']['positive'], 20, 1)} found")
-    axes.set_ylabel("precision of alarms")
+    axes.set_ylabel("precision")
 
 
 def _tree(axes: Any, record: Record) -> None:

@@ -86,7 +86,7 @@ def three(v: float) -> str:
 
 
 def value(v: Any) -> str:
-    """A cell of the table: whole numbers as whole numbers."""
+    """A cell of the table: integers as integers."""
     return (
         count(int(v)).replace("-", "−", 1) if isinstance(v, float) and v.is_integer() and abs(v) < 1e15 else figure(v)
     )
@@ -101,7 +101,7 @@ def share(v: Named) -> str:
 
 
 def count(v: int) -> str:
-    """A whole number with thin spaces between thousands."""
+    """An integer with thin spaces between thousands."""
     return f"{v:,}".replace(",", "\u202f")
 
 
@@ -117,7 +117,7 @@ def chance(p: float) -> str:
 
 
 def six(v: Any) -> str:
-    """Six digits of a number; whole numbers as they are."""
+    """Six digits of a number; integers as they are."""
     return f"{v:.6g}".replace("-", "−", 1) if isinstance(v, float) else figure(v)
 
 
@@ -148,7 +148,7 @@ _IN_WORDS = {
     "pruning_shortfall": "cost lost by the pruning, at most",
     "impurity": "impurity that is left",
     "distinct": "different rows",
-    "unavoidable": "training error no rule could avoid",
+    "unavoidable": "training error that no model can avoid",
     "prior_error": "error of the class shares, at most",
     "mean_error": "error of a mean, at most (standard deviations)",
     "variance_error": "relative error of a variance, at most",

@@ -112,9 +112,9 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and its kin (convex
-        families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, MixedNB, PCA, KMeans, Standardizer,
-        OneHot, Thermometer or Factored. Others are refused: fit them to a `sample`.
+        LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and similar classes
+        (convex families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, MixedNB, PCA, KMeans,
+        Standardizer, OneHot, Thermometer or Factored. Others are refused: fit them to a `sample`.
     source : path, pattern, list of paths, pyarrow.Table, data frame, dask.dataframe, dask.array or Source
         Parquet, Arrow and CSV files are read in partitions.
     target : str, default=None
@@ -122,7 +122,7 @@ def fit(
     features : sequence of str, default=None
         Columns to use; all but the target and the weights when None.
     weight : str, default=None
-        A column of weights ≥ 0, for least squares and its kin, logistic regression, generalized linear models, naive
+        A column of weights ≥ 0, for least squares and related models, logistic regression, GLMs, naive
         Bayes and k-means; weight k counts as k copies of the row.
     engine : {"local", "serial", "dask"}, address of a scheduler, or distributed.Client, default="local"
         Small tables are read in this process alone unless ``workers`` is given.

@@ -71,7 +71,7 @@ def _start(job: Job, model: Any, seen: Seen) -> Array:
         return start
     seed = 0 if model.random_state is None else model.random_state
     if not isinstance(seed, (int, np.integer)):
-        raise ValueError("In partitions random_state must be a whole number or None, which counts as 0.")
+        raise ValueError("In partitions random_state must be an integer or None, which counts as 0.")
     rows = max(_ROWS, _EACH * model.n_clusters)
     block, _ = job.run(Sample(rows, int(seed), finite=True), task="drawing rows", rows=seen.rows)
     own = clone(model).set_params(random_state=int(seed))

@@ -16,7 +16,7 @@ _KEEP = 1 << 22  # scores that are sorted at a time
 
 
 class Confusion(Statistic):
-    """How often each class was taken for which: whole numbers."""
+    """How often each class was taken for which: integers."""
 
     def __init__(self, answerer: Answerer, classes: Array) -> None:
         self.answerer, self.classes = answerer, classes
@@ -72,7 +72,7 @@ def _float(v: Any) -> float:
 
 
 def ordered(scores: Array) -> Array:
-    """Whole numbers of 64 bits in the order of the scores."""
+    """Integers of 64 bits in the order of the scores."""
     bits = (np.asarray(scores, dtype=np.float64) + 0.0).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
 
@@ -141,7 +141,7 @@ def ranges_of(counts: Array, keep: int = _KEEP) -> list[tuple[int, int]]:
 
 
 def area(runs: list[tuple[Array, Array]]) -> float:
-    """The exact area under the ROC curve: the share of pairs in the right order, ties counting half."""
+    """The exact area under the ROC curve: the fraction of pairs in the right order, ties counting half."""
     below, twice, positives, negatives = 0, 0, 0, 0
     for _, counts in runs:
         negative, positive = counts.astype(object)

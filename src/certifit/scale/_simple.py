@@ -70,7 +70,7 @@ def fit_counting(job: Job, model: Any) -> None:
     statistic = Counts(seen.classes, spec, d, seen.weight_exponent)
     found: ClassTotals = job.run(statistic, task="counts", rows=seen.rows)
     if not found.inside:
-        raise ValueError("CategoricalNB needs whole numbers, the codes of the categories.")
+        raise ValueError("CategoricalNB needs integers, the codes of the categories.")
     cells = near(found.total, 0.0).mid
     if kind == "bernoulli":  # off and on stand side by side
         cells = cells[:, d:]

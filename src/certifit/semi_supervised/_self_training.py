@@ -15,7 +15,7 @@ from certifit.certificates import Certificate
 
 
 class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
-    r"""A classifier that takes its own sure answers as labels and learns again.
+    r"""A classifier that uses its own confident predictions as labels and is fitted again.
 
     In every round the classifier is fitted on the rows that have a label; then unlabelled rows whose largest
     probability exceeds ``threshold`` (or the ``k_best`` of them) get the predicted label.
@@ -40,7 +40,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         As in scikit-learn; ``n_iter_`` is 1 where every row had a label.
     trace_ : Trace
         A row for every round: ``added`` and ``remaining`` count rows, ``rows`` and ``labels`` say which got what;
-        ``objective`` is the share of rows without a label.
+        ``objective`` is the fraction of rows without a label.
     certificate_, certificates_ :
         Of the last fit of the classifier, if it gives any: about the rows with ``labeled_iter_ ≥ 0`` and their labels
         in ``transduction_``. That these labels are right is not proved.

@@ -16,8 +16,8 @@ from certifit._types import Array
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 
 _LONGEST = 16  # strengths that one step may span
-_SMALL = 0.1  # share of columns in use below which every strength is solved, which costs little
-_INNER = 0.5  # share of the tolerance granted to the strengths that are solved
+_SMALL = 0.1  # fraction of columns in use below which every strength is solved, which costs little
+_INNER = 0.5  # fraction of the tolerance granted to the strengths that are solved
 
 
 def descend_path(
@@ -37,7 +37,7 @@ def descend_path(
     penalty : callable
         The penalty of a strength.
     tol : float
-        Largest gap, as a share of ½‖y‖².
+        Largest gap, as a fraction of ½‖y‖².
     """
     path = _Path(G, GramState(np.zeros(len(q)), q.copy(), r2), strengths, penalty, tol * 0.5 * r2, tol)
     path.walk()

@@ -11,7 +11,7 @@ STATUS = {
     "precision": "rounding allows no further progress",
     "max_iter": "the limit on iterations was reached",
     "time_budget": "the time budget was used up",
-    "cycle": "the same weights came back: it would go on for ever",
+    "cycle": "the same weights came back: it would never stop",
     "not separable": "the classes meet: there is no margin to enlarge",
     "diverged": "the numbers overflowed; the last finite state is kept",
 }

@@ -34,11 +34,11 @@ _NARROW = 300  # columns below which it always is, where rows abound
 _STRONG = 6.0  # a strength above this share ÷ d of the largest useful one uses few columns
 _CAP = 7000  # columns of the largest Gram matrix of a working set
 _EXACT = 1e-9
-_INNER = 0.2  # share of the tolerance granted to the work inside a working set
+_INNER = 0.2  # fraction of the tolerance granted to the work inside a working set
 _BLOCK = 8  # strengths that share one product with X
 _GROWTH = 0.7  # columns that may join before a solve, as a multiple of the support
 _STEPS = 12  # and by at most so many of them
-_ROUGH = 0.01  # gap (share of the null model) at which the steps of that approach end
+_ROUGH = 0.01  # gap (fraction of the null model) at which the steps of that approach end
 _CONTINUE = 0.5  # a single small strength is approached by steps of at most this ratio
 
 
@@ -313,7 +313,7 @@ class _Search:
         return after.step == before.step and after.gap >= 0.99 * before.gap and level
 
     def _inner(self, state: GramState, strength: float, share: float, jump: bool = False, loose: bool = False) -> int:
-        """Solve on the working set to this share of the null model (all columns at hand: exactly, it costs little)."""
+        """Solve on the working set to this fraction of the null model (all columns at hand: exactly)."""
         share = min(share, _EXACT) if self.set.whole else share
         penalty = self.penalty(strength, self.set.scale)
         return descend_gram(

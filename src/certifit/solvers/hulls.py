@@ -18,7 +18,7 @@ from certifit.solvers._solution import Solution
 from certifit.solvers.balance import balance
 
 _BLOCK = 1500
-_NEGLIGIBLE = 3e-8  # hulls nearer than this share of the radius cannot be told from meeting ones
+_NEGLIGIBLE = 3e-8  # hulls nearer than this fraction of the radius cannot be told from meeting ones
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options, Task
 
-_BACK = 0.995  # share of the way to the boundary
+_BACK = 0.995  # fraction of the way to the boundary
 
 
 class _Point(NamedTuple):

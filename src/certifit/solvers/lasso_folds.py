@@ -72,7 +72,7 @@ class LassoFolds:
             ρ.
         positive : bool, default=False
         tol : float > 0, default=1e-8
-            Largest duality gap, as a share of the null model of the fold.
+            Largest duality gap, as a fraction of the null model of the fold.
         """
         alphas, folds = np.asarray(alphas, dtype=float), range(len(self.table.folds))
 

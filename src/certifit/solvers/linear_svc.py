@@ -188,7 +188,7 @@ def linear_svc(
     offset : bool
         Whether there is an (unpenalised) offset.
     excess : float, default=inf
-        Besides, the gap is to be at most this share of the objective, as far as rounding allows.
+        Besides, the gap is to be at most this fraction of the objective, as far as rounding allows.
     max_steps : int
         Newton steps.
 
@@ -234,7 +234,7 @@ class _Descent:
 
     @property
     def target(self) -> float:
-        """The gap to reach: at most a number, and at most a share of the objective as it stands."""
+        """The gap to reach: at most a number, and at most a fraction of the objective as it stands."""
         return min(self.most, self.excess * self.corner.primal) if self.excess < np.inf else self.most
 
     def look(self, at: _Look) -> _Look:

@@ -30,7 +30,7 @@ Coefficients = tuple[Array, Array]
 _BORROWED = 1e-3  # of the tolerance, for steps in a borrowed metric
 _TALL = 4  # rows a column from which the Hessians of the folds are much alike
 _FEW = 40_000  # numbers of a table up to which every problem takes its own Newton steps, all at once
-_PROVED = 1e-6  # gap of an l1 fit as a share of the null model: it is of first order in the error, and overstates it
+_PROVED = 1e-6  # gap of an l1 fit as a fraction of the null model: it is of first order in the error, and overstates it
 
 
 def logistic_folds(
@@ -53,7 +53,7 @@ def logistic_folds(
     l1_ratio : float in [0, 1]
     prior : (K or 1, d) array, default=None
     tol : float
-        Stop within this share of the null model's loss.
+        Stop within this fraction of the null model's loss.
 
     Examples
     --------

@@ -3,7 +3,7 @@ r"""Newton's method for smooth losses with a squared-norm penalty (or none), den
 It runs in centred and scaled coordinates (`SmoothSum`), so that badly scaled columns cost nothing, and in two gears:
 
 - few rows: Newton steps with the full Hessian and a line search on the scores (which costs no pass over X);
-- many rows: a share of the rows gives a start and a Hessian that is good to some ten per cent; with it as metric,
+- many rows: a fraction of the rows gives a start and a Hessian that is good to some ten per cent; with it as metric,
   limited-memory quasi-Newton steps need a full gradient each and gain one or two digits per step. If that stalls, full
   Newton steps take over.
 
@@ -26,10 +26,10 @@ from certifit.solvers._smooth_sum import Metric, SmoothSum, decrement
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options
 
-ON_A_SHARE = "newton on a share of rows"
+ON_A_SHARE = "newton on a sample of rows"
 _MEMORY = 12  # pairs kept by the quasi-Newton gear
 _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
-_ROUNDING = 2e-15  # share of the objective by which its value may be off
+_ROUNDING = 2e-15  # fraction of the objective by which its value may be off
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _share(f: SmoothSum) -> int:
 
 
 def nearby_metric(f: SmoothSum, theta: Array) -> Metric:
-    """The metric at θ, from a share of the rows where there are many, for problems near by."""
+    """The metric at θ, from a fraction of the rows where there are many, for problems near by."""
     n, share = len(f.y), _share(f)
     return _metric(f.some(_rows(n, share)) if n > 3 * share else f, theta)
 
@@ -109,7 +109,7 @@ def _rows(n: int, share: int) -> Array:
 
 
 def _after_a_share(f: SmoothSum, start: Array, share: int) -> _Step:
-    """A rough solution on a share of the rows, whose Hessian becomes the metric for all of them."""
+    """A rough solution on a fraction of the rows, whose Hessian becomes the metric for all of them."""
     part = f.some(_rows(len(f.y), share))
     metric = _metric(part.some(_rows(share, share // 4)), start)  # fewer rows are enough for the first Hessian
     if metric.flat:  # unless they leave a direction flat that the share does not

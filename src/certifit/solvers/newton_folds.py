@@ -26,7 +26,7 @@ _WIDEST = 100  # columns beyond which the problems are no longer small
 _MOST = 8_000_000  # numbers in the products of pairs of columns
 _ROUNDS = 100
 _HALVINGS = 30
-_SURE = 0.25  # share of the decrease that Newton's model foretells, for a step to be taken
+_SURE = 0.25  # fraction of the decrease that Newton's model foretells, for a step to be taken
 _ROUNDING = 1e-14  # of the value: no step shows a smaller decrease
 _MOST_WIDE = 4_000_000  # numbers of a table without products of pairs
 _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
@@ -129,7 +129,7 @@ def newton_folds(
         Λ.
     fit_intercept : bool, default=True
     tol : float
-        A problem leaves after the step before which half the squared decrement was at most this share of the null
+        A problem leaves after the step before which half the squared decrement was at most this fraction of the null
         model's loss.
 
     Examples

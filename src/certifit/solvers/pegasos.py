@@ -59,7 +59,7 @@ class Walked:
 
 
 def shares(y: Array, cost: Array, counts: Array, passes: int, offset: bool) -> Array:
-    """β of the dual: the share of visits at which a row was short, in units of its cost."""
+    """β of the dual: the fraction of visits at which a row was short, in units of its cost."""
     beta = y * cost * np.minimum(counts / passes, 1.0)
     return balance(beta, cost) if offset else beta
 

@@ -28,7 +28,7 @@ from certifit.solvers.mixtures import TINY, Mixture, mixture
 _STEP = 512
 _SMALL = 100_000  # entries of all difference rows up to which a good margin is worth a second search
 _STEPS = 60  # of Newton's method towards a separator
-_STALLED = 0.75  # a step that leaves more than this share of the loss will not lead to zero
+_STALLED = 0.75  # a step that leaves more than this fraction of the loss will not lead to zero
 _VISITS = 200_000_000  # multiplications spent on perceptron passes before better methods are tried
 
 

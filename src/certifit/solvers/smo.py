@@ -81,7 +81,7 @@ def smo(
     single : bool, default=False
         Begin with blocks in single precision; double precision takes over if they prove too coarse.
     time_budget : float, default=None
-        Seconds after which the best so far is returned.
+        Time limit in seconds; the best solution so far is returned.
     max_steps : float, default=inf
         Pair steps after which the best so far is returned.
     shrinking : bool, default=True

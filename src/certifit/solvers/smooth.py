@@ -37,7 +37,7 @@ def solve_smooth(
     task : Task
         A smooth loss with a penalty of norms (l1, squared l2, or a mix).
     options : Options
-        ``tol`` is the share of the null model's loss that may be left to gain.
+        ``tol`` is the fraction of the null model's loss that may be left to gain.
     start : (W, b), default=None
         Where to begin; None is W = 0.
     null : float, default=None

@@ -33,7 +33,7 @@ from certifit.parallel import one_thread
 from certifit.solvers._fold_cells import Anchor, Rows, evaluate, longest, look, values
 
 _REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one
-_FORESEEN = 1e-3  # share of the tolerance that the rate of convergence must foretell
+_FORESEEN = 1e-3  # fraction of the tolerance that the rate of convergence must foretell
 _ROUNDS = 8
 _SHARE = 6000  # rows that are enough to find the neighbourhood
 _PATIENCE = 40
@@ -271,7 +271,7 @@ def _leaders(p: _Problems, theta: Array, H: Array, r: Array, tol: float) -> Arra
 
 
 def _solve(b: _Batch, start: Array, tol: float) -> tuple[Array, Array]:
-    """θ (folds, m, p) and the proved gaps as shares of the null model."""
+    """θ (folds, m, p) and the proved gaps as fractions of the null model."""
     (K, m), average = b.strengths.shape, b.strengths.mean(axis=0)
     null = np.maximum(b.factor @ values(b.rows, start), 1e-12 * b.factor @ np.diff(b.rows.ends))
     anchors, where = _anchors(b, start, np.unique(average)[::-1])
@@ -305,7 +305,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class FoldFits:
-    """Coefficients (folds, strengths, d), offsets and proved gaps as shares of the null model's loss.
+    """Coefficients (folds, strengths, d), offsets and proved gaps as fractions of the null model's loss.
 
     Where no gap is proved it is ``inf``, and the coefficients are only the best known ones.
     """
@@ -340,7 +340,7 @@ def smooth_folds(
     level : float, default=0.0
         Offset of the null model.
     tol : float
-        Largest gap, as a share of the null model's loss.
+        Largest gap, as a fraction of the null model's loss.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def smooth_folds(
 
 
 def _prepare(table: FoldTable, loss: Loss, cells: Cells, fit_intercept: bool) -> tuple[Rows, Array, Array]:
-    """Rows by cell, and the centre and scale of the columns (any will do: a share of the rows gives them)."""
+    """Rows by cell, and the centre and scale of the columns (any will do: a fraction of the rows gives them)."""
     X, y, weights = table.X, table.y, table.weights
     n, d = X.shape
     some = slice(None, None, max(1, n // 4096))

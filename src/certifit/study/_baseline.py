@@ -18,7 +18,7 @@ from certifit.certificates import Data
 
 
 class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
-    r"""Predict the shares of the classes, whatever the row: :math:`\hat p_c = n_c / n`.
+    r"""Predict class frequencies, whatever the row: :math:`\hat p_c = n_c / n`.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Can probabilities be taken at their word, and would another map from score to probability be better?
 
-Held-out rows are put into groups by the probability that was said. In each group the share that happened has an exact
+Held-out rows are put into groups by predicted probability. In each group the observed fraction has an exact
 binomial interval (Clopper and Pearson; conservative too where the chances inside a group differ), and all intervals
 hold together with 95 %. Two maps are tried, each learned from inner held-out answers of a fold's training rows and
 judged by the Brier score on the fold's own held-out rows: Platt's sigmoid, and the best non-decreasing function
@@ -114,7 +114,7 @@ def _log_odds(p: Array) -> Array:
 
 # -- the curve ----------------------------------------------------------------------------------------
 def curve(p: Array, happened: Array) -> Record:
-    """Groups of rows by the probability that was said, with the share that happened and its interval.
+    """Groups of rows by predicted probability, with the observed fraction and its interval.
 
     Examples
     --------
@@ -143,12 +143,12 @@ def _in_words(groups: list[Record]) -> str:
     if not off:
         count = f"all {len(groups)} groups" if len(groups) > 1 else "the one group"
         return (
-            f"The probabilities agree with what happened: in {count} of held-out rows the share that happened is what "
-            "was said, within chance."
+            f"The probabilities are calibrated: in {count} of held-out rows the observed fraction "
+            "matches the predicted probability, up to chance."
         )
     worst = max(off, key=lambda row: abs(row["said"] - row["seen"]))
     return (
-        f"The probabilities are off in {len(off)} of {len(groups)} groups of held-out rows: where the model said "
+        f"The probabilities are off in {len(off)} of {len(groups)} groups of held-out rows: where the model predicted "
         f"{100 * worst['said']:.0f} % on average, it happened in {100 * worst['seen']:.0f} % of cases "
         f"({100 * worst['interval'][0]:.0f} to {100 * worst['interval'][1]:.0f})."
     )

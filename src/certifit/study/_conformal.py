@@ -3,7 +3,7 @@ r"""How sure for one row: conformal intervals of numbers and sets of labels, fro
 The strangeness of row i is :math:`r_i = |y_i - \hat y_{-i}|` (numbers) or :math:`1 - \hat p_{-i}(y_i)` (classes), where
 the model did not see the row. With q the k-th smallest of n of them, :math:`k = \lceil (n + 1)\,\text{level} \rceil`, a
 new row gets :math:`\hat y \pm q`, or all labels with :math:`1 - \hat p ≤ q`: for rows that come from where these came
-from, the true answer lies inside in about that share of cases.
+from, the true answer lies inside in about that fraction of cases.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def prediction_sets(model: TableModel, X: Array, level: float = 0.9) -> list[tup
     X : (n, columns) array
         Rows in the schema's order.
     level : float in (0, 1), default=0.9
-        Share of new rows whose true answer is to lie inside.
+        Coverage: the fraction of new rows whose true value lies inside.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def summary(facts: Facts) -> str:
 
 def remarks(facts: Facts) -> list[str]:
     """What a reader must know about the data, one sentence each."""
-    told = [f"{name!r} gives the answer away ({score:.3f} by itself): dropped" for name, score in facts.leaks]
+    told = [f"{name!r} leaks the target ({score:.3f} on its own): dropped" for name, score in facts.leaks]
     leaked = dict(facts.leaks)
     told += [f"{name!r} is not used: {why}" for name, why in facts.schema.dropped if name not in leaked]
     told += list(facts.notes)
@@ -62,7 +62,7 @@ def describe(facts: Facts) -> Record:
         elif f.words and f.name in used:
             row["levels"] = _words(facts, f.name)
         elif f.columns:
-            row["why"] = "gives the answer away"
+            row["why"] = "leaks the target"
         else:
             row["why"] = f.why
         columns.append(row)

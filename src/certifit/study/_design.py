@@ -76,7 +76,9 @@ class Design:
         cells = facts.table.column
         positive = _positive(facts.target, facts.y, self.positive)
         if positive is None and (self.costs is not None or self.require is not None):
-            raise OptionError("--costs and --require set a threshold between two classes; this target has not two.")
+            raise OptionError(
+                "--costs and --require set a threshold between two classes; this target does not have two."
+            )
         if self.metric is None:
             measure = measure_for(facts.task, facts.y)
         else:

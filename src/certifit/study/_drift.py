@@ -47,10 +47,12 @@ def seen_before(model: TableModel, table: Table, X: Array, y: Array) -> list[str
     if known.get("seen"):
         often = float(np.mean(np.isin(_digests(X, y), known["seen"]))) * known["rows"] / len(known["seen"])
     if same or (often > 0.9 and len(y) >= 0.9 * known.get("rows", np.inf)):
-        return ["this is the training table: these figures flatter the model (its study says what new rows will show)"]
+        return [
+            "this is the training table: these figures are too optimistic (see the study for figures on held-out rows)"
+        ]
     if often > 0.05:
         return [
-            f"about {100 * min(often, 1.0):.0f} % of the rows were in the training table: figures flatter the model"
+            f"about {100 * min(often, 1.0):.0f} % of the rows were in the training table: figures are too optimistic"
         ]
     return []
 
@@ -101,7 +103,7 @@ def _looks(x: Array, column: Column, sketch: Named) -> list[tuple[float, str]]:
         counts = {name: int(np.sum(x == column.categories.index(name))) for name in levels}
         for name, count in levels.items():
             found.append(_compare(count, there, counts[name], now, f"{name} in {{new}} of rows, was {{old}}"))
-        others = "levels other than the usual in {new} of rows, was {old}"
+        others = "levels other than the common ones in {new} of rows, was {old}"
         found.append(_compare(there - sum(levels.values()), there, now - sum(counts.values()), now, others))
         return found
     for mark, below in zip(sketch.get("marks", []), sketch.get("below", [])):

@@ -45,7 +45,7 @@ def effects(pipeline: Any, work: Work) -> Record | None:
         return None
     model, y, ratio = made
     if work.weights is not None or work.groups is not None or work.time is not None:
-        return {"why_not": "rows are weighted, grouped or ordered in time, and the usual formulas take them as alike"}
+        return {"why_not": "rows are weighted, grouped or ordered in time, which the usual formulas do not allow for"}
     columns = work.schema.columns
     encoder = TableEncoder(
         tuple(c.name for c in columns),

@@ -60,7 +60,7 @@ def evaluate(model: TableModel, data: Any, by: Sequence[str] = ()) -> list[str]:
 
 
 def _rows_line(judged: int, rows: int) -> str:
-    return f"{judged} rows" + (f" ({rows - judged} more have no answer)" if rows > judged else "")
+    return f"{judged} rows" + (f" ({rows - judged} more have no target)" if rows > judged else "")
 
 
 def _classes(model: TableModel, y: Array, said: Answers) -> list[str]:
@@ -68,7 +68,7 @@ def _classes(model: TableModel, y: Array, said: Answers) -> list[str]:
     lines = []
     known = np.isin(y, model.classes_)
     if not known.all():
-        lines.append(f"{int((~known).sum())} rows have a class that was not there at the fit: counted as wrong")
+        lines.append(f"{int((~known).sum())} rows have a class that was not in the training data: counted as errors")
     labels = np.union1d(model.classes_, y)
     figures = class_figures(y, said, labels)
     lines.append(f"accuracy {_share(figures['accuracy'])}")

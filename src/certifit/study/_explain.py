@@ -102,7 +102,7 @@ def _linear(model: TableModel, X: Array, coef: Array, owners: list[str]) -> tupl
     Z = model.features(X)[0]
     estimator = model.estimator
     classes = getattr(estimator, "classes_", None)
-    towards = "" if classes is None else f" (positive speaks for {classes[-1]})"
+    towards = "" if classes is None else f" (positive values favour {classes[-1]})"
     if hasattr(estimator, "smearing_") or getattr(estimator, "link_", "") == "log":
         towards = ", which is the logarithm of the prediction"
     added: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What the data are: kinds, missing cells, twins, imbalance, columns that give the answer away."""
+"""The data: kinds, missing cells, twins, imbalance, columns that leak the target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from certifit.files import Column, Schema, Table, TableError, Target, _cells
 from certifit.study._kinds import SHORT, Found, find_kind, text
 from certifit.study._leaks import alone
 
-_LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) gives the answer away
+_LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) leaks the target
 _LEAK_R2 = 0.999
 _FEW_CLASSES = 10
 
@@ -34,7 +34,7 @@ class Facts:
     twins : array
         Groups of equal rows.
     leaks, notes : tuple
-        Columns that give the answer away; remarks.
+        Columns that leak the target; remarks.
     unlabelled : int ≥ 0
         Rows without a target.
 
@@ -102,7 +102,7 @@ def examine(
     task : {"classification", "regression", "counts"}, default=None
         Found from the target when None.
     drop, keep, categories : sequences of str
-        Columns to leave out; to use although they look like identifiers or give the answer away; to take as
+        Columns to drop; to keep although they look like identifiers or leak the target; to take as
         categories although they hold numbers.
     roles : mapping, default={}
         Columns that are no features, with the reason.
@@ -142,11 +142,11 @@ def examine(
     kept = [j for j, c in enumerate(columns) if c.name not in dict(leaks)]
     if not kept:
         given = dict(leaks)
-        why = "; ".join(f"{f.name}: {'gives the answer away' if f.name in given else f.kind}" for f in found[:5])
-        hint = " (--keep COLUMN uses it all the same)" if given or any(f.why for f in found) else ""
+        why = "; ".join(f"{f.name}: {'leaks the target' if f.name in given else f.kind}" for f in found[:5])
+        hint = " (--keep COLUMN uses it anyway)" if given or any(f.why for f in found) else ""
         raise TableError(f"No column is left to predict from: {why}{hint}.")
     dropped = tuple((f.name, f.why) for f in found if not f.columns)
-    dropped += tuple((name, "gives the answer away") for name, _ in leaks)
+    dropped += tuple((name, "leaks the target") for name, _ in leaks)
     schema = Schema(tuple(columns[j] for j in kept), aim, dropped)
     X = np.ascontiguousarray(X[:, kept])
     return Facts(table, tuple(found), schema, X, y, _twins(table), leaks, tuple(notes), int((~labelled).sum()))
@@ -194,7 +194,9 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
         if not numeric:
             raise TableError(f"The target {name!r} holds words, not numbers: use --task classification.")
         if task == "counts" and (np.nanmin(numbers) < 0 or np.any(numbers % 1 > 0)):
-            raise TableError(f"The target {name!r} is no count (whole numbers from 0): use --task regression.")
+            raise TableError(
+                f"The target {name!r} does not consist of counts (integers from 0): use --task regression."
+            )
         return Target(name, task, comma=bool(found.column and found.column.comma))  # type: ignore[arg-type]
     if task == "classification" or not numeric:
         present = numbers[~np.isnan(numbers)]
@@ -213,13 +215,13 @@ def _numeric_target(table: Table, name: str, values: Array, found: Found, notes:
     if whole and (len(levels) == 2 or (len(levels) <= _FEW_CLASSES and counts.min() >= 0.02 * len(values))):
         if len(levels) > 2:
             notes.append(
-                f"the target has {len(levels)} different whole numbers: taken as classes (--task counts or "
+                f"the target has {len(levels)} different integers: taken as classes (--task counts or "
                 "--task regression to take them as numbers)"
             )
         return _classes(table, name, True)
     comma = bool(found.column and found.column.comma)
     if whole and levels[0] >= 0 and np.mean(values) < 50 and len(levels) <= 0.5 * len(values):
-        notes.append("the target holds whole numbers from 0: taken as counts (--task regression otherwise)")
+        notes.append("the target holds integers from 0: taken as counts (--task regression otherwise)")
         return Target(name, "counts", comma=comma)
     return Target(name, "regression", comma=comma)
 
@@ -241,7 +243,7 @@ def _refuse_hopeless(y: Array, aim: Target) -> None:
         spread = most * float(np.std(y / most))
         if most > 1e150 or spread < 1e-150:
             what = f"reaches {most:.0e}" if most > 1e150 else f"varies by {spread:.0e} only"
-            raise TableError(f"The target {aim.name!r} {what}: squares of such numbers are no floats; rescale it.")
+            raise TableError(f"The target {aim.name!r} {what}: squares of such numbers overflow; rescale it.")
         return
     labels, counts = np.unique(y, return_counts=True)
     if len(labels) < 2:

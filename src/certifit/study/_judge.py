@@ -165,25 +165,25 @@ def _deviance(y: Array, said: Answers, classes: Array | None, w: Array | None) -
 AUC = Measure(
     "AUC", "roc_auc", "area under the ROC curve: the chance that a random positive row outranks a negative one", _auc
 )
-ACCURACY = Measure("accuracy", "accuracy", "share of rows whose class is predicted", _accuracy)
-BALANCED = Measure("balanced accuracy", "balanced_accuracy", "mean over the classes of the share recognised", _balanced)
-R2 = Measure("R²", "r2", "share of the target's variance that is explained", _r2)
+ACCURACY = Measure("accuracy", "accuracy", "fraction of rows whose class is predicted correctly", _accuracy)
+BALANCED = Measure("balanced accuracy", "balanced_accuracy", "mean recall over the classes", _balanced)
+R2 = Measure("R²", "r2", "fraction of the target's variance that is explained", _r2)
 D2 = Measure(
     "D²",
     make_scorer(explained_deviance),
-    "share of the Poisson deviance of the counts that is explained",
+    "fraction of the Poisson deviance of the counts that is explained",
     _deviance,
 )
 _LOG = Measure(
     "explained log loss",
     "neg_log_loss",
-    "share of the log loss of the class shares that is explained",
+    "fraction of the log loss of the class shares that is explained",
     partial(_explained, kind="log"),
 )
 _MAE = Measure(
     "explained absolute error",
     "neg_mean_absolute_error",
-    "share of the absolute error of the median that is explained",
+    "fraction of the absolute error of the median that is explained",
     _absolute,
 )
 _CLASS_NAMES = ("auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss", "brier")
@@ -232,7 +232,7 @@ def measure_named(name: str, task: str, y: Array, positive: Any = None) -> Measu
     if len(classes) > 2:
         suited = tuple(s for s in suited if s not in ("average-precision", "brier"))
     if plain not in suited:
-        raise OptionError(f"The metric {name!r} is none for this target; there are: {', '.join(suited)}.")
+        raise OptionError(f"The metric {name!r} does not apply to this target; choose one of: {', '.join(suited)}.")
     if plain == "auc" and len(classes) > 2:
         return Measure("AUC", "roc_auc_ovr", "mean over the classes of the area under the ROC curve", _auc)
     if plain in ("average-precision", "f1", "brier"):
@@ -254,7 +254,7 @@ def _about_positive(name: str, classes: Array, positive: Any) -> Measure:
         scorer = make_scorer(
             brier_score_loss, greater_is_better=False, response_method="predict_proba", pos_label=label
         )
-        words = "share of the Brier score of the class shares that is explained"
+        words = "fraction of the Brier score of the class shares that is explained"
         return Measure("explained Brier score", scorer, words, partial(_explained, kind="brier"))
     ask = ("decision_function", "predict_proba")
     scorer = make_scorer(average_precision_score, response_method=ask, pos_label=label)

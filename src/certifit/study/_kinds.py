@@ -15,8 +15,8 @@ import numpy as np
 from certifit._types import Array
 from certifit.files import Column, _cells, _text
 
-_FEW_WORDS = 0.01  # a column with at most this share of words among numbers is a column of numbers
-_MANY_LEVELS = 0.5  # more levels than this share of the rows: no category
+_FEW_WORDS = 0.01  # a column with at most this fraction of words among numbers is a column of numbers
+_MANY_LEVELS = 0.5  # more levels than this fraction of the rows: no category
 _LONG = 6  # words of a text on average: a name or a title has fewer
 SHORT = "free text of a few words (--keep uses its words)"
 _MOST_WORDS = 300
@@ -100,8 +100,8 @@ def _number(name: str, cells: Any, words: Any, missing: int, distinct: int) -> F
         shown = ", ".join(repr(str(s)) for s in strange[:3])
         count = int(bad.sum())
         notes.append(
-            f"{count} cell{'s' * (count > 1)} of {name!r} {'are' if count > 1 else 'is'} no number ({shown}):"
-            " counted as missing"
+            f"{count} cell{'s' * (count > 1)} of {name!r} {'are not numbers' if count > 1 else 'is not a number'}"
+            f" ({shown}): counted as missing"
         )
         missing += count
     if np.isnan(values).all():
@@ -127,7 +127,7 @@ def _mask(bad: Array) -> Any:
 
 
 def _looks_like_identifier(name: str, values: Array) -> bool:
-    """Whole numbers, each once, that run on by one, or whose column is called like an identifier."""
+    """Integers, each once, that run on by one, or whose column is called like an identifier."""
     if np.isnan(values).any() or len(values) < 20 or np.any(values != np.floor(values)):
         return False
     ordered = np.sort(values)
@@ -148,7 +148,7 @@ def _date(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Fou
             continue
         _, bad = _cells.days(cells, pattern)
         if bad.mean() <= _FEW_WORDS:
-            notes = [f"{int(bad.sum())} cells of {name!r} are no dates: counted as missing"] if bad.any() else []
+            notes = [f"{int(bad.sum())} cells of {name!r} are not dates: counted as missing"] if bad.any() else []
             if pattern == "%m/%d/%Y" and not _cells.days(cells, "%d/%m/%Y")[1].any():
                 notes.append(f"the dates of {name!r} could be month/day or day/month: read as month/day")
             return Found(

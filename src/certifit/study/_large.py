@@ -225,7 +225,7 @@ def _readable(table: Source, target: str) -> list[str]:
 
 
 def _typed(sample: Any, table: Source) -> Any:
-    """The sample with the types that its columns have in the files, where whole numbers became floats."""
+    """The sample with the types that its columns have in the files, where integers became floats."""
     import pyarrow as pa
 
     plan = Plan((), tuple(sample.column_names), None, None, 1, table.kinds)

@@ -13,7 +13,7 @@ def alone(x: Array, y: Array, category: bool, classes: bool) -> float:
     """Held-out accuracy (classes) or R² (numbers) of the simplest rule on one column.
 
     Numbers: the nearest training value answers. Categories: the level's majority class or mean answers. Missing
-    is a level of its own: a cell that is empty exactly when the answer is "no" gives the answer away too.
+    is a level of its own: a cell that is empty exactly when the answer is "no" leaks the target too.
 
     Examples
     --------

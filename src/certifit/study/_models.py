@@ -404,7 +404,7 @@ TABLE: tuple[Candidate, ...] = (
     ),
 )  # fmt: skip
 
-"""Candidates. Models of counts predict no negative ones: least squares and its kin are for other numbers."""
+"""Candidates. Models of counts predict no negative ones: least squares and related models are for other numbers."""
 
 YARDSTICKS: tuple[Candidate, ...] = (
     Candidate(

@@ -71,8 +71,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Named, measure: Me
         told.append(_nothing_found(facts, record["comparison"].get("yardsticks", [])))
     told += _growth(record.get("learning_curve") or [], measure)
     told += [
-        f"The column {name!r}: it was dropped because it gives the answer away ({score:.3f} by itself). If it is "
-        f"known before the answer is, use it with --keep {name!r}."
+        f"The column {name!r}: it was dropped because it leaks the target ({score:.3f} on its own). If it is "
+        f"known before the target is, use it with --keep {name!r}."
         for name, score in facts.leaks
     ]
     if skipped := record["comparison"]["skipped"]:

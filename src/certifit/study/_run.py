@@ -146,7 +146,9 @@ class Study:
         again = from_bytes(data, "the model just written")
         probe = np.vstack([np.zeros(len(self.model.schema.columns)), np.ones(len(self.model.schema.columns))])
         if not np.array_equal(again.pipeline.predict(probe), self.model.pipeline.predict(probe)):
-            raise RuntimeError("The reloaded model predicts otherwise: this is a bug in certifit, please report it.")
+            raise RuntimeError(
+                "The reloaded model gives different predictions: this is a bug in certifit, please report it."
+            )
 
 
 def run(
@@ -194,7 +196,7 @@ def run(
     out : path, default=None
         Folder for report.html, model.certifit and record.json; nothing is written when None.
     drop, keep, categories : sequences of str
-        Columns to leave out; to use although they look like identifiers or give the answer away; to take as
+        Columns to drop; to keep although they look like identifiers or leak the target; to take as
         categories although they hold numbers.
     workers : int ≥ 1, default=1
         Processes; with more than one, work that overruns the time budget is ended.
@@ -210,7 +212,7 @@ def run(
     weights : str, default=None
         A column of numbers ≥ 0: how much a row counts in fits and scores. It is no feature.
     test : path, data frame or mapping of columns, default=None
-        A table with the answers on which the chosen model is judged once, after everything else.
+        A labelled table on which the chosen model is evaluated once, at the end.
     positive : str, default=None
         The class to find, of two; the rarer one when None.
     metric : str, default=None

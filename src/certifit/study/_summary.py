@@ -27,7 +27,7 @@ def _share(v: Mapping[str, Any]) -> str:
 
 
 def _errors(record: Mapping[str, Any]) -> list[Line]:
-    head = "How it errs"
+    head = "Kinds of errors"
     if "values" in record:
         v, target = record["values"], record["data"]["target"]
         low, high = v["within"]
@@ -40,8 +40,10 @@ def _errors(record: Mapping[str, Any]) -> list[Line]:
             }
         ]
     c = record["classes"]
-    text = f"{_share(c['accuracy'])} of rows are classified right; always saying {c['commonest']['label']} would be "
-    text += f"right for {_percent(c['commonest']['share'])}."
+    text = (
+        f"{_share(c['accuracy'])} of rows are classified correctly; always predicting {c['commonest']['label']} would "
+    )
+    text += f"be right for {_percent(c['commonest']['share'])}."
     named = (c.get("roc") or {}).get("positive")
     row = next((r for r in c["classes"] if r["label"] == named), None)
     if row is not None and row["precision"]["value"] is not None:
@@ -66,7 +68,7 @@ def _sure(record: Mapping[str, Any]) -> list[Line]:
         return []
     text = calibration["text"]
     if calibration.get("advice"):
-        text += f" A {calibration['advice']} map learned from held-out rows mends them: certifit predict gives both."
+        text += f" A {calibration['advice']} map learned from held-out rows corrects them: certifit predict gives both."
     return [{"head": "Its probabilities", "text": text}]
 
 
@@ -76,7 +78,7 @@ def _matters(record: Mapping[str, Any]) -> list[Line]:
     if not found:
         return []
     if not sure:
-        return [{"head": "What matters", "text": "No column matters clearly by itself; they matter together."}]
+        return [{"head": "What matters", "text": "No single column matters significantly; they matter together."}]
     listed = "; ".join(_together(row["columns"]) for row in sure[:_NAMED])
     rest = f" Clearly matter: {len(sure)} of {len(found)} columns or groups of columns." if len(found) > 1 else ""
     return [{"head": "What matters most", "text": f"{listed[:1].upper()}{listed[1:]}.{rest}"}]
@@ -85,7 +87,7 @@ def _matters(record: Mapping[str, Any]) -> list[Line]:
 def _together(columns: Sequence[str]) -> str:
     """A column; or columns that say nearly the same."""
     shown = ", ".join(columns[:3]) + (f" and {len(columns) - 3} more" if len(columns) > 3 else "")
-    return shown if len(columns) == 1 else f"{shown} (which say nearly the same)"
+    return shown if len(columns) == 1 else f"{shown} (strongly correlated)"
 
 
 def _fails(record: Mapping[str, Any]) -> list[Line]:

@@ -1,4 +1,4 @@
-"""From which probability on to say "yes": by the costs of the two mistakes, or by what must be reached.
+"""Decision threshold to say "yes": by the costs of the two mistakes, or by what must be reached.
 
 Costs: the threshold of smallest total cost on held-out answers. What it will cost is judged fold by fold, with the
 threshold that the other folds choose, and the interval is corrected for overlapping training rows.
@@ -49,7 +49,7 @@ class Rule:
         value = found[2].rstrip()
         least = float(value[:-1]) / 100 if value.endswith("%") else float(value)
         if not 0.0 < least < 1.0:
-            raise TableError(f"The share in {text!r} must lie between 0 and 1.")
+            raise TableError(f"The value in {text!r} must lie between 0 and 1.")
         return cls(found[1], least)
 
 
@@ -138,7 +138,7 @@ def _precise(p: Array, happened: Array, least: float) -> tuple[float, list[float
 
 
 def _figures(p: Array, happened: Array, threshold: float) -> Record:
-    """Recall, precision and share of alarms on the held-out rows."""
+    """Recall, precision and fraction of alarms on the held-out rows."""
     flagged = p >= threshold
     hits = int((flagged & happened).sum())
     return {

@@ -94,7 +94,7 @@ def decide(results: Sequence[Result], folds: Sequence[Fold], measure: Measure) -
         tells = any(_beats(r, baseline, held_out, 1.0 - 0.1 / len(models)) for r in models)
         models = [r for r in models if tells and r.scores.mean() > baseline.scores.mean()]
     if not models:
-        rule = "nothing is significantly better than predicting without looking at the columns"
+        rule = "nothing is significantly better than a prediction that ignores the columns"
         return Verdict(baseline or complete[0], _standings(complete, baseline or complete[0], held_out), rule, False)
     winner, rule = _choice(models, held_out)
     return Verdict(winner, _standings(complete, winner, held_out), rule, True)
@@ -205,7 +205,7 @@ def yardsticks(results: Sequence[Result], verdict: Verdict, folds: Sequence[Fold
         mean, width, _ = corrected(r.scores, held_out)
         what = f"{_capital(r.name)} scores {_number(mean)}, {signed(gain)} ± {_number(half)} against the chosen model"
         if gain - half > 0.0:
-            what += ": the price of a model that can be proved and read"
+            what += ": the cost of a model that is proved and interpretable"
         elif gain + half < 0.0:
             what += ": significantly worse"
         else:

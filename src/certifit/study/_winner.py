@@ -303,7 +303,7 @@ _DRAWN = 3  # questions below each other in the picture of a tree
 
 
 def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
-    """The top of a tree as a list of nodes, parents first: depth, question or answer, share of rows."""
+    """The top of a tree as a list of nodes, parents first: depth, question or answer, fraction of rows."""
     from certifit.tree._export import answer, question
 
     tree = model.tree_

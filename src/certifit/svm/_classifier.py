@@ -144,7 +144,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
     _slope: float | None = None
 
     def _calibrate(self, X: Matrix, y: Array, lab: Labelled) -> float:
-        """Slope of the sigmoid from decisions on rows left out in turn."""
+        """Slope of the sigmoid from decisions on held-out rows."""
         given = isinstance(self.kernel_, Precomputed)
         fold = folds_of(X, lab.codes, lab.cost > 0)
         decision: Any = None

@@ -96,7 +96,7 @@ def read_diagonal(diagonal: Any, X: Matrix) -> Array:
     """k(x, x) of the rows of X: one finite number ≥ 0 each."""
     found = np.asarray(diagonal, dtype=float)
     if found.shape != (X.shape[0],) or not np.all(np.isfinite(found)) or np.any(found < 0):
-        raise ValueError(f"diagonal must hold k(x, x) ≥ 0 of each of the {X.shape[0]} rows.")
+        raise ValueError(f"diagonal must contain k(x, x) ≥ 0 of each of the {X.shape[0]} rows.")
     return found
 
 

@@ -44,7 +44,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     gamma : {"scale", "auto"} or float ≥ 0, default="scale"
     coef0 : float, default=0.0
     tol : float > 0, default=1e-6
-        The margin found is within this share of the largest.
+        The margin found is within this fraction of the largest.
     max_iter : int ≥ 1, default=1_000_000
         Steps of the nearest-points solver.
     trace : bool, default=False

@@ -168,13 +168,13 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         Of w: half its squared length, or the sum of absolute values, which sets coefficients to zero.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     dual, intercept_scaling, verbose, random_state :
-        Accepted so that scikit-learn's calls work, without effect: primal and dual are both solved, the offset is not
+        Accepted for compatibility with scikit-learn and ignored: primal and dual are both solved, the offset is not
         penalised, and nothing is random.
     multi_class : {"ovr"}, default="ovr"
         One against the rest; scikit-learn's "crammer_singer" is refused.
     tol : float > 0, default=1e-4
-        Stop when the duality gap is at most this share of the null model's loss and, as far as rounding allows, of the
-        objective itself.
+        Stop when the duality gap is at most this fraction of the null model's loss and, as far as rounding allows, of
+        the objective itself.
     C : float > 0, default=1.0
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None

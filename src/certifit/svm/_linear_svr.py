@@ -41,13 +41,13 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
     epsilon : float ≥ 0, default=0.0
         ε, half the width of the tube in which errors are free.
     tol : float > 0, default=1e-4
-        Stop when the duality gap is at most this share of the null model's loss and, as far as rounding allows, of the
-        objective itself.
+        Stop when the duality gap is at most this fraction of the null model's loss and, as far as rounding allows, of
+        the objective itself.
     C : float > 0, default=1.0
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     fit_intercept : bool, default=True
     intercept_scaling, dual, verbose, random_state :
-        Accepted so that scikit-learn's calls work, without effect: primal and dual are both solved, the offset is not
+        Accepted for compatibility with scikit-learn and ignored: primal and dual are both solved, the offset is not
         penalised, and nothing is random.
     max_iter : int ≥ 1, default=1000
         Newton steps.

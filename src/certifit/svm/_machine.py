@@ -105,7 +105,7 @@ def solve_box(
         Rows, or their Gram matrix.
     box : Box
     null : float
-        Loss of the null model: the gap to reach is a share of it.
+        Loss of the null model: the gap to reach is a fraction of it.
     start : array, default=None
         Where to begin.
     rounded : bool, default=True

@@ -40,7 +40,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     max_iter : int ≥ 1, default=50
         Passes over the rows at most.
     tol : float ≥ 0, default=1e-2
-        Stop after a pass when the duality gap is at most this share of the null model's loss.
+        Stop after a pass when the duality gap is at most this fraction of the null model's loss.
     average : bool, default=True
         Return the mean of the iterates rather than the last.
     fit_intercept : bool, default=True
@@ -50,7 +50,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     trace : bool, default=False
         Whether to record objective and gap of every pass in ``trace_``.
     time_budget : float > 0, default=None
-        Seconds after which the walk stops.
+        Time limit in seconds.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    No ``sample_weight``: the walk depends on the order of rows, so weight k is not k copies.
+    No ``sample_weight``: the solution depends on the order of rows, so weight k is not k copies.
 
     Examples
     --------

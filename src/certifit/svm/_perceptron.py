@@ -64,7 +64,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    No ``sample_weight``: the answer depends on the order of rows, so weight k is not k copies.
+    No ``sample_weight``: the solution depends on the order of rows, so weight k is not k copies.
 
     Examples
     --------

@@ -175,7 +175,7 @@ class DecisionTree(Certified, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights ≥ 0; weight k equals k copies (``min_samples_*`` count rows), weight 0 leaves a row out.
         check_input : bool, default=True
-            Accepted so that scikit-learn's calls work; input is always checked.
+            Accepted for compatibility with scikit-learn; input is always checked.
 
         Returns
         -------

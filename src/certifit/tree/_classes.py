@@ -22,7 +22,7 @@ from certifit.tree._target import Target
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     """A classification tree: at each node the question with the largest information gain.
 
-    The gain of a question is H(node) − Σ over its two answers of (share of the weight × H(answer)), where H
+    The gain of a question is H(node) − Σ over its two answers of (fraction of the weight × H(answer)), where H
     is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure,
     or until a limit below is met; pruning may then be chosen for you.
 
@@ -35,20 +35,20 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     max_depth : int ≥ 1, default=None
         Most questions on the way to a leaf; None: no limit.
     min_samples_split : int ≥ 2 or float in (0, 1], default=2
-        Fewest rows (or share of them) that a node needs to ask.
+        Smallest number (or fraction) of rows that a node needs to be split.
     min_samples_leaf : int ≥ 1 or float in (0, 1), default=1
         Fewest rows of a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
-        Least share of the total weight of a leaf.
+        Smallest fraction of the total weight in a leaf.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        How many columns, drawn at random, a node looks at; None: all.
+        Number of columns, drawn at random, that a node considers; None: all.
     random_state : int, RandomState or None, default=None
         For ``max_features``, the rows held back and nothing else: with all columns the tree is determined
         by the data (ties go to the first column and the lowest threshold).
     max_leaf_nodes : int ≥ 2, default=None
         Grow the leaf with the largest gain first, up to so many leaves.
     min_impurity_decrease : float ≥ 0, default=0.0
-        Stop early: ask only if impurity decrease × share of the weight is at least this.
+        Stop early: split only if impurity decrease × fraction of the weight is at least this.
     class_weight : dict, list of dict, "balanced" or None, default=None
         Weight of each class; for several targets a list, whose weights are multiplied.
     ccp_alpha : float ≥ 0, default=0.0
@@ -58,7 +58,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         one target of values or two classes.
     pruning : {None, "cv", "reduced_error"}, default=None
         "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
-        ``pruning_choice_``); "reduced_error" prunes on a share of rows held back.
+        ``pruning_choice_``); "reduced_error" prunes on a held-out fraction of the rows.
     cv : int ≥ 2, splitter or iterable, default=10
         Folds for ``pruning="cv"``.
     validation_fraction : float in (0, 1), default=0.25
@@ -207,7 +207,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.n_classes_: Any = np.array([len(c) for c in classes], dtype=np.intp) if several else len(classes)
 
     def predict_proba(self, X: Matrix, check_input: bool = True) -> Array | list[Array]:
-        """Class shares of each row's leaf.
+        """Class frequencies in the leaf of each row.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     """A regression tree: at each node the question after which the leaves' values fit best.
 
     The gain of a question is the fall of the squared error Σ w (y − mean)² (or of the absolute error
-    Σ w |y − median|) as a share of the total weight.
+    Σ w |y − median|) as a fraction of the total weight.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from certifit.certificates.tree_general import Rows, within
 from certifit.tree._growing import Grown, Settings
 from certifit.tree._structure import Tree
 
-_TIE = 1e-12  # share of a node's cost within which two questions are equal: the first column, the lowest threshold
+_TIE = 1e-12  # fraction of a node's cost within which two questions are equal: the first column, the lowest threshold
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def gini(counts_or_labels: Any) -> float:
 
 
 def information_gain(y: VectorLike, groups: Any, sample_weight: Weights = None, criterion: str = "entropy") -> float:
-    """What a division into groups tells about y: H(y) − Σ_g (n_g / n) H(y in g).
+    """Information gain of a division into groups: H(y) − Σ_g (n_g / n) H(y in g).
 
     Parameters
     ----------

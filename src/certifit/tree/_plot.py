@@ -148,7 +148,7 @@ def draw_tree(
     """Draw a fitted tree; `plot_tree` draws scikit-learn's picture.
 
     Questions stand in empty boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
-    surer it is, with their rows; a branch is as wide as its share of the rows.
+    more confident it is, with their rows; a branch is as wide as its fraction of the rows.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def draw_tree(
     ax : matplotlib Axes, default=None
         Where to draw; None makes a figure of a fitting size.
     fontsize : float > 0, default=10.0
-        Size of the words.
+        Font size.
     highlight : array-like of shape (n_features,) or one-row table, default=None
         A row whose way through the tree is drawn in dark.
     title : str, default=None

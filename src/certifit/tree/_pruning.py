@@ -1,6 +1,6 @@
 """Pruning: the nested sequence of trees by weakest links, and ways to choose one of them.
 
-The cost of a tree is Σ over its leaves of (share of the weight × impurity) + α × number of leaves. For
+The cost of a tree is Σ over its leaves of (fraction of the weight × impurity) + α × number of leaves. For
 every α one smallest tree costs least; these trees are nested (Breiman et al. 1984, chapter 3), so one
 number per node says it all: node t asks its question in the tree for α exactly when α < ``collapse[t]``.
 """

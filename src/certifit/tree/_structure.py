@@ -143,7 +143,7 @@ class Tree:
         return scipy.sparse.csr_matrix((ones, nodes, starts), shape=(len(X), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> Array:
-        """Total impurity decrease per column, as shares of their sum."""
+        """Total impurity decrease per column, as fractions of their sum."""
         inner = np.flatnonzero(~self.is_leaf)
         mass = self.weighted_n_node_samples * self.impurity
         fall = mass[inner] - mass[self.children_left[inner]] - mass[self.children_right[inner]]

@@ -65,7 +65,7 @@ def _are_whole(w: Any, limit: float) -> bool:
 
 
 def fixed_point(target: Target, criterion: int) -> Scaled:
-    """Weights and targets as whole numbers that add up exactly (see `loops.tree_growing`)."""
+    """Weights and targets as integers that add up exactly (see `loops.tree_growing`)."""
     n, w = target.n, target.weight
     unit = w is None or bool(np.all(w == 1.0))
     limit = _TABLE_LIMIT if criterion == loops.ENTROPY else 2**31

@@ -218,7 +218,7 @@ def _tree(program: Program, model: Any, z: list[Any]) -> None:
 
 # -- naive Bayes --------------------------------------------------------------------------------------
 def _naive_bayes(program: Program, encoder: Any, model: Any) -> None:
-    """Log prior, plus the log density of each number and the log share of each category that is there."""
+    """Log prior, plus the log density of each number and the log fraction of each category that is there."""
     scale = {int(j): (float(c), float(s)) for j, c, s in zip(encoder.kept_, encoder.centre_, encoder.scale_)}
     terms: list[list[Any]] = [[float(v)] for v in model.class_log_prior_]
     number = category = 0
@@ -247,7 +247,7 @@ def _density(program: Program, name: str, scale: tuple[float, float] | None, mod
 
 
 def _looked_up(encoder: Any, j: int, known: list[Any], logs: Array) -> Any:
-    """The log share of the level in the cell; 0 where it is missing or not known."""
+    """The log fraction of the level in the cell; 0 where it is missing or not known."""
     name, answer = encoder.names[j], 0.0
     formula: Any = answer
     for code, log in list(zip(known, logs))[::-1]:

@@ -88,7 +88,7 @@ def _posterior(g: Graph, joint: str, model: Any) -> Answer:
 
 
 def constant_shares(g: Graph, model: Any, x: str) -> Answer:
-    """The shares of the classes, once per row."""
+    """The class frequencies, once per row."""
     shares = g("Add", g("MatMul", x, np.zeros((model.n_features_in_, len(model.classes_)))), model.shares_[None])
     return Answer(code=largest(g, shares), shares=shares, classes=model.classes_)
 

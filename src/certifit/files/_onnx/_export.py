@@ -126,7 +126,7 @@ def _outputs(g: Any, answer: Any) -> list[tuple[str, Any]]:
 
 
 def _labels(classes: Any) -> Array:
-    """Class labels as a tensor can hold them: words, whole numbers, true and false, or floats."""
+    """Class labels as a tensor can hold them: words, integers, true and false, or floats."""
     labels = np.asarray(classes)
     if labels.dtype.kind == "U" or (labels.dtype.kind == "O" and all(isinstance(c, str) for c in labels)):
         return labels.astype(object)

@@ -65,7 +65,7 @@ class World(Scene):
         Slider("noise", "slip to either side", 0.0, 0.4, 0.1, step=0.01),
         Slider("price", "price of a step", 0.0, 2.0, 0.04, step=0.01),
         Slider("discount", "discount", 0.5, 0.99, 0.95, step=0.01),
-        Choice("method", "sweeps", ("jacobi", "gauss-seidel", "auto")),
+        Choice("method", "sweeps", ("jacobi", "gauss_seidel", "auto")),
     )
     presets = (
         Preset("twelve squares", [[1.5, 1.5, 0], [3.5, 2.5, 1], [3.5, 1.5, 2]], view=(-0.2, 4.2, -0.15, 3.15)),

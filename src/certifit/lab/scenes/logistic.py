@@ -1,4 +1,4 @@
-"""Logistic regression: probabilities, thresholds, and the likelihood that rises for ever."""
+"""Logistic regression: probabilities, thresholds, and the likelihood that increases without bound."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Logistic(Scene):
         "labels most probable, minus a penalty of strength 1/C. The class is chosen where the probability passes "
         "a threshold, or where the expected cost of a mistake is smaller. A label is proved when it is certainly "
         "that of the exact optimum; hollow points are not. Without a penalty, on separable points, the likelihood "
-        "rises for ever and no fit exists."
+        "increases without bound and no fit exists."
     )
     controls = (
         Switch("penalised", "penalty", True),
@@ -203,7 +203,7 @@ def _endless(shown: Shown, step: int) -> Frame:
     w, b = _endless_weights(shown, step)
     curve = Series("mean loss", 2.0 ** np.arange(_STRETCH), np.maximum(loss, 1e-300), "accent", dots=True)
     panels: list[Panel] = [
-        Curve("the loss falls for ever", [curve], "length of w", "mean loss", log=True, at=2.0**step),
+        Curve("the loss keeps decreasing", [curve], "length of w", "mean loss", log=True, at=2.0**step),
         _formula(w, b),
         Proof.of(shown.answer.certificate),
     ]
@@ -213,5 +213,5 @@ def _endless(shown: Shown, step: int) -> Frame:
         [_ground(board, w, b)],
         panels,
         caption,
-        "Proved: the likelihood rises for ever. Add a penalty, or points that overlap.",
+        "Proved: the likelihood increases without bound. Add a penalty, or points that overlap.",
     )

@@ -37,7 +37,7 @@ class NaiveBayes(Scene):
     about = (
         "Naive Bayes learns how each class looks and turns that around by Bayes' rule. Within a class the two "
         "coordinates are taken as independent, so a class is a bell whose ellipses stand parallel to the axes, "
-        "whatever the points look like. The border is where the bells, times the shares of the classes, are "
+        "whatever the points look like. The border is where the bells, times class frequencies, are "
         "equally high: a curve, and a line when the variances agree. Proved is that every mean, variance and "
         "share is that of the points, with rounding bounded."
     )
