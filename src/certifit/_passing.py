@@ -59,7 +59,9 @@ def pass_on(
 
     def find(name: str) -> Any:
         if name in home:
-            return getattr(importlib.import_module(home[name]), name)
+            thing = getattr(importlib.import_module(home[name]), name)
+            vars(sys.modules[here])[name] = thing  # the next look-up is Python's own
+            return thing
         if not name.startswith("_"):
             theirs = importlib.import_module(there)
             thing = getattr(theirs, name, None)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import inspect
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn.exceptions
-from sklearn.metrics import make_scorer
-from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, Options, RealNotInt, StrOptions
@@ -29,6 +27,9 @@ from sklearn.utils.validation import (
 
 from certifit import exceptions
 from certifit._types import Array, Matrix, Record
+
+if TYPE_CHECKING:  # imported on first use, see `__getattr__`
+    from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
 # refuses bad values with the message that users of scikit-learn know, and tools read the ranges.
@@ -60,6 +61,15 @@ __all__ = [
     "trees_of_boosting",
     "with_labels",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The parts of nearest neighbours, whose import costs more than all others: on first use."""
+    if name in ("KNeighborsMixin", "NeighborsBase", "RadiusNeighborsMixin"):
+        import sklearn.neighbors._base
+
+        return getattr(sklearn.neighbors._base, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _KNOWS_ZERO_WEIGHTS = "allow_all_zero_weights" in signature(_check_sample_weight).parameters  # from 1.9 on
@@ -146,6 +156,8 @@ def with_labels(scorer: Any, classes: Array) -> Any:
     known = () if function is None else inspect.signature(function).parameters
     if "labels" not in known:
         return scorer
+    from sklearn.metrics import make_scorer  # loads on first use
+
     more = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in known else {}
     return make_scorer(
         function, greater_is_better=scorer._sign == 1, response_method=scorer._response_method,

@@ -99,11 +99,11 @@ class Summary:
                 self.names, self.params, self.standard_errors, self.statistics, self.p_values, self.interval()
             )
         ]
-        return _notebook.card(f"{self.title}\n{self._foot()}", [_notebook.table(head, rows)])
+        return _notebook.card(f"{self.title}\n{self._foot(' · ')}", [_notebook.table(head, rows)])
 
-    def _foot(self) -> str:
+    def _foot(self, between: str = "   ") -> str:
         shown = {k: v for k, v in self.figures.items() if v is not None}
-        return "   ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in shown.items())
+        return between.join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in shown.items())
 
 
 class Scatter(NamedTuple):

@@ -374,7 +374,7 @@ def test_warm_compiles_every_file_of_loops(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--metric", "foo"], 2, "there are: auc"),
+        (["--metric", "foo"], 2, "choose one of: auc"),
         (["--models", "magic"], 2, "There is no model 'magic'"),
         (["--models", "random forest"], 2, "--allow-black-box"),
         (["--positive", "zz"], 2, "There is no class 'zz'"),

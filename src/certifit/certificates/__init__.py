@@ -5,28 +5,34 @@ and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solv
 like, because what they claim is checked here.
 """
 
-from certifit._registry import discover
-from certifit.certificates import (
-    bayes,
-    constant,
-    counts,
-    evaluation,
-    kernel_margin,
-    least_squares,
-    local,
-    neighbors,
-    optimality,
-    perceptron,
-    separation,
-    spectrum,
-    stationary,
-    tree,
-)
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
 from certifit.certificates._proof_file import load, write_table
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
 from certifit.certificates.definiteness import mercer
+
+if TYPE_CHECKING:  # imported on first use, see below
+    from certifit.certificates import (
+        bayes,
+        constant,
+        counts,
+        evaluation,
+        isotonic,
+        kernel_margin,
+        least_squares,
+        local,
+        neighbors,
+        optimality,
+        perceptron,
+        separation,
+        spectrum,
+        stationary,
+        tree,
+    )
 
 __all__ = [
     "Ball",
@@ -62,5 +68,9 @@ __all__ = [
     "write_table",
 ]
 
-# Importing a kind makes it known to `issue` and `verify`: one in a file of its own in this folder is found here.
-discover(__name__, __path__)
+
+# `issue` and `verify` find every file of this folder by themselves; the modules above are imported on first use.
+def __getattr__(name: str) -> ModuleType:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,12 +13,14 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
+from certifit._registry import discover
 from certifit._types import Matrix, Named, Record
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
@@ -120,6 +122,17 @@ def register(kind: type[Kind]) -> type[Kind]:
     return kind
 
 
+@cache
+def _discovered() -> None:
+    discover(__package__, importlib.import_module(__package__).__path__)
+
+
+def _known() -> dict[str, Kind]:
+    """All kinds by name. Their files are imported when one is first looked up, since a fit alone needs none."""
+    _discovered()
+    return _KINDS
+
+
 def kinds() -> list[str]:
     """Names of the registered kinds.
 
@@ -128,7 +141,7 @@ def kinds() -> list[str]:
     >>> "separability" in kinds(), len(kinds()) > 15
     (True, True)
     """
-    return sorted(_KINDS)
+    return sorted(_known())
 
 
 @dataclass(frozen=True)
@@ -243,7 +256,7 @@ class Certificate:
         raise AttributeError(f"a {self.__dict__.get('kind')!r} certificate has no figure {name!r}")
 
     def __str__(self) -> str:
-        kind = _KINDS[self.kind]
+        kind = _known()[self.kind]
         lines = [self.claim, f"  {kind.details(self.figures)}"]
         if not self.holds:
             lines.insert(0, f"NOT PROVED ({'; '.join(self.failures)}):")
@@ -258,7 +271,7 @@ class Certificate:
         parts = [_notebook.table([], figures)]
         rests = [("theorem", self.theorem), *(("assumes", word) for word in self.assumes)]
         rests += [("failed", word) for word in self.failures]
-        parts.append(_notebook.fold("what it rests on, and the evidence", _notebook.table([], [*rests, *evidence])))
+        parts.append(_notebook.fold("theorem, assumptions and evidence", _notebook.table([], [*rests, *evidence])))
         return _notebook.card(self.claim, parts, self.holds)
 
     def diagnose(
@@ -328,17 +341,17 @@ class Certificate:
         -------
         Verification
         """
-        if self.kind not in _KINDS:
+        if self.kind not in _known():
             return Verification((Check("a known kind of certificate", False, self.kind),), True)
         try:
-            data = _KINDS[self.kind].recognise(Data.of(X, y, sample_weight, offset), self.digests)
+            data = _known()[self.kind].recognise(Data.of(X, y, sample_weight, offset), self.digests)
         except Exception:  # what cannot even be read is not what was certified
             data = None
         same = data is not None and self.about in ({}, data.facts())
         checks = [Check("the data are those certified", same, "SHA-256")]
         if data is None or not same:
             return Verification(tuple(checks), False)
-        kind = _KINDS[self.kind]
+        kind = _known()[self.kind]
         checks.extend(self.recheck(lambda: _prove(kind, data, self.evidence, rigor or self.rigor)))
         return Verification(tuple(checks), True)
 
@@ -357,7 +370,7 @@ class Certificate:
 
     def _compared(self, proof: Proof) -> list[Check]:
         intact = digest_evidence(self.evidence) == self.digests.get("evidence")
-        kind = _KINDS[self.kind]
+        kind = _known()[self.kind]
         return [Check("the evidence is unchanged", intact, "SHA-256"), *proof.checks, *self._compare(proof, kind)]
 
     def _compare(self, proof: Proof, kind: Kind) -> list[Check]:
@@ -365,9 +378,9 @@ class Certificate:
         checks = [
             Check("the same figures are stated", set(self.figures) == set(proof.figures)),
             Check("the stated outcome is the proved one", self.holds == proof.holds, f"holds={proof.holds}"),
-            Check("a proved claim lists no failures", not self.holds or not self.failures),
+            Check("a claim that holds lists no failures", not self.holds or not self.failures),
             Check(
-                "the words say what the figures say",
+                "the claim matches the figures",
                 self.claim == kind.claim(self.figures, self.evidence)
                 and self.theorem == kind.theorem
                 and self.assumes == kind.assumptions(self.evidence),
@@ -513,9 +526,9 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
 
 def kind_named(name: str) -> Kind:
     """The kind of this name."""
-    if name not in _KINDS:
+    if name not in _known():
         raise ValueError(f"Unknown kind of certificate {name!r}; known are {', '.join(kinds())}.")
-    return _KINDS[name]
+    return _known()[name]
 
 
 def written(

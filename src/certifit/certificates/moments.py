@@ -277,8 +277,8 @@ class MomentFit:
         o = self.objective
         signed = not o.signed or bool(np.all(self.coef >= 0.0))
         return [
-            Check("no offset where none is allowed", o.fit_intercept or self.intercept == 0.0),
-            Check("no coefficient is negative where none may be", signed),
+            Check("there is an offset only where the objective has one", o.fit_intercept or self.intercept == 0.0),
+            Check("the coefficients satisfy the sign constraints", signed),
         ]
 
 

@@ -123,10 +123,10 @@ def sound(objective: Objective, target: Target, coef: Array, intercept: Array) -
     signed = [coef] if objective.padding is None else [coef, intercept]
     admissible = not objective.signed or all(bool(np.all(part >= 0.0)) for part in signed)
     return [
-        Check("the labels are such as the loss is for", objective.possible(target.y)),
+        Check("the loss is defined for the labels", objective.possible(target.y)),
         Check("weights are not negative", bool(np.all(weights >= 0.0) and np.all(np.isfinite(weights)))),
-        Check("no offset where none is allowed", objective.fit_intercept or not np.any(intercept)),
-        Check("no coefficient is negative where none may be", admissible),
+        Check("there is an offset only where the objective has one", objective.fit_intercept or not np.any(intercept)),
+        Check("the coefficients satisfy the sign constraints", admissible),
     ]
 
 

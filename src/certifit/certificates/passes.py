@@ -478,7 +478,7 @@ class PassBound(SumKind):
         objective, coef, _ = self._read(evidence)
         checks = [
             Check("there are rows", found.rows > 0 and float(found.weight.lower) > 0.0, str(found.rows)),
-            Check("the labels are such as the loss is for", found.possible),
+            Check("the loss is defined for the labels", found.possible),
         ]
         if not all(c.holds for c in checks):
             return Proof({}, tuple(checks))

@@ -29,8 +29,6 @@ from certifit.resampling import (
 )
 from certifit.solvers._task import Options, Task
 from certifit.solvers.coordinate import coordinate_path, is_tall
-from certifit.solvers.lasso_folds import LassoFolds
-from certifit.solvers.logistic_folds import logistic_folds
 from certifit.solvers.ridge_folds import ridge_folds
 
 _FINEST = 1e-13  # the smallest gap worth asking for
@@ -85,6 +83,8 @@ def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     require(read.y.ndim == 1, "several targets are fitted one by one")
     if not all(is_tall(len(train), read.X.shape[1]) for train, _ in read.folds):
         return _lasso_paths(model, read, grid, points)
+    from certifit.solvers.lasso_folds import LassoFolds  # searches need it, single fits do not
+
     known = LassoFolds(read, model.fit_intercept)
     tol = max(model.tol if read.X.shape[1] >= _LARGE else min(model.tol, _SMALL), _FINEST)
 
@@ -157,6 +157,8 @@ def _logistic(models: Sequence[Any], table: FoldTable, classes: Array) -> tuple[
         factors = np.array([weigh(y=classes[code], sample_weight=s) for _, code, s in trained])
         table = replace(table, groups=table.y, factors=factors)
     strengths, which = np.unique([m._penalty()[0] for m in models], return_inverse=True)
+    from certifit.solvers.logistic_folds import logistic_folds  # searches need it, single fits do not
+
     found = logistic_folds(
         table, strengths, ratio, fit_intercept=one.fit_intercept,
         prior=one._read_prior(len(classes), table.X.shape[1], ratio), tol=one.tol**2 / 10,
