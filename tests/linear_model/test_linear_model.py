@@ -199,7 +199,7 @@ def test_eta_and_start_belong_to_gradient_descent():
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
     with pytest.raises(ValueError, match="belong to solver='gradient_descent'"):
         LinearModel("logistic", eta=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="start must hold 2 finite numbers"):
+    with pytest.raises(ValueError, match="start must contain 2 finite numbers"):
         LinearModel("logistic", solver="gradient_descent", start=[1.0]).fit(X, y)
     with pytest.raises(DivergenceError, match="try η"):
         LinearModel("exponential", solver="gradient_descent", eta=50.0).fit(X, y)

@@ -34,7 +34,7 @@ def words(figures: Figures, theorem: str, model: str | None = None) -> str:
     """The claim about a gap in one sentence; ``model`` names somebody else's fit that was judged.
 
     Only `excess` may be called a share above the smallest objective; where that is not positive, the gap itself and its
-    share of the null model's loss are stated.
+    fraction of the null model's loss are stated.
     """
     if not figures or not math.isfinite(figures["gap"]):
         return f"No bound on the distance to the {SMALLEST} could be proved."

@@ -141,7 +141,7 @@ class VectorFamily:
         T = self._T(y)
         w = np.ones(len(T)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         if Z.ndim != 2 or len(Z) != len(T) or w.shape != (len(T),) or not np.all(np.isfinite(Z)) or np.any(w < 0):
-            raise ValueError("X, y and sample_weight must hold one finite row, value and weight ≥ 0 for each other.")
+            raise ValueError("X, y and sample_weight must contain one finite row, value and weight ≥ 0 for each other.")
         if not np.all(np.isfinite(T)) or not w.sum() > 0:
             raise ValueError("T(y) must be finite, and some weight positive.")
         w = w / w.sum()

@@ -11,7 +11,7 @@ import numpy as np
 from certifit import _notebook
 from certifit.certificates import Certificate
 
-_CLEAR = 0.01  # a slip explains an answer if its gap there is at most this share of the gap that is to be explained
+_CLEAR = 0.01  # a slip explains an answer if its gap there is at most this fraction of the gap that is to be explained
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Finding:
     name : str
         Its short name.
     sentence : str
-        What to ask whoever gave the answer.
+        A question that helps to find the mistake.
     certificate : Certificate
         The proof that the answer is optimal there; for a replayed run the judgement of the answer itself.
     """
@@ -44,7 +44,7 @@ class Diagnosis(list[Finding]):
     Parameters
     ----------
     certificate : Certificate
-        The judgement of the answer as it was asked for.
+        The certificate of the answer for the stated objective.
     right : bool
         Whether the answer itself is optimal, up to the tolerance.
     findings : iterable of Finding, default=()

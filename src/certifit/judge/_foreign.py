@@ -16,7 +16,7 @@ from certifit.judge._tree import certify_tree
 
 def _tree(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if data.y is None or not data.shapes_agree():
-        raise ValueError(f"y and sample_weight must hold one value for each of the {data.X.shape[0]} rows of X.")
+        raise ValueError(f"y and sample_weight must contain one value for each of the {data.X.shape[0]} rows of X.")
     if np.asarray(data.y).ndim > 1 or str(model.criterion) == "poisson":
         raise ValueError("certify judges trees of one target by gini, entropy, squared or absolute error.")
     return certify_tree(model, data.X, data.y, sample_weight=data.sample_weight)

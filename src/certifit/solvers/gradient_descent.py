@@ -191,7 +191,7 @@ def _descend_whole(task: Task, options: Options) -> Solution:
     start = np.zeros(d + offset) if options.start is None else np.ravel(np.asarray(options.start, dtype=float))
     if start.shape != (d + offset,) or not np.all(np.isfinite(start)):
         parts = f"{d} coefficients and the offset" if offset else f"{d} coefficients"
-        raise ValueError(f"start must hold {d + offset} finite numbers ({parts}); it has shape {start.shape}.")
+        raise ValueError(f"start must contain {d + offset} finite numbers ({parts}); it has shape {start.shape}.")
 
     def parts_of(theta: Array) -> tuple[Array, float]:
         return (theta[:-1], float(theta[-1])) if offset else (theta, 0.0)

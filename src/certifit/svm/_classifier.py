@@ -80,7 +80,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
         """Fit to rows X, (n, n) kernel values with a precomputed kernel, and labels y.
 
-        Weight k equals k copies of the row; a row of weight 0 or less is left out.
+        Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")

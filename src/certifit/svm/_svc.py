@@ -51,7 +51,7 @@ class SVC(KernelClassifier):
     break_ties : bool, default=False
         With "ovr" and more than two classes, break ties of votes by the decision function.
     verbose, random_state :
-        Accepted so that scikit-learn's calls work; nothing is printed and nothing is random.
+        Accepted for compatibility with scikit-learn; nothing is printed and nothing is random.
     trace : bool, default=False
         Whether to record every round in ``trace_``; every pair step for machines of at most 500 rows.
     time_budget : float > 0, default=None

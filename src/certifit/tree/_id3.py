@@ -2,7 +2,7 @@
 
 With integer counts the column of the largest information gain can be found without rounding: Σ_g n_g H(g) is the
 logarithm of Π n_g^{n_g} / Π c^c over the counts c of the classes in the groups g, so two columns are compared by
-comparing products of whole numbers.
+comparing products of integers.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class MultiwayTree:
                 yield from self._lines(child, indent + "|   ")
 
     def verify(self, X: MatrixLike, y: VectorLike) -> bool:
-        """Check in whole numbers that counts are right and that no column gains more at any node.
+        """Check in integers that counts are right and that no column gains more at any node.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ def id3(
     """
     rows, labels = _rows(X), np.asarray(y).tolist()
     if not rows or len(rows) != len(labels) or np.asarray(y).ndim != 1:
-        raise ValueError(f"X and y must hold the same number of rows, at least one: {len(rows)} and {len(labels)}.")
+        raise ValueError(f"X and y must contain the same number of rows, at least one: {len(rows)} and {len(labels)}.")
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth must not be negative, got {max_depth}.")
     d = len(rows[0])
