@@ -91,7 +91,7 @@ def told(name: str) -> tuple[str, str]:
     Examples
     --------
     >>> told("xor")[0]
-    'XOR: no line separates it, and one more feature does'
+    'XOR is not linearly separable, but becomes so with one more feature'
     """
     title, _, story = (_module(name).__doc__ or name).strip().partition("\n")
     return title.rstrip("."), story.strip()

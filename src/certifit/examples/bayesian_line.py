@@ -2,7 +2,7 @@
 
 Points come from y = −0.3 + 0.5 x with noise of standard deviation 0.2. The prior over slope and offset is broad;
 each point narrows it. Lines drawn from the posterior show what is still possible, and the predictive interval is wide
-where there are no data. The most probable line is the ridge solution; with twenty points its doubt is small. When
+where there are no data. The most probable line is the ridge solution; with twenty points its uncertainty is small. When
 noise and prior are not known, the evidence finds both precisions.
 """
 

@@ -2,9 +2,9 @@
 
 A tree that asks about one input at a time can write down any truth table. How large it gets depends on the
 function: "all of them" needs one question per input, parity needs 2^d − 1, because before the last input is
-known nothing is: at the root of a parity tree every question gains exactly nothing, and greedy growing must
-take it on trust. Greedy is not best: where one input chooses which other input counts, three questions
-suffice, but the choosing input tells nothing by itself, so the tree grown by gains asks more.
+known nothing is: at the root of a parity tree every question has a gain of exactly zero. Greedy growing is not
+optimal: where one input chooses which other input counts, three questions suffice, but the choosing input has no gain
+on its own, so the greedy tree needs more questions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The bootstrap leaves out 1/e of the rows.
+"""A bootstrap sample misses 1/e of the rows.
 
 Draw n rows with replacement from n rows. A given row is missed by one draw with probability 1 − 1/n, by all n draws
-with (1 − 1/n)ⁿ, which rises to 1/e = 0.3679 as n grows. Those rows are the out-of-bag rows that judge a bootstrap
-model, and the 0.632 = 1 − 1/e of the .632 error is the fraction of distinct rows that it has seen.
+with (1 − 1/n)ⁿ, which rises to 1/e = 0.3679 as n grows. Those rows are the out-of-bag rows on which a bootstrap model
+is evaluated, and the 0.632 = 1 − 1/e of the .632 error is the fraction of distinct rows that it has seen.
 """
 
 from __future__ import annotations

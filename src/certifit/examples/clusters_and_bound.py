@@ -1,4 +1,4 @@
-"""k-means depends on its start; a bound tells how much better any clustering could be.
+"""k-means depends on its start; a lower bound shows how much better any clustering could be.
 
 Four groups of points, twenty starts at random rows. Lloyd's iterations end in several different clusterings, some of
 them far more expensive than others, and nothing in the cost alone says which is good. A lower bound on the cost of

@@ -3,7 +3,7 @@
 Columns and targets are independent draws: the best any model can do is R² = 0. The filter keeps the columns that
 correlate best with the target. As a step of the pipeline it sees the training rows only, and cross-validation says
 what is true. Applied once to all rows, before the folds are made, it has seen the held-out targets, and the same
-cross-validation reports a model that explains a good part of nothing. Twenty data sets, so that luck is no excuse.
+cross-validation reports a positive R² for pure noise. The experiment is repeated on twenty data sets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One bandwidth hides the second peak, another invents dozens; the rows themselves choose.
+"""One bandwidth hides the second peak, another invents dozens; leave-one-out chooses.
 
 Rows of a mixture of two normal distributions. A wide kernel smooths both peaks into one, a narrow one has a peak for
-every row. Leaving one row out at a time and asking how likely it is by the others prefers neither: its best bandwidth
+every row. The leave-one-out likelihood prefers neither: its best bandwidth
 is much nearer to the truth than both. Each density comes with bounds that are proved, not estimated.
 """
 

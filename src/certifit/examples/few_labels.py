@@ -1,4 +1,4 @@
-"""Six labels for two moons: rows without a label show the way.
+"""Six labels for two moons: unlabelled rows reveal the classes.
 
 Two crescents of 200 rows, of which three each have a label. A linear classifier that sees the six labelled rows alone
 cuts both crescents in two. Label propagation walks from row to row along the crescents; its scores solve one linear

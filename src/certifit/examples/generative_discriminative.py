@@ -1,6 +1,6 @@
 """Generative or discriminative: naive Bayes and logistic regression on the same growing data.
 
-Gaussian naive Bayes learns how each class looks and turns that around by Bayes' rule; logistic regression learns the
+Gaussian naive Bayes models each class and applies Bayes' rule; logistic regression learns the
 boundary alone. With few rows the strong assumption of naive Bayes helps: it needs of the order of log d rows, where
 logistic regression needs of the order of d. With many rows it depends on the assumption. Where columns are
 independent within the classes, both come to the Bayes error; where they are not, naive Bayes stays above it and the

@@ -1,4 +1,4 @@
-"""Where to go in a world of twelve squares
+"""The optimal policy of a grid world
 
 A robot that slips sideways one time in five wants to reach a goal and keep out of a pit. How long a way round is
 worth it depends on what a step costs: four prices, four policies, each proved the best one in exact arithmetic.

@@ -1,9 +1,9 @@
-"""Two columns that say nearly the same: coefficients run away, predictions do not.
+"""Two nearly identical columns: the coefficients are unstable, the predictions are not.
 
 The second column is the first plus a little noise of size ε. As ε falls, the condition number grows like 1/ε and with
-it the spread of the coefficients over new samples of y, while predictions stay as they are: data tell the sum of both
-coefficients well and their difference badly. A small ridge penalty keeps the coefficients at home for a bias that
-nobody notices.
+it the spread of the coefficients over new samples of y, while predictions stay as they are: the data determine the
+sum of both coefficients well and their difference badly. A small ridge penalty stabilises the coefficients at the
+price of a negligible bias.
 """
 
 from __future__ import annotations

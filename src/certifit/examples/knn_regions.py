@@ -2,7 +2,7 @@
 
 Two interleaved half-moons with noise. With k = 1 every training row rules its own cell, islands included,
 and the training error is zero; with more neighbours the border grows smooth; with nearly all rows voting it
-is no border any more. Leave-one-out error, from one search, is large at both ends.
+disappears. Leave-one-out error, from one search, is large at both ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lasso as a belief: the most probable weight under a Laplace prior.
+"""The lasso as a prior: the MAP estimate under a Laplace prior.
 
 With y = wx + noise and a Laplace prior on w, exp(−|w|/s), the logarithm of the posterior is the squared loss plus |w|
 times a constant: its maximum is the lasso's answer, which may be exactly zero. A normal prior gives ridge, whose

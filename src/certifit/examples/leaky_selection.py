@@ -1,10 +1,10 @@
 """Choosing features outside the folds looks like skill on pure noise.
 
-Fifty rows, two thousand columns of noise, labels by the toss of a coin: nothing can be learnt, and half of all
-predictions must be wrong. Yet whoever first picks the twenty columns that correlate best with *all* labels and then
-cross-validates will see nearly perfect accuracy, because the held-out labels took part in the choice. With the choice
-inside the folds (as a step of the pipeline) the accuracy is what it should be. `leakage_check` tells the two apart
-without being told that the labels are noise.
+Fifty rows, two thousand columns of noise, labels by the toss of a coin: nothing can be learned, and half of all
+predictions must be wrong. Yet anyone who first picks the twenty columns that correlate best with *all* labels and then
+cross-validates will see nearly perfect accuracy, because the held-out labels influenced the selection. With the
+selection inside the folds (as a step of the pipeline) the accuracy is what it should be. `leakage_check`
+distinguishes the two without knowing that the labels are noise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Perceptrons combined: exclusive or with two layers, proved by its truth table.
+"""Perceptrons combined: XOR with two layers, proved by its truth table.
 
-One perceptron cannot compute exclusive or, because no line separates its two classes. Two hidden perceptrons, each of
+One perceptron cannot compute XOR, because no line separates its two classes. Two hidden perceptrons, each of
 which recognises one row of the truth table, and a third that asks whether either fires, can. The whole truth table is
 the proof. A network that learns the same function by its gradient also gets it right, and around each corner a square
 can be proved within which no point gets another label.

@@ -1,4 +1,4 @@
-"""A column of ones is an offset, until somebody penalises it.
+"""A column of ones is an offset, until it is penalised.
 
 θ·x + θ₀ is (θ, θ₀)·(x, 1): least squares on padded rows without an offset gives the same line as least squares with
 one. With a penalty the two differ, because the padded form also shrinks θ₀, and the difference grows with the distance

@@ -1,4 +1,4 @@
-"""Perceptron or largest margin: both separate, one keeps its distance.
+"""Perceptron or maximum margin: both separate the classes, only one maximises the distance.
 
 A perceptron stops at the first line that makes no mistake, and which one that is depends on the order of the rows.
 The hard-margin machine finds the line with the greatest distance to the nearest row, one and the same for every

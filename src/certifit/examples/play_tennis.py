@@ -1,9 +1,8 @@
-"""Play tennis: which question tells most?
+"""Play tennis: which question is most informative?
 
-Fourteen Saturday mornings with their outlook, temperature, humidity and wind, and whether tennis was played
-(Quinlan 1986). The information gain of each column says what to ask first; the tree asks on until nothing
-is left open. A question here has two answers, so a column with three values is asked about by groups:
-"overcast or not?"
+Fourteen Saturday mornings with their outlook, temperature, humidity and wind, and whether tennis was played (Quinlan
+1986). The information gain of each column says what to ask first; the tree grows until every leaf is pure. A question
+here has two answers, so a column with three values is asked about by groups: "overcast or not?"
 """
 
 from __future__ import annotations

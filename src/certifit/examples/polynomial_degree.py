@@ -2,7 +2,7 @@
 
 Sixteen noisy points of a wave are fitted by polynomials of degree 0 to 12. The training error only falls; the error on
 new points falls, turns, and rises. A polynomial of degree 12 with a ridge or lasso penalty uses the same basis and
-does not run wild: it is not the number of columns that hurts but the freedom to use them.
+does not overfit: it is not the number of columns that hurts but the freedom to use them.
 """
 
 from __future__ import annotations

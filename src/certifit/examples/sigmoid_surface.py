@@ -1,7 +1,7 @@
 """The sigmoid surface: a plane of scores, bent into probabilities.
 
 Logistic regression on two columns: the score is a plane over the rows, the sigmoid bends it into a step between 0 and
-1. The longer the weight vector, the steeper the step; its direction says where it faces.
+1. The longer the weight vector, the steeper the step; its direction determines the orientation.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Six solvers minimise the same logistic loss on the same table (breast cancer, 569 × 30), each at its default tolerance.
 `certify` proves how far above the smallest possible objective each one stopped (`excess`), and how many training labels
 would change there: first on the raw columns, which range from 1e-3 to 4e3, then on standardised ones. liblinear
-penalises the offset as well and is judged by that objective.
+penalises the offset as well and is compared with the optimum of that objective.
 """
 
 from __future__ import annotations

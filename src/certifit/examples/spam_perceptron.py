@@ -1,8 +1,8 @@
 """Spam by perceptron: six e-mails, five words, four mistakes.
 
-Each e-mail is a row of zeros and ones: which of five words it holds. The perceptron starts at zero, goes through the
-e-mails in order and moves at every mistake. Four moves later it classifies all six, and the certificate says how many
-mistakes no order of the e-mails could have exceeded.
+Each e-mail is a row of zeros and ones: which of five words it contains. The perceptron starts at zero, goes through the
+e-mails in order and moves at every mistake. Four moves later it classifies all six, and the certificate bounds the
+number of mistakes for any order of the e-mails.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Strong duality and the KKT table of a soft-margin machine, as numbers.
+"""Strong duality and the KKT conditions of a soft-margin SVM, as numbers.
 
-Two overlapping clouds, a linear machine with C = 1. Each row has a multiplier α: 0 for rows beyond their margin, C for
+Two overlapping clusters and a linear SVM with C = 1. Each row has a multiplier α: 0 for rows beyond their margin, C for
 rows inside it, and something between for the few rows exactly on H⁺ or H⁻, which fix the hyperplane. The primal
 objective and the dual one meet, and that is the proof.
 """

@@ -1,4 +1,4 @@
-"""A kernel with infinitely many features, cut off after a few.
+"""A kernel with infinitely many features, truncated after a few.
 
 The Gaussian kernel in one dimension is an inner product of the features exp(−x²/2) xᵏ/√k!, k = 0, 1, 2, …. The first
 few of them give almost the same kernel, and ridge regression on them almost the same curve as kernel ridge

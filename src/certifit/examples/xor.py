@@ -1,9 +1,9 @@
-"""XOR: no line separates it, and one more feature does.
+"""XOR is not linearly separable, but becomes so with one more feature.
 
-The four corners of a square, labelled by exclusive or. A mixture of the two corners of one class is the same point as
-a mixture of the other two, the centre, so no line has the classes on its two sides: that is the proof. With the product
-x₁x₂ as a third feature a plane separates them; with coordinates −1/+1 even through the origin, because there the
-label is the product up to its sign.
+The four corners of a square, labelled by exclusive or. The midpoint of the two corners of one class is also the
+midpoint of the other two, so the convex hulls intersect and no line separates the classes: that is the proof. With
+the product x₁x₂ as a third feature a plane separates them; with coordinates −1/+1 even through the origin, because
+there the label is the product up to its sign.
 """
 
 from __future__ import annotations
