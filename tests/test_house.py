@@ -56,6 +56,21 @@ def test_least_squares_needs_no_compiler():
     assert out.strip() == "False"
 
 
+def test_one_linear_model_loads_its_own_parts_only():
+    """Importing it takes no longer than scikit-learn's: what other models, searches and proofs need comes when used."""
+    others = [
+        "sklearn.linear_model",
+        "sklearn.neighbors",
+        "sklearn.metrics",
+        "certifit.certificates.tree",
+        "certifit.geometry",
+    ]
+    others += ["certifit.linear_model._perceptron", "certifit.solvers.logistic_folds"]
+    code = f"import sys; from certifit.linear_model import Ridge; print([m for m in {others} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
 @pytest.fixture(scope="module")
 def package():
     """The floors of the contract and the imports of the source, as the page about the architecture draws them."""

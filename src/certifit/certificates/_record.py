@@ -13,14 +13,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
-from certifit._registry import discover
 from certifit._types import Matrix, Named, Record
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
@@ -30,6 +28,11 @@ from certifit.certificates._figures import lower as lower
 from certifit.certificates._figures import roughly as roughly
 from certifit.certificates._figures import upper as upper
 from certifit.certificates._formulas import assumed
+from certifit.certificates._kinds import _KINDS as _KINDS
+from certifit.certificates._kinds import kind_named as kind_named
+from certifit.certificates._kinds import kinds as kinds
+from certifit.certificates._kinds import known
+from certifit.certificates._kinds import register as register
 from certifit.certificates._plain import plain, tidy, to_json, to_python
 from certifit.certificates._schema import Form, check_form
 
@@ -111,37 +114,6 @@ class Kind(ABC):
 
 def _short(v: Any) -> str:
     return f"{v:.6g}" if isinstance(v, float) else str(v)
-
-
-_KINDS: dict[str, Kind] = {}
-
-
-def register(kind: type[Kind]) -> type[Kind]:
-    """Class decorator: make a kind known to `issue` and `verify`."""
-    _KINDS[kind.name] = kind()
-    return kind
-
-
-@cache
-def _discovered() -> None:
-    discover(__package__, importlib.import_module(__package__).__path__)
-
-
-def _known() -> dict[str, Kind]:
-    """All kinds by name. Their files are imported when one is first looked up, since a fit alone needs none."""
-    _discovered()
-    return _KINDS
-
-
-def kinds() -> list[str]:
-    """Names of the registered kinds.
-
-    Examples
-    --------
-    >>> "separability" in kinds(), len(kinds()) > 15
-    (True, True)
-    """
-    return sorted(_known())
 
 
 @dataclass(frozen=True)
@@ -256,7 +228,7 @@ class Certificate:
         raise AttributeError(f"a {self.__dict__.get('kind')!r} certificate has no figure {name!r}")
 
     def __str__(self) -> str:
-        kind = _known()[self.kind]
+        kind = known()[self.kind]
         lines = [self.claim, f"  {kind.details(self.figures)}"]
         if not self.holds:
             lines.insert(0, f"NOT PROVED ({'; '.join(self.failures)}):")
@@ -341,17 +313,17 @@ class Certificate:
         -------
         Verification
         """
-        if self.kind not in _known():
+        if self.kind not in known():
             return Verification((Check("a known kind of certificate", False, self.kind),), True)
         try:
-            data = _known()[self.kind].recognise(Data.of(X, y, sample_weight, offset), self.digests)
+            data = known()[self.kind].recognise(Data.of(X, y, sample_weight, offset), self.digests)
         except Exception:  # what cannot even be read is not what was certified
             data = None
         same = data is not None and self.about in ({}, data.facts())
         checks = [Check("the data are those certified", same, "SHA-256")]
         if data is None or not same:
             return Verification(tuple(checks), False)
-        kind = _known()[self.kind]
+        kind = known()[self.kind]
         checks.extend(self.recheck(lambda: _prove(kind, data, self.evidence, rigor or self.rigor)))
         return Verification(tuple(checks), True)
 
@@ -370,7 +342,7 @@ class Certificate:
 
     def _compared(self, proof: Proof) -> list[Check]:
         intact = digest_evidence(self.evidence) == self.digests.get("evidence")
-        kind = _known()[self.kind]
+        kind = known()[self.kind]
         return [Check("the evidence is unchanged", intact, "SHA-256"), *proof.checks, *self._compare(proof, kind)]
 
     def _compare(self, proof: Proof, kind: Kind) -> list[Check]:
@@ -522,13 +494,6 @@ def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> 
     return written(
         which, evidence, lambda: _prove(which, data, evidence, rigor), {"data": data.digest()}, data.facts(), rigor
     )
-
-
-def kind_named(name: str) -> Kind:
-    """The kind of this name."""
-    if name not in _known():
-        raise ValueError(f"Unknown kind of certificate {name!r}; known are {', '.join(kinds())}.")
-    return _known()[name]
 
 
 def written(
