@@ -99,8 +99,9 @@ $(STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@
 
+# --no-compile: a study imports a small part of the files whose bytecode pip would write, which takes it half a minute.
 $(VENV)/.installed-study: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,files]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,files]"
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
