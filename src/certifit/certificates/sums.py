@@ -195,7 +195,7 @@ class Products:
             self.take(left @ right.T, A[:, part].shape[1])
 
     def take(self, total: Array, rows: int) -> None:
-        """Take in the sums of products of digits, whole numbers, of so many rows."""
+        """Take in the sums of products of digits, integers, of so many rows."""
         whole = total.astype(np.int64).reshape(self.high.shape)
         self.high += whole >> _LOW
         self.low += whole & ((1 << _LOW) - 1)

@@ -1,4 +1,4 @@
-"""The soft-margin machine by the share of rows that may miss the margin."""
+"""Soft-margin SVM, parametrised by the fraction of rows that may violate the margin."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NuSVC(KernelClassifier):
     Parameters
     ----------
     nu : float in (0, 1], default=0.5
-        ν: at most this share of the rows misses the margin, and at least this share are support vectors.
+        ν: at most this fraction of the rows violates the margin, and at least this fraction are support vectors.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps at each of the prices tried; −1 is none.
     trace : bool, default=False

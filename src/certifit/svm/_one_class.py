@@ -23,7 +23,7 @@ from certifit.svm._labels import masked
 from certifit.svm._linear import warn_if_limited
 from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows_of, solve_box
 
-_INSIDE = 1e-10  # share of ρ by which the boundary is drawn lower
+_INSIDE = 1e-10  # fraction of ρ by which the boundary is drawn lower
 
 
 class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
@@ -42,7 +42,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         Accuracy: the fit stops when the duality gap is at most tol/100 of the objective of the first rows. Where at
         most 2,000 multipliers are free, Newton steps on them then go on to rounding.
     nu : float in (0, 1], default=0.5
-        ν: at most this share of the rows lies outside, and at least this share are support vectors.
+        ν: at most this fraction of the rows lies outside, and at least this fraction are support vectors.
     kernel, degree, gamma, coef0, shrinking, cache_size, verbose, max_iter, trace, time_budget :
         As in `SVR`.
 
@@ -104,7 +104,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
     def fit(self, X: MatrixLike, y: Any = None, sample_weight: Weights = None) -> OneClassSVM:
         """Fit to rows X, (n, n) kernel values with a precomputed kernel; y is ignored.
 
-        Weight k equals k copies of the row; a row of weight 0 or less is left out.
+        Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr")

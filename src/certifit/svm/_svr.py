@@ -37,7 +37,7 @@ class TubeMachine(KernelMachine, Certified, RegressorMixin, BaseEstimator):
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
         """Fit to rows X, (n, n) kernel values with a precomputed kernel, and numbers y.
 
-        Weight k equals k copies of the row; a row of weight 0 or less is left out.
+        Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
@@ -80,7 +80,7 @@ class SVR(TubeMachine):
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
     verbose :
-        Accepted so that scikit-learn's calls work; nothing is printed.
+        Accepted for compatibility with scikit-learn; nothing is printed.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps; −1 is none.
     trace : bool, default=False
@@ -215,7 +215,7 @@ class NuSVR(TubeMachine):
     Parameters
     ----------
     nu : float in (0, 1], default=0.5
-        ν: at most this share of the rows lies outside the tube, and at least this share are support vectors.
+        ν: at most this fraction of the rows lies outside the tube, and at least this fraction are support vectors.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps of each of the tubes tried; −1 is none.
     trace : bool, default=False
