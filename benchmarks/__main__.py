@@ -13,6 +13,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("workloads", nargs="*", help=f"default: all of {', '.join(harness.names())}")
     parser.add_argument("--anyway", action="store_true", help="print ratios although the machine is not quiet")
+    parser.add_argument("--repeats", type=int, help="time nobody more often than this; 1 leaves memory out, too")
     asked = parser.parse_args()
     unknown = sorted(set(asked.workloads) - set(harness.names()))
     if unknown:
@@ -24,7 +25,7 @@ def main() -> None:
     print(f"{'in use':<10} {idle:.0%} by others before the first workload\n")
     run = history.Run(about, idle)
     for name in asked.workloads or harness.names():
-        rows = harness.measure(name)
+        rows = harness.measure(name, asked.repeats)
         print(harness.table(name, rows, asked.anyway), "\n", flush=True)
         run.add(rows, machine.idle_for(0.5))
     print(f"in use by others after the last workload: {run.record['others_after']:.0%}")

@@ -35,7 +35,6 @@ def entries() -> list[Entry]:
             "variances": np.asarray(model.explained_variance_, dtype=float),
             "mean": np.asarray(model.mean_, dtype=float),
             "slack": ours["slack"],
-            "residual": ours["residual"],
         }
         c = certificates.issue("principal-components", Data.of(X), evidence)
         return float(c.relative_gap) if c.holds else float("nan")

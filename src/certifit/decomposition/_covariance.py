@@ -1,7 +1,7 @@
 """Mean and covariance in one read, mergeable.
 
-Rows are taken in blocks, shifted by the mean of the first rows and multiplied by BLAS (NumPy knows AᵀA for what it is
-and does half the work), so that columns such as 10⁸ ± 1 keep their digits.
+Rows are shifted by the mean of the first ones where that is far from zero, so that columns such as 10⁸ ± 1 keep their
+digits.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
+from certifit.design import gram_pass
 
-_ENTRIES = 1 << 18  # entries of X per block: small enough to stay in cache between shift and product
+_FIRST = 512  # rows that tell where the columns lie
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,12 @@ class Covariance:
             X = X.astype(float)
             mean = np.asarray(X.mean(axis=0)).ravel()
             return cls(float(n), mean, (X.T @ X).toarray() - n * np.outer(mean, mean))
-        shift = np.asarray(X[: min(n, 512)].mean(axis=0, dtype=float))
-        rows = max(64, _ENTRIES // d)
-        product, sums, block = np.zeros((d, d)), np.zeros(d), np.empty((min(rows, n), d))
-        for start in range(0, n, rows):
-            part = block[: min(rows, n - start)]
-            with np.errstate(invalid="ignore", over="ignore"):  # shows in the result, where it is reported
-                np.subtract(X[start : start + rows], shift, out=part)
-                sums += part.sum(axis=0)
-                product += part.T @ part
-        step = sums / n
-        with np.errstate(invalid="ignore", over="ignore"):
-            return cls(float(n), shift + step, product - n * np.outer(step, step))
+        shift = _origin(X)
+        with np.errstate(invalid="ignore", over="ignore"):  # shows in the result, where it is reported
+            product, _, sums = gram_pass(X, shift=shift)
+            step = sums / n
+            mean = step if shift is None else shift + step
+            return cls(float(n), mean, product - n * np.outer(step, step))
 
     def __add__(self, other: Covariance) -> Covariance:
         total = self.total + other.total
@@ -71,3 +66,11 @@ class Covariance:
         step = mean - part.mean
         between = (total * part.total / self.total) * np.outer(step, step)
         return Covariance(total, mean, self.scatter - part.scatter - between)
+
+
+def _origin(X: Array) -> Array | None:
+    """The mean of the first rows; None where it is less than the spread, so that centring afterwards costs no digit."""
+    first = np.asarray(X[:_FIRST], dtype=float)
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean, spread = first.mean(axis=0), first.std(axis=0)
+    return mean if np.any(np.abs(mean) > spread) else None

@@ -10,6 +10,7 @@ from certifit.design._design import Design, Moments, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
 from certifit.design._gram_blocks import Blocks, TwiceBlocks, blocks
+from certifit.design._gram_pass import gram_pass
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "compensated_product",
     "compensated_product_t",
     "fingerprint",
+    "gram_pass",
     "look",
     "lifted_cholesky",
     "powers_of_two",

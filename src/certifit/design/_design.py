@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Matrix
+from certifit.design._gram_pass import gram_pass
 from certifit.design._products import product, transposed_product
 from certifit.parallel import sum_over_rows
 
@@ -91,7 +92,7 @@ class Design:
         if self.is_sparse:
             W = self.X if weights is None else self.X.multiply(weights[:, None]).tocsr()
             return np.asarray((self.X.T @ W).toarray())
-        return sum_over_rows(lambda rows: (_square(self.X[rows], weights, rows),), self.shape, _ROWS)[0]
+        return gram_pass(self.X, None, weights)[0]
 
     def moments(self, Y: Array, weights: Array | None, centre: bool) -> Moments:
         """First and second moments with the targets Y (n, t); one pass for the Gram matrix.
@@ -110,10 +111,7 @@ class Design:
             s = np.ones(n) if weights is None else weights
             gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
         else:
-            ones = np.ones(n) if weights is None else weights
-            gram, cross, sums = sum_over_rows(
-                lambda i: (_square(self.X[i], weights, i), self.X[i].T @ WR[i], ones[i] @ self.X[i]), self.shape, _ROWS
-            )
+            gram, cross, sums = gram_pass(self.X, WR, weights)
         if not centre:
             return Moments(total, np.zeros(d), gram, target_mean, cross)
         mean, raw = sums / total, np.diag(gram)
@@ -126,20 +124,16 @@ class Design:
 
     def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
+        if not self.is_sparse:
+            return gram_pass(self.X, WR, weights, mean)[:2]
 
         def work(i: slice) -> tuple[Array, Array]:
-            block = (self.X[i].toarray() if self.is_sparse else self.X[i]) - mean
-            return _square(block, weights, i), block.T @ WR[i]
+            block = self.X[i].toarray() - mean
+            heavy = block if weights is None else block * weights[i, None]
+            return block.T @ heavy, block.T @ WR[i]
 
         gram, cross = sum_over_rows(work, self.shape, _ROWS)
         return gram, cross
-
-
-def _square(block: Array, weights: Array | None, rows: slice) -> Array:
-    """BᵀSB."""
-    if weights is not None:
-        block = block * np.sqrt(weights[rows, None])
-    return block.T @ block  # NumPy calls syrk for this pattern
 
 
 def as_design(X: Matrix) -> Design:
