@@ -31,7 +31,6 @@ Answer = TypeVar("Answer")
 
 _STRIPES = 8  # ranges of rows that are summed on their own: a fixed number, so that rounding is always the same
 _SMALL = 1 << 20  # numbers below which threads do not pay
-_BLOCK = 1_500_000  # numbers of one block of rows
 _ENVIRONMENT = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -276,39 +275,20 @@ def sum_over_rows(
     (15.0, 3)
     """
     n, d = shape
-    size = block or max(1024, _BLOCK // max(d, 1))
-
-    def stripe(first: int, last: int) -> tuple[Any, ...]:
-        total: tuple[Any, ...] = ()
-        for i in range(first, last, size):
-            total = _add(total, work(slice(i, min(i + size, last))))
-        return total
-
-    return by_stripes(stripe if n * d > _SMALL else lambda first, last: work(slice(first, last)), shape)
-
-
-def by_stripes(work: Callable[[int, int], tuple[Any, ...]], shape: tuple[int, int]) -> tuple[Any, ...]:
-    """The sums of what ``work(first, last)`` returns over a fixed number of ranges of rows of a matrix of this shape.
-
-    Parameters
-    ----------
-    work : callable
-        Returns numbers and fresh arrays.
-    shape : (n, d)
-        Small matrices are one range.
-
-    Examples
-    --------
-    >>> by_stripes(lambda first, last: (last - first,), (10, 3))
-    (10,)
-    """
-    n, d = shape
     if n * d <= _SMALL:
         with one_thread():
-            return work(0, n)
+            return work(slice(0, n))
+    size = block or max(1024, 1_500_000 // max(d, 1))
     edges = np.linspace(0, n, _STRIPES + 1).astype(int)
+
+    def stripe(k: int) -> tuple[Any, ...]:
+        total: tuple[Any, ...] = ()
+        for i in range(edges[k], edges[k + 1], size):
+            total = _add(total, work(slice(i, min(i + size, edges[k + 1]))))
+        return total
+
     total: tuple[Any, ...] = ()
-    for part in side_by_side(lambda k: work(int(edges[k]), int(edges[k + 1])), range(_STRIPES)):
+    for part in side_by_side(stripe, range(_STRIPES)):
         total = _add(total, part)
     return total
 

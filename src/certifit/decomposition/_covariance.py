@@ -42,7 +42,7 @@ class Covariance:
     @classmethod
     def of(cls, X: Matrix) -> Covariance:
         """Statistics of rows X."""
-        n, d = X.shape
+        n = X.shape[0]
         if scipy.sparse.issparse(X):  # centred afterwards: shifting would fill the zeros
             X = X.astype(float)
             mean = np.asarray(X.mean(axis=0)).ravel()

@@ -56,7 +56,7 @@ class Coordinates:
     def of(cls, design: Design, weights: Array, fit_intercept: bool) -> Coordinates:
         """Centre and scale from evenly spread rows: any will do."""
         rows = slice(None, None, max(1, design.shape[0] // _SOME))
-        s, X = weights[rows], design.X[rows]
+        s, X = weights[rows], design.take(rows)
         if not s.sum() > 0:
             s, X = weights, design.X
         d, total = design.shape[1], s.sum()
@@ -105,7 +105,7 @@ class Coordinates:
 
     def rows(self, index: Array | slice) -> Array:
         """Dense block of rows, ones last."""
-        X = self.design.X[index]
+        X = self.design.take(index)
         if self.ready:
             return X
         A = np.ones((X.shape[0], self.width))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse
@@ -13,6 +14,7 @@ from certifit.design._products import product, transposed_product
 from certifit.parallel import sum_over_rows
 
 _ROWS = 4096  # rows handled at a time
+_NUMBERS = 1 << 17  # of single precision that are widened at a time: they stay in a cache
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Design:
-    """X with its products; rows may be dense or CSR, always float64.
+    """X with its products; rows may be dense or CSR, always float64 (`Narrow` keeps float32 ones until they are used).
 
     Examples
     --------
@@ -57,8 +59,17 @@ class Design:
         return self.X.shape
 
     @property
+    def _stored(self) -> Array:
+        """Dense rows as they lie in memory."""
+        return self.X
+
+    @property
     def is_sparse(self) -> bool:
         return bool(scipy.sparse.issparse(self.X))
+
+    def take(self, index: Array | slice) -> Matrix:
+        """Some rows of X."""
+        return self.X[index]
 
     def product(self, w: Array) -> Array:
         """X w."""
@@ -92,7 +103,7 @@ class Design:
         if self.is_sparse:
             W = self.X if weights is None else self.X.multiply(weights[:, None]).tocsr()
             return np.asarray((self.X.T @ W).toarray())
-        return gram_pass(self.X, None, weights)[0]
+        return gram_pass(self._stored, None, weights)[0]
 
     def moments(self, Y: Array, weights: Array | None, centre: bool) -> Moments:
         """First and second moments with the targets Y (n, t); one pass for the Gram matrix.
@@ -111,7 +122,7 @@ class Design:
             s = np.ones(n) if weights is None else weights
             gram, cross, sums = self.gram(weights), self.product_t(WR), self.product_t(s)
         else:
-            gram, cross, sums = gram_pass(self.X, WR, weights)
+            gram, cross, sums = gram_pass(self._stored, WR, weights)
         if not centre:
             return Moments(total, np.zeros(d), gram, target_mean, cross)
         mean, raw = sums / total, np.diag(gram)
@@ -125,7 +136,7 @@ class Design:
     def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
         if not self.is_sparse:
-            return gram_pass(self.X, WR, weights, mean)[:2]
+            return gram_pass(self._stored, WR, weights, mean)[:2]
 
         def work(i: slice) -> tuple[Array, Array]:
             block = self.X[i].toarray() - mean
@@ -136,8 +147,66 @@ class Design:
         return gram, cross
 
 
+class Narrow(Design):
+    """Dense rows in single precision: read as they are, half the bytes, and widened a block at a time.
+
+    Every product is formed in double precision; only what asks for all of ``X`` makes a copy of it.
+
+    Examples
+    --------
+    >>> Narrow(np.ones((2, 1), dtype=np.float32)).product_t(np.array([1.0, 2.0]))
+    array([3.])
+    """
+
+    rows: Array
+
+    def __init__(self, rows: Array) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    @property
+    def _stored(self) -> Array:
+        return self.rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+    @cached_property
+    def X(self) -> Array:  # type: ignore[override]
+        return self.rows.astype(float)
+
+    def take(self, index: Array | slice) -> Array:
+        """Some rows, in double precision."""
+        return self.rows[index].astype(float)
+
+    def product(self, w: Array) -> Array:
+        """X w."""
+        out = np.empty((self.shape[0], *w.shape[1:]))
+
+        def work(rows: slice) -> tuple[()]:
+            np.matmul(self.take(rows), w, out=out[rows])
+            return ()
+
+        sum_over_rows(work, self.shape, self._block)
+        return out
+
+    def product_t(self, r: Array) -> Array:
+        """Xᵀ r."""
+        return np.asarray(sum_over_rows(lambda rows: (self.take(rows).T @ r[rows],), self.shape, self._block)[0])
+
+    @property
+    def _block(self) -> int:
+        return max(64, _NUMBERS // max(1, self.shape[1]))
+
+
 def as_design(X: Matrix) -> Design:
     """X (dense or sparse, any float or integer dtype) as a Design."""
+    if isinstance(X, np.ndarray) and X.dtype == np.float32 and X.size > _NUMBERS:
+        return Narrow(X)
     if scipy.sparse.issparse(X):
         return Design(X.tocsr().astype(float, copy=False))
     return Design(np.asarray(X, dtype=float))

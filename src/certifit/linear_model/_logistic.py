@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -22,7 +21,7 @@ from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState
 from certifit.certificates import Certificate, Data, issue, local
-from certifit.design import as_design
+from certifit.design import Design, as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import (
     feature_names,
@@ -214,9 +213,10 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         self.trace_ = solution.trace
         weighed = None if np.all(factors == 1.0) else tuple(factors)
         objective = replace(task.objective, classes=names_of(classes), class_weight=weighed)
-        data = Data.of(X, y, sample_weight)
-        make = partial(self._prove, data, objective, solution.stats.get("witness"))
-        self._promise_certificates(make, data.X, data.y, data.sample_weight)
+        witness = solution.stats.get("witness")
+        self._promise_certificates(
+            lambda: self._prove(Data.of(X, y, sample_weight), objective, witness), X, y, sample_weight
+        )
         return self
 
     @staticmethod
@@ -249,7 +249,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             solution = _no_step(task)
         else:
             solution = solve_smooth(task, options, start, ask_existence=True, witness=task.outputs > 1)
-        if not _looks_finite(solution, task.design.X):
+        if not _looks_finite(solution, task.design):
             used = np.flatnonzero(task.s > 0)
             self._refuse_separable(task.design.X[used], y[used])
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
@@ -391,14 +391,14 @@ def _no_step(task: Task) -> Solution:
     return Solution((W, b), "max_iter", stats)
 
 
-def _looks_finite(solution: Solution, X: Matrix) -> bool:
+def _looks_finite(solution: Solution, design: Design) -> bool:
     """Whether a fit can be trusted to be near an optimum that exists, without asking about separability."""
     if solution.stats["exists"] is not None:
         return bool(solution.stats["exists"])
     # Too many coordinates for the theorem. Where no optimum exists, Newton's steps run away until the largest score is
     # beyond what a float can tell from certainty.
     W, b = solution.value
-    scores = np.asarray(X @ W.T + b)
+    scores = design.product(W.T) + b
     return bool(solution.converged and np.abs(scores).max(initial=0.0) < 15.0)
 
 

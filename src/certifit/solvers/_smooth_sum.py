@@ -21,6 +21,7 @@ from certifit.solvers._separable import separable
 from certifit.solvers._task import Task
 
 _BLOCK = 2048  # rows per block of a Hessian
+_NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the second time from a cache
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 
 
@@ -74,12 +75,12 @@ class SmoothSum:
 
     def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """The objective, the scores (n, K) and the gradient (p, K), in one pass over X."""
-        X, sparse = self.columns.design.X, self.columns.design.is_sparse
+        design, sparse = self.columns.design, self.columns.design.is_sparse
         w, shift = self.columns.outward(theta)
         Z = np.empty((len(self.y), self.outputs))
 
         def work(rows: slice) -> tuple[float, Array, Array]:
-            A = X if sparse else X[rows]
+            A = design.X if sparse else design.take(rows)
             z = A @ w + shift
             if self.offset is not None:
                 z += self.offset[rows, None]
@@ -89,7 +90,11 @@ class SmoothSum:
             slopes, s = slopes.reshape(z.shape), self.weights[rows]
             return float(s @ values), A.T @ (slopes * s[:, None]), s @ slopes
 
-        data, top, total = work(slice(0, len(Z))) if sparse else sum_over_rows(work, X.shape)
+        data, top, total = (
+            work(slice(0, len(Z)))
+            if sparse
+            else sum_over_rows(work, design.shape, max(512, _NUMBERS // design.shape[1]))
+        )
         return data + self._level + self._penalty(theta), Z, self._pulled(self.columns.gathered(top, total), theta)
 
     def _penalty(self, theta: Array) -> float:
