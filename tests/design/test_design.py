@@ -51,3 +51,19 @@ def test_compensated_products_are_nearly_exact(A, w, y):
     for j in range(4):
         exact = sum(Fraction(a) * Fraction(b) for a, b in zip(A[:, j], y))
         assert abs(Fraction(down[j]) - exact) <= Fraction(4.5e-16) * abs(exact) + Fraction(1e-10)
+
+
+def test_single_precision_rows_are_widened_block_by_block():
+    rng = np.random.default_rng(0)
+    single = rng.normal(size=(30_000, 40)).astype(np.float32)
+    narrow, wide = as_design(single), as_design(single.astype(float))
+    assert "X" not in vars(narrow)
+    w, r, Y = rng.normal(size=(40, 2)), rng.normal(size=30_000), rng.normal(size=(30_000, 1))
+    np.testing.assert_allclose(narrow.product(w), wide.product(w), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(narrow.product(w[:, 0]), wide.product(w[:, 0]), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(narrow.product_t(r), wide.product_t(r), rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(narrow.moments(Y, None, True).gram, wide.moments(Y, None, True).gram, rtol=1e-13)
+    assert narrow.shape == wide.shape
+    assert not narrow.is_sparse
+    assert "X" not in vars(narrow)  # nothing above needed a copy of all rows
+    assert np.array_equal(narrow.X, wide.X)

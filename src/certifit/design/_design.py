@@ -176,7 +176,7 @@ class Narrow(Design):
         return False
 
     @cached_property
-    def X(self) -> Array:  # type: ignore[override]
+    def X(self) -> Array:
         return self.rows.astype(float)
 
     def take(self, index: Array | slice) -> Array:

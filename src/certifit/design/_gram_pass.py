@@ -43,4 +43,4 @@ def gram_pass(
         B = A if weights is None else A * np.sqrt(weights[rows, None])
         return B.T @ B, A.T @ right[rows], ones[rows] @ A
 
-    return sum_over_rows(work, (n, d), max(64, _NUMBERS // max(1, d)))  # type: ignore[return-value]
+    return sum_over_rows(work, (n, d), max(64, _NUMBERS // max(1, d)))

@@ -1,0 +1,33 @@
+"""Gram matrices in one pass: equal to plain products, whatever the precision, layout, weights and shift."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from certifit.design import gram_pass
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shifted", [False, True])
+@pytest.mark.parametrize("n", [50, 60_000])  # one block; several ranges of several blocks
+def test_equals_plain_products(dtype, order, weighted, shifted, n):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(1.0, 2.0, size=(n, 20)), dtype=dtype, order=order)
+    R = rng.normal(size=(n, 2))
+    s = rng.uniform(0.1, 2.0, size=n) if weighted else None
+    c = rng.normal(size=20) if shifted else None
+    gram, cross, sums = gram_pass(X, R, s, c)
+    A = X.astype(float) - (0.0 if c is None else c)
+    w = np.ones(n) if s is None else s
+    np.testing.assert_allclose(gram, (A * w[:, None]).T @ A, rtol=1e-10, atol=1e-12 * n)
+    np.testing.assert_allclose(cross, A.T @ R, rtol=1e-10, atol=1e-12 * n)
+    np.testing.assert_allclose(sums, w @ A, rtol=1e-10, atol=1e-12 * n)
+
+
+def test_without_targets():
+    gram, cross, _ = gram_pass(np.eye(3))
+    assert np.array_equal(gram, np.eye(3))
+    assert cross.shape == (3, 0)
