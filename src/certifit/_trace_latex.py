@@ -19,7 +19,7 @@ _SYMBOLS = {
 
 
 def latex_of(rows: Sequence[Any], columns: Sequence[str], cells: list[list[str]]) -> str:
-    """The steps as LaTeX; ``cells`` is the table of everything else, with its heading.
+    r"""The steps as LaTeX; ``cells`` is the table of everything else, with its heading.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def latex_of(rows: Sequence[Any], columns: Sequence[str], cells: list[list[str]]
 
 
 def words(text: Any) -> str:
-    """Text with the characters that LaTeX reads as commands made plain.
+    r"""Text with the characters that LaTeX reads as commands made plain.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def words(text: Any) -> str:
 
 
 def vector(values: Any) -> str:
-    """Numbers as a column.
+    r"""Numbers as a column.
 
     Examples
     --------

@@ -130,7 +130,7 @@ def test_tampering_is_refused():
 
 def test_stopping_early_says_so():
     X, y = rows(6)
-    with pytest.warns(ConvergenceWarning, match="not yet level"):
+    with pytest.warns(ConvergenceWarning, match="not yet stationary"):
         early = BayesianLinearRegression(max_iter=1, trace=True).fit(X, y)
     assert [step.iteration for step in early.trace_] == [0, 1]
     with pytest.warns(ConvergenceWarning):

@@ -71,7 +71,7 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     [
         (
             lambda: KernelPerceptron().fit(X, Y).certificate_,
-            "kind 'kernel-perceptron': the checker knows clustering, constant",
+            "kind 'kernel-perceptron': the checker knows class-centres, clustering",
         ),
         (lambda: MixedNB().fit(np.column_stack([X, np.ones(20)]), Y).certificate_, "numeric column that never changes"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),

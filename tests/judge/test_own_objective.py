@@ -114,7 +114,7 @@ def test_the_verdict_is_about_the_data_given():
         (lambda m: (m, X, LABELS, WEIGHTS[1:]), "each of the 80 rows"),
         (lambda m: (m, X, LABELS, -WEIGHTS), "must not be negative"),
         (lambda m: (m, X, LABELS, 0 * WEIGHTS), "nor zero for every row"),
-        (lambda m: (m, np.where(X > 2, np.nan, X), LABELS), "X holds NaN"),
+        (lambda m: (m, np.where(X > 2, np.nan, X), LABELS), "X contains NaN"),
         (lambda m: (m, X[:, 0], LABELS), "two dimensions"),
         (lambda m: (m, X, None), "one value for each"),
         (lambda m: (m, np.full((80, 3), "word"), LABELS), "table of numbers"),
