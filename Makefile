@@ -99,7 +99,7 @@ $(STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@
 
-# --no-compile: a study imports a small part of the files whose bytecode pip would write, which takes it half a minute.
+# --no-compile: a study imports a small part of the files whose bytecode pip would write.
 $(VENV)/.installed-study: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,files]"
 	@touch $@

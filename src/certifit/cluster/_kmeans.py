@@ -164,7 +164,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     def _check_count(self, X: Matrix) -> None:
         if X.shape[0] < self.n_clusters:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
-        if hasattr(self.init, "__array__"):
+        if hasattr(self.init, "__array__") and not isinstance(self.init, str):
             self._check_start(np.asarray(self.init), X)
 
     def _check_start(self, start: Array, X: Matrix) -> Array:
