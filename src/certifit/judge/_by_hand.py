@@ -161,6 +161,7 @@ def read_penalty(regularizer: str | Regularizer, lam: float) -> Regularizer:
     return found if lam > 0 else Zero()
 
 
+_PATIENCE = 5.0  # seconds for the fit an answer is compared with; a fit cut short only leaves a larger gap
 _Best = tuple[Array, Array, Array | None]
 
 
@@ -171,7 +172,9 @@ def _best(objective: Objective, data: Data, lam: float) -> _Best:
         task = Task(objective, as_design(data.X), objective.codes(y), data.weights)
         W, b = solve_smooth(task, Options(1e-12)).value
         return W, b, None
-    model = LinearModel(kind, objective.regularizer, lam=lam, fit_intercept=objective.fit_intercept, tol=1e-10)
+    model = LinearModel(
+        kind, objective.regularizer, lam=lam, fit_intercept=objective.fit_intercept, tol=1e-10, time_budget=_PATIENCE
+    )
     with warnings.catch_warnings():  # what falls short shows in the certificate
         warnings.simplefilter("ignore")
         try:
