@@ -111,7 +111,7 @@ def test_verify_accepts_and_refuses_after_one_changed_number(folder, capsys):
     cell = text.splitlines()[5].split(",")[1]
     (folder / "changed.csv").write_text(text.replace(cell, cell[:-1] + str((int(cell[-1]) + 1) % 10), 1))
     assert main(["verify", model, str(folder / "changed.csv")]) == 1
-    assert "other data" in capsys.readouterr().out
+    assert "not the data" in capsys.readouterr().out
     whole = (folder / "out" / "model.certifit").read_bytes()
     (folder / "cut.certifit").write_bytes(whole[:-100])
     assert main(["verify", str(folder / "cut.certifit"), str(folder / "t.csv")]) == 1
@@ -406,7 +406,7 @@ def test_explain_and_evaluate_speak_of_the_threshold_of_a_study(tmp_path, capsys
     assert main(["explain", model, "x=0.0"]) == 0
     assert "decision: yes (by the threshold of the study)" in capsys.readouterr().out
     assert main(["evaluate", model, str(tmp_path / "t.csv")]) == 0
-    assert "saying yes from a probability of" in capsys.readouterr().out
+    assert "predicting yes from a probability of" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("models", [["--models", "ridge", "lasso"], ["--models", "ridge", "--models", "lasso"]])

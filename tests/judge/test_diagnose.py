@@ -1,10 +1,14 @@
 """Answers with one known slip are told what it was; right answers are called right."""
 
 import time
+import warnings
 
 import numpy as np
 import pytest
 import scipy.optimize
+import sklearn.decomposition
+import sklearn.kernel_ridge
+import sklearn.svm
 from sklearn.datasets import load_breast_cancer
 
 import certifit as cf
@@ -164,14 +168,11 @@ def test_components():
     assert cf.certify_components(W, X[:, :2]).diagnose(X[:, :2]).right
 
 
-def test_other_data_and_other_kinds_are_refused_in_a_sentence():
+def test_other_data_are_refused_in_a_sentence():
     X, y = problem("squared")
     c = cf.certify_coefficients([1.0, 0.0, 0.0], 0.0, X, y, loss="squared", lam=0.1)
-    with pytest.raises(ValueError, match="other data"):
+    with pytest.raises(ValueError, match="not the data"):
         c.diagnose(X, y + 1)
-    counts = cf.naive_bayes.GaussianNB().fit(X, y > y.mean()).certificate_
-    with pytest.raises(ValueError, match="cannot be diagnosed"):
-        counts.diagnose(X, y > y.mean())
 
 
 def test_every_slip_has_a_question():
@@ -186,3 +187,190 @@ def test_raw_columns_get_an_answer():
     start = time.process_time()
     assert not c.diagnose(X, y).right
     assert time.process_time() - start < 60
+
+
+def machine(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2)) * [1.0, 3.0] + [1.0, 0.0]
+    return X, (X[:, 0] * X[:, 1] + rng.normal(size=60) > 0).astype(int)
+
+
+def multipliers(model, n):
+    alpha = np.zeros(n)
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    return alpha
+
+
+DUAL = {
+    "2γ for γ": ({"kernel": "rbf", "gamma": 0.6}, {"kernel": "rbf", "gamma": 0.3}),
+    "γ/2 for γ": ({"kernel": "rbf", "gamma": 0.15}, {"kernel": "rbf", "gamma": 0.3}),
+    "C/2 for C": ({"kernel": "rbf", "gamma": 0.3, "C": 0.5}, {"kernel": "rbf", "gamma": 0.3}),
+    "linear kernel": ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.3}),
+    "kernel with a constant of one": (
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 0.3},
+        {"kernel": "poly", "degree": 2, "coef0": 0.0, "gamma": 0.3},
+    ),
+    "kernel of one degree less": (
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 0.3},
+        {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 0.3},
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", DUAL)
+def test_slips_of_dual_variables(slip):
+    X, y = machine()
+    used, asked = DUAL[slip]
+    theirs = sklearn.svm.SVC(tol=1e-9, **used).fit(X, y)
+    assert cf.certify(theirs, X, y).diagnose(X, y).right
+    found = cf.certify_dual(multipliers(theirs, 60), X, y, **asked).diagnose(X, y)
+    assert not found.right
+    assert slip in [f.name for f in found]
+
+
+def test_scaled_columns_and_half_multipliers_of_a_machine():
+    X, y = machine()
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    alpha = multipliers(sklearn.svm.SVC(gamma=0.5, C=0.05, tol=1e-9).fit(scaled, y), 60)
+    found = cf.certify_dual(alpha, X, y, 0.05, "rbf", gamma=0.5).diagnose(X, y)
+    assert "scaled columns" in [f.name for f in found]
+    alpha = multipliers(sklearn.svm.SVC(gamma=0.5, tol=1e-9).fit(X, y), 60)
+    found = cf.certify_dual(alpha / 2, X, y, 1.0, "rbf", gamma=0.5).diagnose(X, y)
+    assert "half of α" in [f.name for f in found]
+
+
+RIDGE = {
+    "λ/2 for λ": {"alpha": 0.25}, "2λ for λ": {"alpha": 1.0}, "λn for λ": {"alpha": 30.0},
+    "λ/n for λ": {"alpha": 0.5 / 60}, "2γ for γ": {"gamma": 0.8}, "linear kernel": {"kernel": "linear"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", RIDGE)
+def test_slips_of_kernel_ridge(slip):
+    X, _ = machine()
+    y = X[:, 0] + np.sin(X[:, 1])
+    settings = {"alpha": 0.5, "kernel": "rbf", "gamma": 0.4}
+    model = sklearn.kernel_ridge.KernelRidge(**settings).fit(X, y)
+    assert cf.certify(model, X, y).diagnose(X, y).right
+    model = sklearn.kernel_ridge.KernelRidge(**settings | RIDGE[slip]).fit(X, y).set_params(**settings)
+    assert slip in [f.name for f in cf.certify(model, X, y).diagnose(X, y)]
+    scaled = sklearn.kernel_ridge.KernelRidge(**settings).fit((X - X.mean(0)) / X.std(0), y)
+    assert "scaled columns" in [f.name for f in cf.certify(scaled, X, y).diagnose(X, y)]
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "probit"])
+def test_slips_of_generalized_linear_models(family):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 2)) + [1.0, 0.0]
+    mean = np.exp(0.3 * X[:, 0] - 0.1 * X[:, 1])
+    y = {"poisson": rng.poisson(mean), "gamma": rng.gamma(2, mean / 2), "probit": rng.random(80) < 0.5 * mean / 2}[
+        family
+    ]
+    kind = ("binomial", "probit") if family == "probit" else (family, "log")
+
+    def fitted(alpha, link=kind[1]):
+        return cf.glm.GLM(kind[0], link, alpha=alpha, tol=1e-9).fit(X, y.astype(float))
+
+    def names(model, alpha):
+        model.alpha = alpha
+        found = cf.certify(model, X, y.astype(float)).diagnose(X, y.astype(float))
+        assert not found.right
+        return [f.name for f in found]
+
+    assert cf.certify(fitted(0.2), X, y.astype(float)).diagnose(X, y.astype(float)).right
+    twice = "2λ for λ" if family == "probit" else "twice the penalty"
+    half = "λ/2 for λ" if family == "probit" else "half the penalty"
+    assert twice in names(fitted(0.2), 0.1)
+    assert half in names(fitted(0.1), 0.2)
+    assert "no penalty" in names(fitted(0.0), 0.2)
+    if family == "probit":
+        other = fitted(0.2, "cloglog")
+        other.link = "probit"
+        assert "other link" in names(other, 0.2)
+
+
+def test_softmax_slips():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(90) % 3)
+    X = rng.normal(size=(90, 2)) * [1.0, 4.0] + np.column_stack([y == 1, 2.0 * (y == 2)])
+
+    def fit(X, lam):
+        model = cf.linear_model.LogisticRegression(C=1 / (2 * lam * 90), tol=1e-12).fit(X, y)
+        return model.coef_, model.intercept_
+
+    for answer, slip in (
+        (fit(X, 0.1), None), (fit(X, 0.05), "half the penalty"), (fit(X, 0.2), "twice the penalty"),
+        (fit(X, 0.1 / 90), "sum for mean"), (fit((X - X.mean(0)) / X.std(0), 0.1), "scaled columns"),
+        (tuple(-v for v in fit(X, 0.1)), "wrong sign"),
+    ):  # fmt: skip
+        found = cf.certify_coefficients(*answer, X, y, loss="softmax", lam=0.1).diagnose(X, y)
+        assert found.right is (slip is None)
+        assert slip is None or slip in [f.name for f in found]
+
+
+def test_softmax_descent_is_replayed():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 3)
+    X = rng.normal(size=(60, 2)) + np.column_stack([y == 1, y == 2])
+    J, theta = cf.objective("softmax", "l2", X, y, lam=0.05), np.zeros(9)
+    for _ in range(12):
+        theta = theta - 0.3 * J.gradient(theta)
+    c = cf.certify_coefficients(theta[:6].reshape(3, 2), theta[6:], X, y, loss="softmax", lam=0.05)
+    assert c.diagnose(X, y, eta=0.3, passes=12)[0].name == "stopped too early"
+    assert c.diagnose(X, y, eta=0.3, passes=13)[0].name == "off by a pass"
+
+
+VARIANCES = {
+    "n for n − 1": lambda p, n: p.explained_variance_ * (n - 1) / n,
+    "sums for variances": lambda p, n: p.explained_variance_ * (n - 1),
+    "standard deviations": lambda p, n: np.sqrt(p.explained_variance_),
+    "singular values": lambda p, n: p.singular_values_,
+    "shares of the variance": lambda p, n: p.explained_variance_ratio_,
+}
+
+
+def test_slips_of_components():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4)) + 5.0
+    p = sklearn.decomposition.PCA(2).fit(Z)
+    assert cf.certify_components(p.components_, Z, p.explained_variance_).diagnose(Z).right
+    for slip, wrong in VARIANCES.items():
+        found = cf.certify_components(p.components_, Z, wrong(p, 40)).diagnose(Z)
+        assert [f.name for f in found] == [slip]
+    rows = Z - Z.mean(axis=1, keepdims=True)
+    for U, slip in (
+        (2 * p.components_, "not of length one"),
+        (np.linalg.svd(Z)[2][:2], "not centred"),
+        (np.linalg.svd(Z - Z.mean(axis=0))[2][-1:], "smallest for largest"),
+        (np.linalg.svd(rows)[2][:2], "means of rows subtracted"),
+    ):
+        assert slip in [f.name for f in cf.certify_components(U, Z).diagnose(Z)]
+    square = rng.normal(size=(4, 4))
+    turned = sklearn.decomposition.PCA(2).fit(square.T).components_
+    assert "transposed matrix" in [f.name for f in cf.certify_components(turned, square).diagnose(square)]
+
+
+def test_every_kind_of_fit_can_be_asked():
+    """A claim that holds is right, whatever its kind; none is refused."""
+    X, y = machine()
+    for model in (
+        cf.neighbors.KNeighborsClassifier(), cf.svm.HardMarginSVC(kernel="rbf", gamma=9.0), cf.linear_model.Perceptron(),
+        cf.linear_model.VotedPerceptron(), cf.svm.NuSVC(), cf.svm.KernelPerceptron(kernel="rbf"),
+        cf.neural.MLPClassifier(max_iter=5), cf.neighbors.EditedNeighbors(), cf.tree.DecisionTreeClassifier(),
+    ):  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = model.fit(X, y).certificate_.diagnose(X, y)
+        assert found.right, type(model).__name__
+
+
+@pytest.mark.parametrize(("factor", "name"), [(0.5, "half the penalty"), (1 / 12, "sum for mean")])
+def test_a_wrong_strength_and_a_penalised_offset_are_found_together(factor, name):
+    rng = np.random.default_rng(3)
+    X, lam = rng.normal(size=(12, 2)), 0.3
+    y = X @ [1.0, -2.0] + 4.0 + rng.normal(size=12)
+    padded = np.column_stack([X, np.ones(12)])
+    theta = np.linalg.solve(padded.T @ padded / 12 + factor * lam * np.eye(3), padded.T @ y / 12)
+    c = cf.certify_coefficients(theta[:2], theta[2], X, y, loss="squared", regularizer="l2", lam=lam)
+    found = c.diagnose(X, y)
+    assert [f.name for f in found] == [f"penalised offset and {name}"]

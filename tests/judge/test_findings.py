@@ -29,4 +29,4 @@ def test_right_answers_and_riddles_are_empty():
     riddle = cf.certify_coefficients([17.0], 3.0, X, Y, loss="squared", lam=0.0).diagnose(X, Y)
     assert riddle == []
     assert not riddle.right
-    assert "None of the usual slips" in str(riddle)
+    assert "None of the usual mistakes" in str(riddle)

@@ -36,10 +36,6 @@ def test_trees_are_judged_by_the_rules_they_were_grown_by(model):
 
 
 def test_what_cannot_be_judged_is_named():
-    for odd in ({"splitter": "random"}, {"ccp_alpha": 0.02}, {"max_features": 1}, {"class_weight": "balanced"}):
-        model = sklearn.tree.DecisionTreeClassifier(random_state=0, **odd).fit(X, Y)
-        with pytest.raises(ValueError, match=next(iter(odd))):
-            cf.certify(model, X, Y)
     with pytest.raises(ValueError, match="one value for each"):
         cf.certify(sklearn.tree.DecisionTreeClassifier().fit(X, Y), X)
 

@@ -64,5 +64,35 @@ def test_w_and_b_or_one_vector():
 def test_sentences():
     with pytest.raises(ValueError, match="must contain 4 numbers"):
         objective("squared", "l2", X, REAL)([1.0])
-    with pytest.raises(ValueError, match="line of weights"):
-        objective("softmax", "l2", X, LABELS)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("penalty", ["l2", "none"])
+def test_softmax(intercept, penalty):
+    y = np.array(["a", "b", "c", "d"])[np.digitize(REAL, [-2.0, 0.0, 2.0])]
+    J = objective("softmax", penalty, X, y, lam=0.3, fit_intercept=intercept, sample_weight=np.arange(1.0, 31.0))
+    theta = RNG.normal(size=4 * (3 + intercept)) * 0.5
+    W, b = theta[:12].reshape(4, 3), theta[12:] if intercept else np.zeros(4)
+    z, s = X @ W.T + b, np.arange(1.0, 31.0) / np.arange(1.0, 31.0).sum()
+    own = z[np.arange(30), np.unique(y, return_inverse=True)[1]]
+    lam = 0.3 if penalty == "l2" else 0.0
+    assert J(theta) == pytest.approx(s @ (np.log(np.exp(z).sum(axis=1)) - own) + lam * (W**2).sum())
+    assert J(W, b if intercept else None) == J(theta)
+    if intercept:
+        assert J(np.column_stack([W, b])) == J(theta)
+    assert check_gradient(J, J.gradient, theta).agrees
+    H, h = J.hessian(theta), 1e-6
+    for j, e in enumerate(np.eye(len(theta))):
+        assert np.allclose(H[:, j], (J.gradient(theta + h * e) - J.gradient(theta - h * e)) / (2 * h), atol=1e-6)
+    with pytest.raises(ValueError, match="numbers"):
+        J(theta[:-1])
+
+
+def test_softmax_descends_to_a_proved_optimum():
+    y = np.digitize(REAL, [-1.5, 1.5])
+    J = objective("softmax", "l2", X, y, lam=0.1)
+    theta = np.zeros(12)
+    for _ in range(30):
+        theta = theta - np.linalg.lstsq(J.hessian(theta), J.gradient(theta), rcond=None)[0]
+    assert J.certify(theta).relative_gap < 1e-9
+    assert J.certify(np.zeros(12)).relative_gap > 0.01

@@ -1,4 +1,4 @@
-"""Bayesian learning: finite hypotheses, conjugate priors, linear regression, and what is optimal when all is known."""
+"""Bayesian learning: finite hypotheses, conjugate priors, linear regression, optimal rules for known distributions."""
 
 from certifit.bayes import conjugate
 from certifit.bayes._basis import Bumps, Powers

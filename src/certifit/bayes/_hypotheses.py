@@ -208,12 +208,15 @@ class HypothesisSpace:
         """
         return float(np.logaddexp.reduce(self._joint(outcomes)))
 
-    def certify(self, outcomes: Iterable[Any]) -> Certificate:
+    def certify(self, outcomes: Iterable[Any], posterior: Mapping[Any, float] | None = None) -> Certificate:
         """Prove the posterior: it sums to one and equals prior times likelihood over evidence.
 
         Parameters
         ----------
         outcomes : iterable
+        posterior : mapping, default=None
+            A posterior that was found by hand, to be certified in place of our own; ``diagnose(column)`` of a wrong one
+            tries the usual mistakes.
 
         Returns
         -------
@@ -228,6 +231,10 @@ class HypothesisSpace:
             "posterior": self._normalised(self._joint(seen)),
             "log_evidence": self.log_evidence(seen),
         }
+        if posterior is not None:
+            if set(posterior) != set(self.hypotheses):
+                raise ValueError("posterior must contain one probability for each hypothesis.")
+            evidence["posterior"] = np.array([float(posterior[h]) for h in self.hypotheses])
         return certificates.issue("finite-bayes", Data.of(as_column(seen)), evidence)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.stats
 from scipy.special import betaln, gammaln
 
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array
+from certifit._types import Array, VectorLike
+from certifit.certificates import Certificate, Data, issue
 
 __all__ = [
     "BetaBernoulli",
@@ -37,6 +38,8 @@ class Conjugate(ABC):
     >>> isinstance(belief, Conjugate), round(float(belief.update([1, 1, 0]).mean), 3)
     (True, 0.6)
     """
+
+    _family: ClassVar[str]
 
     @abstractmethod
     def update(self, data: Any) -> Any:
@@ -102,6 +105,40 @@ class Conjugate(ABC):
             rows.append(TraceRow(t, outcome=outcome, **own, mean=belief.mean))
         return Trace(rows)
 
+    def certify(self, data: Any, posterior: Conjugate | VectorLike | None = None) -> Certificate:
+        """Prove the belief after data: its parameters are those of this belief and sums over the data.
+
+        Parameters
+        ----------
+        data : array-like of shape (n,)
+            Observations, as `update` takes them.
+        posterior : belief of the same family or array-like, default=None
+            One that was found by hand, or its parameters in order; None: our own. ``diagnose(data)`` of a wrong one
+            tries the usual mistakes.
+
+        Returns
+        -------
+        Certificate
+            Kind "conjugate-posterior"; ``certificate.verify(column)`` with the data as a column of shape (n, 1).
+
+        Examples
+        --------
+        >>> print(BetaBernoulli(2, 2).certify([1, 1, 0], (3, 4)).diagnose([1, 1, 0])[0].name)
+        successes and failures swapped
+        """
+        stated = self.update(data) if posterior is None else posterior
+        if isinstance(stated, Conjugate) and type(stated) is not type(self):
+            raise ValueError(f"The posterior of a {type(self).__name__} is one as well.")
+        after = stated._parameters() if isinstance(stated, Conjugate) else np.asarray(stated, dtype=float).ravel()
+        if after.shape != self._parameters().shape or not np.all(np.isfinite(after)):
+            raise ValueError(f"posterior must contain {len(self._parameters())} finite numbers.")
+        self.update(data)  # refuses data that the family does not allow
+        evidence = {"family": self._family, "prior": self._parameters(), "posterior": after}
+        return issue("conjugate-posterior", Data.of(_numbers(data)[:, None]), evidence)
+
+    def _parameters(self) -> Array:
+        return np.concatenate([np.ravel(getattr(self, f.name)) for f in fields(self)]).astype(float)  # type: ignore[arg-type]
+
     def plot(self, ax: Any = None, label: str | None = None) -> Any:
         """Draw the density of the belief.
 
@@ -165,6 +202,7 @@ class BetaBernoulli(Conjugate):
     (3.0, 2.0, 0.6, 0.6)
     """
 
+    _family: ClassVar[str] = "beta"
     alpha: float = 1.0
     beta: float = 1.0
 
@@ -223,6 +261,7 @@ class DirichletCategorical(Conjugate):
     [0.2857, 0.1429, 0.5714]
     """
 
+    _family: ClassVar[str] = "dirichlet"
     alpha: tuple[float, ...]
 
     def __post_init__(self) -> None:
@@ -328,6 +367,7 @@ class NormalKnownVariance(Conjugate):
     (1.0, 0.5, 1.5)
     """
 
+    _family: ClassVar[str] = "normal"
     location: float = 0.0
     variance: float = 1.0
     noise: float = 1.0
@@ -387,6 +427,7 @@ class NormalInverseGamma(Conjugate):
     (1.3333..., 3.0, 3.0, 4.3333)
     """
 
+    _family: ClassVar[str] = "normal-inverse-gamma"
     location: float = 0.0
     strength: float = 1.0
     shape: float = 1.0
@@ -452,6 +493,7 @@ class GammaPoisson(Conjugate):
     (6.0, 3.0, 2.0, 0.178)
     """
 
+    _family: ClassVar[str] = "gamma"
     shape: float = 1.0
     rate: float = 1.0
 

@@ -23,12 +23,13 @@ from certifit.design import as_design
 from certifit.exceptions import PairingError
 from certifit.kernels import Kernel, choose
 from certifit.linear_model import LinearModel
-from certifit.losses import FamilyLoss, Loss, Softmax, Squared, get_loss
+from certifit.losses import EpsilonInsensitive, FamilyLoss, Loss, Softmax, Squared, get_loss
 from certifit.regularizers import Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Task
 from certifit.solvers.balance import balance
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
+from certifit.svm import LinearSVR
 from certifit.svm._evidence import hinge_objective, machine_evidence
 
 _PENALTIES = {"l2": SquaredL2(1.0), "half_l2": SquaredL2(0.5)}
@@ -49,8 +50,8 @@ def certify_coefficients(
 ) -> Certificate:
     r"""How far are these coefficients from the best possible ones? No estimator and no reference solution is needed.
 
-    They are judged by :math:`J(w, b) = \frac1S\sum_i s_i L(w\cdot x_i + b, y_i) + \lambda R(w)`, with the offset b free
-    of any penalty.
+    They are certified by :math:`J(w, b) = \frac1S\sum_i s_i L(w\cdot x_i + b, y_i) + \lambda R(w)`, with the offset b
+    free of any penalty.
 
     Parameters
     ----------
@@ -172,9 +173,12 @@ def _best(objective: Objective, data: Data, lam: float) -> _Best:
         task = Task(objective, as_design(data.X), objective.codes(y), data.weights)
         W, b = solve_smooth(task, Options(1e-12)).value
         return W, b, None
-    model = LinearModel(
-        kind, objective.regularizer, lam=lam, fit_intercept=objective.fit_intercept, tol=1e-10, time_budget=_PATIENCE
-    )
+    penalty = objective.regularizer
+    common: dict[str, Any] = {"tol": 1e-10, "time_budget": _PATIENCE}
+    model: Any = LinearModel(kind, penalty, lam=lam, fit_intercept=objective.fit_intercept, **common)
+    if isinstance(kind, EpsilonInsensitive) and isinstance(penalty, SquaredL2) and objective.strength > 0:
+        price = 0.5 / (objective.strength * penalty.factor)
+        model = LinearSVR(epsilon=kind.epsilon, C=price, fit_intercept=objective.fit_intercept, **common)
     with warnings.catch_warnings():  # what falls short shows in the certificate
         warnings.simplefilter("ignore")
         try:
@@ -270,7 +274,7 @@ def _best_offset(scores: Array, signs: Array) -> float:
     return float(points[int(np.argmin(cost))])
 
 
-def certify_components(U: MatrixLike, X: MatrixLike) -> Certificate:
+def certify_components(U: MatrixLike, X: MatrixLike, variances: VectorLike | None = None) -> Certificate:
     """How much variance do these orthonormal directions keep, and how much more could any others keep?
 
     Parameters
@@ -279,6 +283,8 @@ def certify_components(U: MatrixLike, X: MatrixLike) -> Certificate:
         Orthonormal rows.
     X : {array-like, sparse matrix} of shape (n, d)
         The data; they are centred here.
+    variances : array-like of shape (k,), default=None
+        Eigenvalues that belong to them, dividing by n − 1, for ``diagnose(X)`` to judge as well; None computes them.
 
     Returns
     -------
@@ -296,7 +302,10 @@ def certify_components(U: MatrixLike, X: MatrixLike) -> Certificate:
         raise ValueError(f"U has {components.shape[1]} columns, X has {data.X.shape[1]}.")
     mean = np.asarray(data.X.mean(axis=0)).ravel()
     centred = (data.X.toarray() if hasattr(data.X, "toarray") else data.X) - mean
-    variances = np.square(centred @ components.T).sum(axis=0) / max(len(centred) - 1, 1)
-    order = np.argsort(-variances, kind="stable")
-    evidence = {"components": components[order], "variances": variances[order], "mean": mean}
+    own = np.square(centred @ components.T).sum(axis=0) / max(len(centred) - 1, 1)
+    stated = own if variances is None else np.asarray(variances, dtype=float)
+    if stated.shape != own.shape or not np.all(np.isfinite(stated)):
+        raise ValueError(f"variances must contain a number for each of the {len(components)} components.")
+    order = np.argsort(-stated, kind="stable")
+    evidence = {"components": components[order], "variances": stated[order], "mean": mean}
     return issue("principal-components", data, evidence | {"slack": measured_slack(data, evidence)})

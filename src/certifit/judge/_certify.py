@@ -12,11 +12,15 @@ from certifit._errors import ChangedDataError, UnknownModelError
 from certifit._types import Matrix
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
+from certifit.certificates._record import kind_named
+from certifit.glm import VectorFit
 
 # Importing a module of readers makes its models known.
 from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
 from certifit.judge._foreign import FOREIGN
 from certifit.judge._registry import READERS, TRUE_READERS, Reader
+from certifit.semi_supervised import SelfTrainingClassifier
+from certifit.svm import OneClassSVM
 
 
 def certify(
@@ -35,16 +39,16 @@ def certify(
     Parameters
     ----------
     model : fitted estimator
-        Also one inside a pipeline or a search (GridSearchCV): what is judged is the last step, on the rows as the steps
-        before it hand them over, and those are the data of the certificate (``pipe[:-1].transform(X)``).
+        Also one inside a pipeline or a search (GridSearchCV): what is certified is the last step, on the rows as the
+        steps before it hand them over, and those are the data of the certificate (``pipe[:-1].transform(X)``).
     X, y, sample_weight :
         The data it was fitted to (``y=None`` for a model without targets). Given other data, the verdict is about
         those: how far the model is from the best one for them. Models that certify only by their own evidence
         (neighbours, trees, naive Bayes, clusterings of certifit) refuse other data.
     rigor : {"float", "exact"}, default="float"
     objective : {"own", "true"}, default="own"
-        A model is judged by its own objective; "true" judges scikit-learn's LinearSVC, whose own penalises the offset,
-        by the one that does not.
+        A model is certified by its own objective; "true" certifies scikit-learn's LinearSVC, whose own penalises the
+        offset, by the one that does not.
 
     Returns
     -------
@@ -64,7 +68,8 @@ def certify(
     """
     model, X = _inmost(model, X)
     reader = _reader(model, objective)
-    check_is_fitted(model)
+    if not isinstance(model, VectorFit):  # which exists by being fitted
+        check_is_fitted(model)
     data = Data.of(X, y, sample_weight)
     if reader is None:
         return _own(model, data, rigor)
@@ -90,10 +95,26 @@ def _inmost(model: Any, X: Matrix) -> tuple[Any, Any]:
 def _own(model: Any, data: Data, rigor: Rigor) -> Certificate:
     """An estimator of ours that proves its own fit: its evidence, proved again from the data that it was fitted to."""
     held = model.certificate_
-    again = issue(held.kind, data, held.evidence, rigor)
-    if again.digests.get("data") != held.digests.get("data"):  # some kinds speak about the rows alone, not the model
-        raise ChangedDataError(f"These are other data than those this {type(model).__name__} was fitted to.")
-    return again
+    same = kind_named(held.kind).recognise(_as_fitted(model, data), held.digests)
+    if same is None:  # some kinds speak about the rows alone, not the model
+        raise ChangedDataError(f"These are not the data that this {type(model).__name__} was fitted to.")
+    return issue(held.kind, same, held.evidence, rigor)
+
+
+def _as_fitted(model: Any, data: Data) -> Data:
+    """The data in the form in which a model was fitted: logarithms, no target but 1, labels that it gave itself."""
+    if data.y is not None and hasattr(model, "certified_target"):
+        return Data.of(data.X, model.certified_target(data.y), data.sample_weight)
+    if isinstance(model, OneClassSVM):
+        return Data.of(data.X, np.ones(data.X.shape[0]), data.sample_weight)
+    if isinstance(model, SelfTrainingClassifier):
+        labels, y = np.asarray(model.transduction_), np.asarray(data.y)
+        known = [not (isinstance(v, (int, float)) and v == -1) for v in y.tolist()]
+        if labels.shape != y.shape or not np.array_equal(labels[known], y[known]):
+            raise ChangedDataError("These are not the data that this SelfTrainingClassifier was fitted to.")
+        used = np.flatnonzero(np.asarray(model.labeled_iter_) >= 0)
+        return Data.of(data.X[used], labels[used], data.sample_weight)
+    return data
 
 
 def _reader(model: Any, objective: str) -> Reader | None:
@@ -109,6 +130,10 @@ def _reader(model: Any, objective: str) -> Reader | None:
         return None
     if type(model).__name__ in FOREIGN:
         return FOREIGN[type(model).__name__]
+    if hasattr(model, "transform") and not hasattr(model, "predict"):
+        raise UnknownModelError(
+            f"{type(model).__name__} prepares columns and minimises nothing: certify the model behind it."
+        )
     known = ", ".join(sorted({*READERS, *FOREIGN}))
     raise UnknownModelError(
         f"certify does not know the objective of {type(model).__name__}; it knows {known} (from "
@@ -142,4 +167,4 @@ def _check(model: Any, data: Data) -> None:
         if strange:
             raise ValueError(f"y holds the label {strange[0]!r}; this {name} knows {classes.tolist()}.")
         if len(seen) < 2:
-            raise ValueError(f"y holds one class only, {seen.tolist()}: there is nothing to judge.")
+            raise ValueError(f"y holds one class only, {seen.tolist()}: there is nothing to certify.")

@@ -23,7 +23,7 @@ def certify_clusters(
     ----------
     labels_or_centres : array-like of shape (n_samples,) or (n_clusters, n_features), or fitted model
         A label for each row (numbers or strings; centres are the means), or centres (each row belongs to the nearest).
-        Of a model with ``cluster_centers_``, those are judged; of one with only ``labels_``, the labels.
+        Of a model with ``cluster_centers_``, those are certified; of one with only ``labels_``, the labels.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
     time_budget : float ≥ 0, default=0.0

@@ -1,4 +1,4 @@
-"""Why is an answer not the best one? The usual slips, tried one after another.
+"""Why is an answer not the best one? The usual mistakes, tried one after another.
 
 An answer that is optimal for another objective or for other data names its slip, with the proof of that.
 With a step size and a number of passes, gradient descent is replayed as well.
@@ -16,14 +16,24 @@ from certifit._objective import Objective
 from certifit._trace import Trace
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Data, issue
-from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual
+from certifit.glm import GLM
+from certifit.judge._by_hand import certify_coefficients, certify_components
 from certifit.judge._diagnose_clusters import diagnose_clusters
+from certifit.judge._diagnose_conjugate import diagnose_conjugate
+from certifit.judge._diagnose_counts import diagnose_counts
+from certifit.judge._diagnose_densities import diagnose_density, diagnose_posterior
+from certifit.judge._diagnose_machines import TUBES, diagnose_kernel_machine, diagnose_linear_machines, linear_machines
+from certifit.judge._diagnose_neighbors import diagnose_neighbors
+from certifit.judge._diagnose_networks import diagnose_isotonic, diagnose_network, diagnose_truth_table
+from certifit.judge._diagnose_perceptron import diagnose_perceptron, diagnose_separation
 from certifit.judge._diagnose_policy import diagnose_policy
-from certifit.judge._findings import Candidate, Diagnosis, Finding, explained
+from certifit.judge._diagnose_tree import diagnose_tree
+from certifit.judge._findings import Candidate, Diagnosis, Finding, dense_rows, explained
 from certifit.judge._written_down import objective
-from certifit.kernels import rebuild
-from certifit.losses import Loss, Softmax, Squared
+from certifit.losses import FamilyLoss, Loss, Softmax, Squared, get_loss
+from certifit.losses._families import LINKS
 from certifit.regularizers import L1, Regularizer, SquaredL2, Zero
+from certifit.solvers.dual import evidence_of
 
 
 @dataclass(frozen=True)
@@ -45,13 +55,26 @@ class Answer:
         return len(self.y)
 
     def certificate(self) -> Certificate:
-        """How far it is from the best, as `certify_coefficients` says."""
+        """How far it is from the best, as `certify_coefficients` says; for a family of GLMs beside our own fit."""
+        if isinstance(self.loss, FamilyLoss):
+            return self._of_family(self.loss)
         several = isinstance(self.loss, Softmax)
         w = self.w if several else self.w[0]
         b = None if self.b is None else self.b if several else float(self.b[0])
         return certify_coefficients(
             w, b, self.X, self.y, self.loss, self.regularizer, self.lam, sample_weight=self.weights
         )
+
+    def _of_family(self, loss: FamilyLoss) -> Certificate:
+        if not isinstance(self.regularizer, (SquaredL2, Zero)):
+            raise ValueError("a family of GLMs has a squared penalty here")
+        factor = self.regularizer.factor if isinstance(self.regularizer, SquaredL2) else 0.0
+        alpha = 2.0 * self.lam * factor
+        best = GLM(loss.family, loss.link, alpha=alpha, fit_intercept=self.b is not None, tol=1e-9)
+        proved = best.fit(self.X, self.y, self.weights).certificate_
+        own = {"coef": self.w, "intercept": np.zeros(1) if self.b is None else self.b}
+        beside = {"witness_coef": proved.evidence["coef"], "witness_intercept": proved.evidence["intercept"]}
+        return issue(proved.kind, Data.of(self.X, self.y, self.weights), {**proved.evidence, **own, **beside})
 
 
 Slip = tuple[str, str, Callable[[Answer], Answer | None]]
@@ -121,9 +144,21 @@ _PARTNERS = {"hinge": "squared_hinge", "squared_hinge": "hinge", "squared": "abs
 
 
 def _other_loss(a: Answer) -> Answer | None:
-    from certifit.losses import get_loss
-
+    if isinstance(a.loss, TUBES):
+        other = TUBES[1] if isinstance(a.loss, TUBES[0]) else TUBES[0]
+        return replace(a, loss=other(a.loss.epsilon))
     return replace(a, loss=get_loss(_PARTNERS[a.loss.name])) if a.loss.name in _PARTNERS else None
+
+
+def _width(factor: float) -> Callable[[Answer], Answer | None]:
+    """A tube of another width."""
+
+    def changed(a: Answer) -> Answer | None:
+        if not isinstance(a.loss, TUBES) or not a.loss.epsilon:
+            return None
+        return replace(a, loss=replace(a.loss, epsilon=factor * a.loss.epsilon))
+
+    return changed
 
 
 def _left_out(a: Answer) -> Iterator[tuple[Any, Answer]]:
@@ -163,8 +198,14 @@ SLIPS: tuple[Slip, ...] = (
     ("centred columns", "It is optimal for centred columns: did you forget to correct the offset?", _centred),
     ("transposed matrix", "It is optimal for the transposed matrix: are rows and columns exchanged?", _transposed),
     ("other norm", "It is optimal for the other norm: ‖w‖₁ or ‖w‖²?", _other_norm),
+    ("no tube", "It is optimal for ε = 0: did you leave ε out?", _width(0.0)),
+    ("2ε for ε", "It is optimal for 2ε: is ε half the width of the tube, or all of it?", _width(2.0)),
+    ("ε/2 for ε", "It is optimal for ε/2: is ε half the width of the tube, or all of it?", _width(0.5)),
     ("other loss", "It is optimal for the other loss of its kind: is the loss squared, or is it not?", _other_loss),
 )  # fmt: skip
+
+
+_STRENGTHS = ("half the penalty", "twice the penalty", "sum for mean", "penalty times n", "half the penalty, summed")
 
 
 def diagnose(
@@ -178,39 +219,40 @@ def diagnose(
     passes: int | None = None,
     trace: Trace | None = None,
 ) -> Diagnosis:
-    """Try the usual slips on an answer that was judged; see `Certificate.diagnose`."""
+    """Try the usual mistakes on an answer that was certified; see `Certificate.diagnose`."""
     run = Run.of(eta, passes, trace)
+    if not hasattr(X, "toarray") and np.ndim(X) == 1:  # one column, as `certify_density` takes it
+        X = np.asarray(X)[:, None]
     verdict = certificate.verify(X, y, sample_weight)
     if not verdict.same_data:
         raise ValueError(verdict.reason)
     data = Data.of(X, y, sample_weight)
     if certificate.kind in ("duality", "local", "least-squares"):
-        if "support" in certificate.evidence:
-            return _dual(certificate, data, tol)
+        if "kernel" in certificate.evidence:
+            return diagnose_kernel_machine(certificate, data, tol)
+        if linear_machines(certificate):
+            return diagnose_linear_machines(certificate, data, tol)
         return _linear(certificate, data, tol, run)
-    if certificate.kind == "principal-components":
-        return _components(certificate, data, tol)
-    if certificate.kind == "tree":
-        return _tree(certificate, data)
-    if certificate.kind == "clustering":
-        return diagnose_clusters(certificate, data, tol)
-    if certificate.kind == "policy":
-        return diagnose_policy(certificate, data, tol)
-    raise ValueError(f"A certificate of kind {certificate.kind!r} cannot be diagnosed: its claim holds or does not.")
+    if certificate.kind in _KINDS:
+        return _KINDS[certificate.kind](certificate, data, tol)
+    return Diagnosis(certificate, bool(certificate.holds and certificate.figures.get("relative_gap", 0.0) <= tol))
 
 
-def _dense(data: Data) -> Array:
-    return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
+def _answer(told: Objective, c: Certificate, data: Data) -> Answer:
+    """What was judged, with weights of classes as weights of rows, and a penalised offset as one more column."""
+    weights = None if data.sample_weight is None else np.asarray(data.sample_weight, dtype=float)
+    if told.class_weight is not None:
+        weights = np.asarray(data.weights) * np.array(told.class_weight)[told.codes(np.asarray(data.y))]
+    total = float(np.sum(data.weights if weights is None else weights))
+    X, w = dense_rows(data), np.atleast_2d(c.evidence["coef"])
+    b = np.atleast_1d(c.evidence["intercept"]) if told.fit_intercept else None
+    if b is not None and told.padding is not None:
+        X, w, b = np.column_stack([X, np.full(len(X), told.padding)]), np.column_stack([w, b / told.padding]), None
+    return Answer(w, b, X, np.asarray(data.y), told.loss, told.regularizer, told.strength / total, weights)
 
 
 def _linear(c: Certificate, data: Data, tol: float, run: Run | None) -> Diagnosis:
-    told, total = Objective.from_dict(c.evidence["objective"]), float(np.sum(data.weights))
-    answer = Answer(
-        np.atleast_2d(c.evidence["coef"]),
-        np.atleast_1d(c.evidence["intercept"]) if told.fit_intercept else None,
-        _dense(data), np.asarray(data.y), told.loss, told.regularizer, told.strength / total,
-        None if data.sample_weight is None else np.asarray(data.sample_weight, dtype=float),
-    )  # fmt: skip
+    answer = _answer(Objective.from_dict(c.evidence["objective"]), c, data)
     if c.holds and c.relative_gap <= tol:
         return Diagnosis(c, True)
     candidates = [(name, question, change(answer)) for name, question, change in SLIPS]
@@ -220,7 +262,45 @@ def _linear(c: Certificate, data: Data, tol: float, run: Run | None) -> Diagnosi
     ]
     replayed = [] if run is None else _replay(c, answer, run)
     found = explained(c, tol, [(n, q, changed.certificate) for n, q, changed in candidates if changed is not None])
+    if not found and not replayed:
+        found = explained(c, tol, [(name, asks, both.certificate) for name, asks, both in _two(answer)])
     return Diagnosis(c, False, (*replayed, *found))
+
+
+def _two(a: Answer) -> Iterator[tuple[str, str, Answer]]:
+    """A wrong strength together with one other slip: both come with a formula that is copied from elsewhere."""
+    for name, asks, change in SLIPS:
+        changed = None if name in _STRENGTHS else change(a)
+        for factor, also, weaken in SLIPS if changed is not None else ():
+            both = weaken(changed) if changed is not None and factor in _STRENGTHS else None
+            if both is not None:
+                yield f"{name} and {factor}", f"Two slips together. {asks} {also}", both
+
+
+def _equations(c: Certificate, data: Data, tol: float) -> Diagnosis:
+    """Likelihood equations of a family without a proved gap: those of another strength, sign or link hold instead."""
+    if c.holds:
+        return Diagnosis(c, True)
+    told, w, b = c.evidence["objective"], np.asarray(c.evidence["coef"]), np.asarray(c.evidence["intercept"])
+    n, objective_, found = float(np.sum(data.weights)), Objective.from_dict(told), []
+
+    def holds(name: str, asks: str, other: Objective, factor: float = 1.0) -> None:
+        judged = issue("stationary", data, evidence_of(other, factor * w, factor * b))
+        if judged.holds:
+            found.append(Finding(name, asks, judged))
+
+    for name, factor in (("λ/2", 0.5), ("2λ", 2.0), ("λ/n", 1 / n), ("λn", n)):
+        asks = f"The equations hold for {name}: is the loss a sum or a mean, with ½ or without?"
+        holds(f"{name} for λ", asks, replace(objective_, strength=objective_.strength * factor))
+    none = replace(objective_, regularizer=Zero(), strength=0.0)
+    holds("no penalty", "The equations hold without a penalty: did you leave λ out?", none)
+    holds("wrong sign", "They hold for its negative: is a sign wrong, or are the labels swapped?", objective_, -1.0)
+    if isinstance(objective_.loss, FamilyLoss):
+        for link in (*LINKS, "canonical"):
+            if link != objective_.loss.link:
+                other = replace(objective_, loss=replace(objective_.loss, link=link))
+                holds("other link", f"The equations hold for the link {link!r}: which one was asked for?", other)
+    return Diagnosis(c, False, found)
 
 
 @dataclass(frozen=True)
@@ -249,10 +329,10 @@ class Run:
 
 def _replay(c: Certificate, a: Answer, run: Run) -> list[Finding]:
     """Gradient descent with this step: after how many passes does it give the answer?"""
-    if isinstance(a.loss, Softmax) or not a.loss.smooth or not isinstance(a.regularizer, (SquaredL2, Zero)):
+    if isinstance(a.loss, FamilyLoss) or not a.loss.smooth or not isinstance(a.regularizer, (SquaredL2, Zero)):
         return []
     J = objective(a.loss, a.regularizer, a.X, a.y, a.lam, fit_intercept=a.b is not None, sample_weight=a.weights)
-    goal = a.w[0] if a.b is None else np.append(a.w[0], a.b[0])
+    goal = a.w.ravel() if a.b is None else np.append(a.w.ravel(), a.b)
     theta = np.zeros(len(goal)) if run.start is None else run.start
     if theta.shape != goal.shape:
         return []
@@ -274,52 +354,75 @@ def _replay(c: Certificate, a: Answer, run: Run) -> list[Finding]:
     return []
 
 
-# support vector machines and components
-
-
-def _dual(c: Certificate, data: Data, tol: float) -> Diagnosis:
-    if c.holds and c.relative_gap <= tol:
-        return Diagnosis(c, True)
-    told = Objective.from_dict(c.evidence["objective"])
-    kernel = rebuild(c.evidence["kernel"])
-    alpha = np.zeros(len(np.asarray(data.y)))
-    alpha[np.asarray(c.evidence["support"], dtype=int)] = np.abs(np.asarray(c.evidence["dual"])).ravel()
-    C, n = 1.0 / told.strength if told.class_weight is None else told.class_weight[0], len(alpha)
-    factors = {"C/2": 0.5, "2C": 2.0, "C/n": 1.0 / n, "nC": float(n)}
-
-    def judge(cost: float, labels: Array) -> Callable[[], Certificate]:
-        return lambda: certify_dual(alpha, data.X, labels, cost, kernel)
-
-    labels = np.asarray(data.y)
-    first, second = np.unique(labels)
-    candidates: list[Candidate] = [
-        (f"{name} for C", f"It is optimal for {name}: is the penalty on the slack a sum or a mean, with ½ or without?",
-         judge(C * factor, labels)) for name, factor in factors.items()
-    ]  # fmt: skip
-    swapped = np.where(labels == first, second, first)
-    candidates.append(("labels swapped", "It is optimal with the labels exchanged.", judge(C, swapped)))
-    return Diagnosis(c, False, explained(c, tol, candidates))
+# components
 
 
 def _components(c: Certificate, data: Data, tol: float) -> Diagnosis:
-    if c.holds and c.relative_gap <= tol:
+    U, dense = np.asarray(c.evidence["components"]), dense_rows(data)
+    wrong = _variances(c, U, dense, tol)
+    if c.holds and c.relative_gap <= tol and wrong is None:
         return Diagnosis(c, True)
-    U, dense = np.asarray(c.evidence["components"]), _dense(data)
+    if wrong:
+        return Diagnosis(c, False, wrong)
     spread = np.where(dense.std(axis=0) > 0, dense.std(axis=0), 1.0)
     candidates: list[Candidate] = [
         ("scaled columns", "They are the components of the standardised columns: were they meant to be scaled?",
          lambda: certify_components(U, dense / spread)),
         ("not centred", "They are the components of the data without centring: did you subtract the mean?",
          lambda: certify_components(U, np.vstack([dense, -dense]))),
+        ("not of length one", "Divided by their lengths they are the components: normalise them.",
+         lambda: certify_components(U / np.linalg.norm(U, axis=1, keepdims=True), dense)),
+        ("means of rows subtracted", "They are the components after subtracting the mean of each row: subtract that of "
+         "each column.", lambda: certify_components(U, _rows_centred(dense))),
     ]  # fmt: skip
     if U.shape[0] == U.shape[1]:
         candidates.append(("transposed", "Their transpose is optimal: are the components rows or columns?",
                            lambda: certify_components(U.T, dense)))  # fmt: skip
+    if dense.shape[0] == dense.shape[1]:
+        candidates.append(("transposed matrix", "They are the components of the transposed matrix: are rows and "
+                           "columns exchanged?", lambda: certify_components(U, dense.T)))  # fmt: skip
     rest = _complement(U, dense)
     if 0 < len(rest) == len(U):
         candidates.append(("smallest for largest", "The directions at right angles to them keep the most variance: did "
                            "you take the smallest eigenvalues?", lambda: certify_components(rest, dense)))  # fmt: skip
-    return Diagnosis(c, False, explained(c, tol, candidates))
+    found = explained(c, tol, candidates)
+    if not found and 0 < len(U) < min(dense.shape):
+        last = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)[2][-len(U) :]
+        if np.allclose(np.abs(last @ U.T) ** 2 @ np.ones(len(U)), 1.0, atol=1e-6):
+            asks = "They are the directions with the least variance: did you take the smallest eigenvalues?"
+            found = (Finding("smallest for largest", asks, c),)
+    return Diagnosis(c, False, found)
+
+
+def _rows_centred(X: Array) -> Array:
+    """Each row less its mean, beside its negative, so that columns have mean zero as well."""
+    rows = X - X.mean(axis=1, keepdims=True)
+    return np.vstack([rows, -rows])
+
+
+def _variances(c: Certificate, U: Array, X: Array, tol: float) -> list[Finding] | None:
+    """Slips of stated variances; None where they are those along the components."""
+    own = np.square((X - X.mean(axis=0)) @ U.T).sum(axis=0) / max(len(X) - 1, 1)
+    stated, n, scale = (
+        np.asarray(c.evidence["variances"], dtype=float),
+        len(X),
+        max(float(own.max(initial=0.0)), 1e-300),
+    )
+
+    def same(other: Array) -> bool:
+        return bool(np.all(np.abs(stated - other) <= tol * max(float(np.abs(other).max(initial=0.0)), 1e-300)))
+
+    if np.all(np.abs(stated - own) <= tol * scale) or not len(U):
+        return None
+    slips = [
+        ("n for n − 1", "The variances are divided by n: divide by n − 1.", own * (n - 1) / n),
+        ("sums for variances", "These are sums of squares: divide by n − 1.", own * (n - 1)),
+        ("standard deviations", "These are standard deviations: square them.", np.sqrt(own)),
+        ("singular values", "These are singular values of the centred data: square them, and divide by n − 1.",
+         np.sqrt(own * (n - 1))),
+        ("shares of the variance", "These are shares of the whole variance.", own / X.var(axis=0, ddof=1).sum()),
+    ]  # fmt: skip
+    return [Finding(name, asks, c) for name, asks, other in slips if same(other)]
 
 
 def _complement(U: Array, X: Array) -> Array:
@@ -328,17 +431,22 @@ def _complement(U: Array, X: Array) -> Array:
     return np.linalg.svd((X - X.mean(axis=0)) @ rest.T, full_matrices=False)[2] @ rest
 
 
-def _tree(c: Certificate, data: Data) -> Diagnosis:
-    """Questions that are the best ones by another criterion."""
-    if c.holds:
-        return Diagnosis(c, True)
-    others = {
-        "gini": "entropy",
-        "entropy": "gini",
-        "squared_error": "absolute_error",
-        "absolute_error": "squared_error",
-    }
-    name = others.get(str(c.evidence["criterion"]), "gini")
-    other = issue("tree", data, {**c.evidence, "criterion": name})
-    question = f"Every question is the best one by {name.replace('_', ' ')}: which criterion did you use?"
-    return Diagnosis(c, False, (Finding("other criterion", question, other),) if other.holds else ())
+_KINDS: dict[str, Callable[[Certificate, Data, float], Diagnosis]] = {
+    "principal-components": _components,
+    "stationary": _equations,
+    "tree": lambda c, data, tol: diagnose_tree(c, data),
+    "clustering": diagnose_clusters,
+    "policy": diagnose_policy,
+    "perceptron": diagnose_perceptron,
+    "training-errors": diagnose_separation,
+    "neighbors": diagnose_neighbors,
+    "finite-bayes": diagnose_posterior,
+    "conjugate-posterior": diagnose_conjugate,
+    "network-gradient": diagnose_network,
+    "truth-table": diagnose_truth_table,
+    "isotonic": diagnose_isotonic,
+    **dict.fromkeys(("kernel-density", "histogram", "maximum-likelihood"), diagnose_density),
+    **dict.fromkeys(
+        ("gaussian-counts", "smoothed-counts", "mixed-counts", "complement-counts", "class-centres"), diagnose_counts
+    ),
+}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from certifit import _notebook
-from certifit.certificates import Certificate
+from certifit._types import Array
+from certifit.certificates import Certificate, Data, issue
 
 _CLEAR = 0.01  # a slip explains an answer if its gap there is at most this fraction of the gap that is to be explained
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One slip under which the answer is optimal.
+    """One mistake under which the answer is optimal.
 
     Attributes
     ----------
@@ -37,9 +40,9 @@ class Finding:
 
 
 class Diagnosis(list[Finding]):
-    """What `Certificate.diagnose` found: a list of slips, the best explanation first.
+    """What `Certificate.diagnose` found: a list of mistakes, the best explanation first.
 
-    Empty for a right answer, and where none of the usual slips explains a wrong one; ``right`` tells which.
+    Empty for a right answer, and where none of the usual mistakes explains a wrong one; ``right`` tells which.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ class Diagnosis(list[Finding]):
     right : bool
         Whether the answer itself is optimal, up to the tolerance.
     findings : iterable of Finding, default=()
-        Slips under which it would be.
+        Mistakes under which it would be.
 
     Examples
     --------
@@ -65,10 +68,13 @@ class Diagnosis(list[Finding]):
         self.right = right
 
     def __str__(self) -> str:
+        lines = [f"  {finding}" for finding in self]
+        c = self.certificate
         if self.right:
-            return f"Right. {self.certificate.claim}"
-        lines = [self.certificate.claim, *(f"  {finding}" for finding in self)]
-        return "\n".join(lines if self else [*lines, "  None of the usual slips explains it."])
+            said = c.claim if c.holds else "Rounding, or the order of equal values, is all that differs."
+            return "\n".join([f"Right. {said}", *lines])
+        said = c.claim if c.holds else f"Not right: {'; '.join(c.failures)}."
+        return "\n".join([said, *(lines or ["  None of the usual mistakes explains it."])])
 
     def _repr_html_(self) -> str:
         rows = [(finding.name, finding.sentence) for finding in self]
@@ -76,6 +82,11 @@ class Diagnosis(list[Finding]):
 
 
 Candidate = tuple[str, str, Callable[[], Certificate]]
+
+
+def dense_rows(data: Data) -> Array:
+    """The rows as plain numbers."""
+    return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
 
 
 def explained(c: Certificate, tol: float, candidates: list[Candidate]) -> tuple[Finding, ...]:
@@ -86,9 +97,68 @@ def explained(c: Certificate, tol: float, candidates: list[Candidate]) -> tuple[
             warnings.simplefilter("ignore")
             try:
                 other = judge()
-            except (ValueError, ArithmeticError):  # the slip makes no sense for this answer
+            except (ValueError, ArithmeticError, TypeError):  # the slip makes no sense for this answer
                 continue
         gap = float(other.figures.get("relative_gap", np.inf))
-        if other.holds and gap <= tol and gap <= _CLEAR * c.relative_gap:
+        if other.holds and gap <= tol and gap <= _CLEAR * float(c.figures.get("relative_gap", np.inf)):
             found.append((gap, Finding(name, question, other)))
     return tuple(finding for _, finding in sorted(found, key=lambda pair: pair[0]))
+
+
+# estimates that are recomputed: shares, means, neighbours, heights
+
+_ERRORS = ("mean_error", "variance_error", "prior_error", "gradient", "sum_error", "error")
+_ROUNDED = (
+    "each mean is", "each variance is", "the class shares are", "every probability is", "the probabilities of each",
+    "the log posterior has no slope", "every weight is", "the posterior sums", "the posterior is prior",
+    "the evidence is the sum", "the mean agrees", "the variance agrees", "the mean logarithm agrees",
+    "the share of category", "the mean of column", "the covariance", "each height is",
+)  # fmt: skip
+
+Record = Mapping[str, Any]
+Undo = Callable[[Data, Record], tuple[Data, Record] | None]
+Slip = tuple[str, str, Undo]
+"""Name, question, and how the right answer comes from one with this slip: other evidence, or other data."""
+
+
+def misfit(c: Certificate) -> float:
+    """How far off an answer is: zero where it is proved, infinite where more than rounding keeps it from that."""
+    if c.holds:
+        return 0.0
+    if not c.figures or not all(failure.startswith(_ROUNDED) for failure in c.failures):
+        return np.inf
+    return float(max((c.figures[name] for name in _ERRORS if name in c.figures), default=np.inf))
+
+
+def undone(c: Certificate, data: Data, tol: float, *groups: Sequence[Slip]) -> Diagnosis:
+    """Slips after whose undoing the answer is proved; one slip if that is enough, else one of each group."""
+    own = misfit(c)
+    if own <= tol:
+        return Diagnosis(c, True)
+    for many in range(1, len(groups) + 1):
+        found: list[tuple[float, list[Finding]]] = []
+        for chosen in itertools.combinations(groups, many):
+            for slips in itertools.product(*chosen):
+                other = _after(c, data, slips)
+                if other is not None and (off := misfit(other)) <= min(tol, _CLEAR * own):
+                    found.append((off, [Finding(name, question, other) for name, question, _ in slips]))
+        if found:
+            found.sort(key=lambda pair: pair[0])
+            kept = found if many == 1 else found[:1]
+            return Diagnosis(c, False, [finding for _, findings in kept for finding in findings])
+    return Diagnosis(c, False)
+
+
+def _after(c: Certificate, data: Data, slips: Iterable[Slip]) -> Certificate | None:
+    evidence: Record = dict(c.evidence)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            for _, _, undo in slips:
+                changed = undo(data, evidence)
+                if changed is None:
+                    return None
+                data, evidence = changed
+            return issue(c.kind, data, evidence)
+        except (ValueError, ArithmeticError, IndexError):  # the slip makes no sense for this answer
+            return None

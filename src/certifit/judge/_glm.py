@@ -23,10 +23,10 @@ def _judge(
         **proved.evidence,  # with a penalty that is not smooth, its dual point proves what is left for the model
         "coef": np.asarray(model.coef_, dtype=float).reshape(1, -1),
         "intercept": np.array([float(np.ravel(model.intercept_)[0])]),
-        "witness_coef": proved.evidence["coef"],
-        "witness_intercept": proved.evidence["intercept"],
-        "model": model_name(model),
     }
+    if proved.kind != "stationary":  # equations need no better answer beside them
+        evidence |= {"witness_coef": proved.evidence["coef"], "witness_intercept": proved.evidence["intercept"]}
+        evidence["model"] = model_name(model)
     return issue(proved.kind, data, evidence, rigor)
 
 
@@ -43,10 +43,8 @@ def _gamma(model: Any, data: Data, rigor: Rigor) -> Certificate:
 @reads("TweedieRegressor")
 def _tweedie(model: Any, data: Data, rigor: Rigor) -> Certificate:
     families: dict[float, Any] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
-    family = families.get(model.power, Tweedie(model.power) if 1 < model.power < 2 else None)
+    family = families[model.power] if model.power in families else Tweedie(model.power)
     link = ("identity" if model.power == 0 else "log") if model.link == "auto" else model.link
-    if family is None:
-        raise UnknownModelError(f"certify knows Tweedie powers 0, 1 to 2 and 3, not {model.power}.")
     return _judge(model, data, family, link, float(model.alpha), 0.0, rigor)
 
 
@@ -77,14 +75,14 @@ def _glum(model: Any, data: Data, rigor: Rigor) -> Certificate:
     }
     name = model.family if isinstance(model.family, str) else type(model.family).__name__.lower()
     if name not in families:
-        raise UnknownModelError(f"certify knows glum's normal, poisson, gamma and binomial families, not {name!r}.")
+        raise UnknownModelError(f"certify supports glum's normal, poisson, gamma and binomial families, not {name!r}.")
     link = {"gaussian": "identity", "binomial": "logit"}.get(families[name], "log")
     given = model.link if isinstance(model.link, str) else type(model.link).__name__.removesuffix("Link").lower()
     if given not in ("auto", link):
-        raise UnknownModelError(f"certify knows glum's {name} family with the link {link!r}, not {given!r}.")
+        raise UnknownModelError(f"certify supports glum's {name} family with the link {link!r}, not {given!r}.")
     other = [k for k, plain in _GLUM_PLAIN.items() if not _is(getattr(model, k, plain), plain)]
     if other:
-        raise UnknownModelError(f"certify does not judge a glum model with {other[0]}={getattr(model, other[0])!r}.")
+        raise UnknownModelError(f"certify does not certify a glum model with {other[0]}={getattr(model, other[0])!r}.")
     alpha = 0.0 if model.alpha is None else float(np.ravel(model.alpha)[0])
     ratio = 0.0 if model.l1_ratio is None else float(np.ravel(model.l1_ratio)[0])
     return _judge(model, data, families[name], link, alpha, ratio, rigor)

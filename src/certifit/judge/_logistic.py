@@ -105,7 +105,7 @@ def _sgd(model: Any, data: Data, rigor: Rigor) -> Certificate:
         return judge_hinge(model, data, rigor)
     if model.loss != "log_loss" or len(model.classes_) > 2:
         raise UnknownModelError(
-            "certify judges SGDClassifier with loss='hinge' or 'squared_hinge' (penalty='l2'), or 'log_loss' for two "
+            "certify supports SGDClassifier with loss='hinge' or 'squared_hinge' (penalty='l2'), or 'log_loss' for two "
             f"classes; this one has loss={model.loss!r}, penalty={model.penalty!r} and {len(model.classes_)} classes."
         )
     ratio = {"l1": 1.0, "l2": 0.0, None: 0.0}.get(model.penalty, model.l1_ratio)

@@ -53,14 +53,14 @@ def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> 
 @reads("Lasso")
 def _lasso(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
-        raise UnknownModelError("certify does not judge a lasso with one strength per column (weights=...).")
+        raise UnknownModelError("certify does not certify a lasso with one strength per column (weights=...).")
     return _judge(model, data, rigor, float(model.alpha), 1.0)
 
 
 @reads("ElasticNet")
 def _elastic_net(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
-        raise UnknownModelError("certify does not judge an elastic net with one strength per column (weights=...).")
+        raise UnknownModelError("certify does not certify an elastic net with one strength per column (weights=...).")
     return _judge(model, data, rigor, float(model.alpha), float(model.l1_ratio))
 
 
@@ -69,7 +69,7 @@ def _multitask(model: Any, data: Data, rigor: Rigor) -> Certificate:
     """Several targets whose coefficients of one column are penalised together, by their length."""
     alpha, ratio = float(model.alpha), float(getattr(model, "l1_ratio", 1.0))
     if not alpha * ratio > 0.0:
-        raise UnknownModelError("certify judges multi-task models with alpha > 0 and l1_ratio > 0.")
+        raise UnknownModelError("certify supports multi-task models with alpha > 0 and l1_ratio > 0.")
     W, b = fitted(model, data)
     objective = Objective(Squared(0.5), ColumnNorms(ratio), alpha * float(data.weights.sum()), has_offset(model))
     found = solve_multitask(
@@ -89,7 +89,7 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
     ratios = {"l2": 0.0, "l1": 1.0, "elasticnet": float(model.l1_ratio), None: 0.0}
     if model.loss not in losses:
         raise UnknownModelError(
-            f"certify judges SGDRegressor with loss='squared_error' (or 'epsilon_insensitive' with epsilon=0), "
+            f"certify supports SGDRegressor with loss='squared_error' (or 'epsilon_insensitive' with epsilon=0), "
             f"not {model.loss!r}."
         )
     ratio = ratios[model.penalty]
@@ -98,7 +98,7 @@ def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
     if model.loss == "squared_error":
         return _judge(model, data, rigor, alpha, ratio)
     if alpha == 0.0:
-        raise UnknownModelError("certify judges the absolute loss of SGDRegressor only with a penalty (alpha > 0).")
+        raise UnknownModelError("certify supports the absolute loss of SGDRegressor only with a penalty (alpha > 0).")
     (W, b), total = fitted(model, data), float(data.weights.sum())
     objective = Objective(Absolute(), mix_of_norms(ratio), alpha * total, has_offset(model))
     found = solve_kinked(Task(objective, as_design(data.X), _targets(data)[:, 0], data.sample_weight), Options(_TIGHT))

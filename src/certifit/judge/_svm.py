@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from certifit._errors import UnknownModelError
+from certifit._objective import Objective
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
-from certifit.kernels import NAMES, Function, Kernel
+from certifit.kernels import NAMES, Function, Kernel, rows
 from certifit.kernels._choice import choose
-from certifit.svm._evidence import evidence_of
+from certifit.losses import EpsilonInsensitive
+from certifit.regularizers import SquaredL2
+from certifit.solvers import dual as points
+from certifit.solvers.balance import balance
+from certifit.svm import LinearSVR
+from certifit.svm._evidence import evidence_of, hinge_objective, machine_evidence
+from certifit.svm._labels import pairs_of
 from certifit.svm._linear import linear_evidence_of
 
 _KERNELS = {"polynomial": "poly"}
+_PARTS = ("kernel", "gamma", "_gamma", "degree", "coef0", "classes_", "support_", "dual_coef_", "intercept_",
+          "support_vectors_")  # fmt: skip
 
 
 def _check_machine(model: Any, data: Data) -> None:
     """One sentence where the machines of the model are not those of the objective, or y lacks one of its classes."""
     if getattr(model, "penalty", "l2") != "l2" or getattr(model, "multi_class", "ovr") != "ovr":
         raise UnknownModelError(
-            f"certify judges linear machines with penalty='l2' and one class against the rest, not penalty="
+            f"certify supports linear SVMs with penalty='l2' and one class against the rest, not penalty="
             f"{model.penalty!r} with multi_class={getattr(model, 'multi_class', 'ovr')!r}."
         )
     seen = np.unique(np.asarray(data.y))
     if len(seen) != len(model.classes_):
-        raise ValueError(f"The model tells {len(model.classes_)} classes apart, and y holds {len(seen)} of them.")
+        raise ValueError(f"The model has {len(model.classes_)} classes, and y contains {len(seen)} of them.")
 
 
 @reads("SVC")
@@ -75,6 +86,63 @@ def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
     )
     kind, evidence = linear_evidence_of(shown, data.X, data.y, data.sample_weight)
     return issue(kind, data, evidence, rigor)
+
+
+def judge_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's SVR, by its own expansion and offset; its dual solution is the same expansion, repaired."""
+    _check_numbers(data)
+    rows_of_x = np.asarray(data.X, dtype=float) if model.kernel == "precomputed" else rows(data.X)
+    kernel, _ = choose(model.kernel, getattr(model, "_gamma", model.gamma), model.degree, model.coef0, rows_of_x)
+    price, support = float(model.C), np.asarray(model.support_, dtype=int)
+    dual = model.dual_coef_
+    beta = np.ravel(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
+    objective = Objective(EpsilonInsensitive(float(model.epsilon)), SquaredL2(0.5), 1.0 / price, stated="sum")
+    repaired = balance(beta / price, np.asarray(data.weights, dtype=float)[support])
+    evidence = machine_evidence(
+        kernel, rows_of_x, objective, support, beta[:, None], np.ravel(model.intercept_), repaired[:, None]
+    )
+    return issue("duality", data, evidence, rigor)
+
+
+def judge_linear_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's LinearSVR, by its own objective, which penalises the offset; the dual solution is ours."""
+    _check_numbers(data)
+    X, offset, scale = rows(data.X), bool(model.fit_intercept), float(getattr(model, "intercept_scaling", 1.0))
+    if offset:
+        column = np.full((X.shape[0], 1), scale)
+        X = scipy.sparse.hstack([X, column]).tocsr() if scipy.sparse.issparse(X) else np.hstack([X, column])
+    own = {"epsilon": float(model.epsilon), "C": float(model.C), "loss": model.loss}
+    best = LinearSVR(**own, fit_intercept=False, tol=1e-9, max_iter=100_000).fit(
+        X, np.asarray(data.y), data.sample_weight
+    )
+    told = Objective.from_dict(best.certificate_.evidence["objective"])
+    told = replace(told, fit_intercept=offset, padding=scale if offset else None)
+    evidence = points.evidence_of(told, model.coef_, np.ravel(model.intercept_)) | {
+        "dual": best.certificate_.evidence["dual"]
+    }
+    return issue("duality", data, evidence, rigor)
+
+
+def judge_share(model: Any, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's NuSVC: divided by the margin it is SVC, each pair with the price at which Σ|α| = νCn."""
+    _check_machine(model, data)
+    if model.class_weight is not None or data.sample_weight is not None:
+        raise UnknownModelError("certify judges another library's NuSVC without weights of rows or classes.")
+    shown = SimpleNamespace(**{name: getattr(model, name) for name in _PARTS}, C=1e300)
+    _, evidence = evidence_of(shown, data.X, data.y)
+    codes, coef = np.searchsorted(model.classes_, np.asarray(data.y)), evidence["coef"]
+    counts, nu = np.bincount(codes), float(model.nu)
+    pairs = pairs_of(len(counts))
+    prices = [float(np.abs(w).sum()) / (nu * float(counts[i] + counts[j])) for w, (i, j) in zip(coef, pairs)]
+    dual = np.array([balance(w, np.full(len(w), price)) for w, price in zip(coef, prices)])
+    told = [hinge_objective(model.classes_, np.full(len(counts), price)) for price in prices]
+    stated = told[0].to_dict() if len(told) == 1 else [o.to_dict() for o in told]
+    return issue("duality", data, evidence | {"objective": stated, "dual": -dual.T, "nu": nu}, rigor)
+
+
+def _check_numbers(data: Data) -> None:
+    if data.y is None or not data.shapes_agree() or np.asarray(data.y).dtype.kind not in "biuf":
+        raise ValueError(f"y must contain a number for each of the {data.X.shape[0]} rows of X.")
 
 
 def _pairwise(model: Any) -> Kernel:

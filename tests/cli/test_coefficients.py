@@ -41,3 +41,20 @@ def test_usage(folder, capsys):
     (folder / "w.csv").write_text("nonsense")
     assert run(words) == 2
     assert run([*words, "--loss", "nothing"]) == 2
+
+
+def test_the_target_is_the_column_without_a_coefficient(folder, capsys):
+    words = write(folder, [1.0, 0.5, 0.25])
+    without = [word for word in words if word not in ("--target", "y")]
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    for text in (None, "1.0\n0.5\n0.25\n", "1.0,0.5,0.25\n"):
+        if text is not None:
+            (folder / "w.csv").write_text(text)
+        assert run(without) == 0
+        assert capsys.readouterr().out == said
+    (folder / "w.csv").write_text("a,1\n")
+    assert run(without) == 2
+    assert "--target" in capsys.readouterr().err
+    (folder / "w.csv").write_text("1\n2\n3\n4\n")
+    assert run(without) == 2
