@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -106,6 +106,15 @@ class Certified:
                 setattr(cls, name, all_or_nothing(cls.__dict__[name]))
         super().__init_subclass__(**kwargs)
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Those of scikit-learn's BaseEstimator, remembered: it reads the signature anew at every `get_params`."""
+        if "_parameters" not in cls.__dict__:
+            base: Any = super()
+            cls._parameters = tuple(base._get_param_names())
+        return list(cls._parameters)
+
+    _parameters: ClassVar[tuple[str, ...]]
     _promise: tuple[Callable[[], tuple[Certificate, ...]], Held] | None
     _certificates: tuple[Certificate, ...]
     _withheld: Exception

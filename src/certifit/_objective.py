@@ -298,7 +298,7 @@ class Objective:
 
     @classmethod
     def from_dict(cls, record: Named) -> Objective:
-        """The objective of a record; whatever is not as `to_dict` writes it is refused with ValueError.
+        """The objective of a record; whatever is not as `to_dict` writes it is rejected with ValueError.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""Bounds that assume something: how many rows a guarantee needs, and what a number of rows guarantees.
+"""Statistical bounds: how many rows a guarantee needs, and what a given number of rows guarantees.
 
-These are theorems about rows drawn independently from one distribution; each answer carries its assumptions.
+These are theorems about rows drawn independently from one distribution; each result states its assumptions.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def hard_svm_error(radius: float, margin: float, rows: int, delta: float = 0.05)
     _share(delta=delta)
     value = math.sqrt(4.0 * (radius / margin) ** 2 / rows) + math.sqrt(2.0 * math.log(2.0 / delta) / rows)
     claim = (
-        f"With probability at least {1 - delta:g} over {rows} rows, the hard-margin machine errs on at most "
+        f"With probability at least {1 - delta:g} over {rows} rows, the hard-margin SVM misclassifies at most "
         f"{value:.3g} of new rows"
     )
     return Bound(value, claim, _separable(radius, margin), {"informative": float(value < 1.0)})

@@ -230,7 +230,7 @@ FAMILIES: tuple[Family, ...] = (
         ("density",),
         stored=True,
     ),
-    Family("reinforcement", pages=("reinforcement",)),
+    Family("reinforcement", pages=("reinforcement",), stored=True),
     Family("resampling"),
     Family("metrics", pages=("evaluation",)),
     Family("model_selection", pages=("model_selection",)),

@@ -1,4 +1,4 @@
-"""Tables of inference: what users of R and statsmodels expect under a fitted model."""
+"""Summary tables of fitted models, with the figures that users of R and statsmodels expect."""
 
 from __future__ import annotations
 
@@ -103,7 +103,14 @@ class Summary:
 
     def _foot(self, between: str = "   ") -> str:
         shown = {k: v for k, v in self.figures.items() if v is not None}
-        return between.join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in shown.items())
+        return between.join(f"{_WORDS.get(k, k.replace('_', ' '))} {v:.6g}" for k, v in shown.items())
+
+
+_WORDS = {
+    "r_squared": "R²", "adj_r_squared": "adjusted R²", "pseudo_r_squared": "pseudo R²",
+    "f_statistic": "F statistic", "f_p_value": "p-value of F", "aic": "AIC", "bic": "BIC",
+    "pearson_chi2": "Pearson chi²",
+}  # fmt: skip
 
 
 class Scatter(NamedTuple):

@@ -18,13 +18,20 @@ import sklearn.linear_model as theirs
 
 from certifit import certify, kernels, scale
 from certifit.bayes import BayesianLinearRegression, HypothesisSpace, fit_density
+from certifit.bayes.conjugate import (
+    BetaBernoulli,
+    DirichletCategorical,
+    GammaPoisson,
+    NormalInverseGamma,
+    NormalKnownVariance,
+)
 from certifit.certificates import Certificate, Data, issue, mercer
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
 from certifit.density import Histogram, KernelDensity
 from certifit.exceptions import NotSeparableError
 from certifit.geometry import separability
-from certifit.glm import GLM
+from certifit.glm import GLM, VectorFamily
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import (
     Lasso,
@@ -228,7 +235,26 @@ def _densities() -> Iterator[Case]:
     yield Case("categorical density", fit_density(whole[:, 0] - 1, "categorical").certificate_, whole - 1)
     both = fit_density(X, "multivariate_normal")
     yield Case("multivariate", both.certificate_, X)
+    normal = VectorFamily(
+        "normal", lambda y: np.column_stack([y, y**2]),
+        lambda e: -(e[0] ** 2) / (4 * e[1]) - 0.5 * np.log(-2 * e[1]) if e[1] < 0 else np.inf,
+        lambda e: np.array([-e[0] / (2 * e[1]), e[0] ** 2 / (4 * e[1] ** 2) - 1 / (2 * e[1])]),
+        lambda e: np.array([[-e[1], e[0]], [e[0], 1 - e[0] ** 2 / e[1]]]) / (2 * e[1] ** 2), [0.0, -0.5],
+    )  # fmt: skip
+    yield Case("vector family", normal.fit(x[:, 0]).certificate_, x)
+    counted = VectorFamily(
+        "two counts", lambda y: np.column_stack([y, y]) * [1.0, 0.5], lambda e: np.exp(e[0] + 0.5 * e[1]) + e[1] ** 2 / 2,
+        lambda e: np.exp(e[0] + 0.5 * e[1]) * np.array([1.0, 0.5]) + [0.0, e[1]],
+        lambda e: np.exp(e[0] + 0.5 * e[1]) * np.array([[1.0, 0.5], [0.5, 0.25]]) + np.diag([0.0, 1.0]), [0.0, 0.0],
+    )  # fmt: skip
+    yield Case("vector regression", counted.regress(X, COUNTS).certificate_, X, COUNTS)
     yield Case("kernel density", KernelDensity(bandwidth=0.7).fit(X).certificate_for(X[:2] + 0.25), X)
+    for belief, seen in (
+        (BetaBernoulli(2.0, 0.5), [1, 0, 1, 1]), (DirichletCategorical((1.0, 0.5, 2.0)), [0, 2, 2, 1]),
+        (GammaPoisson(2.5, 0.75), [3, 0, 4]), (NormalKnownVariance(0.3, 2.0, 0.7), [1.5, -0.25, 2.2]),
+        (NormalInverseGamma(0.3, 2.0, 1.5, 0.7), [1.5, -0.25, 2.2]),
+    ):  # fmt: skip
+        yield Case(type(belief).__name__, belief.certify(seen), np.array(seen, dtype=float)[:, None])
     yield Case("histogram", Histogram(bins=3).fit(X).certificate_, X)
     scores, hits = np.array([[0.1], [0.4], [0.4], [0.7], [0.9]]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])
     evidence = {"scores": np.array([0.1, 0.4, 0.7, 0.9]), "values": np.array([0.0, 1 / 3, 1 / 3, 1.0])}

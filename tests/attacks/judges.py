@@ -194,6 +194,34 @@ def finite_bayes(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None if error <= Fraction(c.error) else f"off by {float(error)}"
 
 
+@judge("conjugate-posterior")
+def conjugate(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """One observation after another, as Bayes' rule has it."""
+    family, now = str(c.evidence["family"]), exact(c.evidence["prior"])
+    size = [abs(now[0])]
+    for (x,) in exact(np.asarray(X, dtype=float)):
+        size.append(abs(x))
+        if family == "beta":
+            now = [now[0] + x, now[1] + 1 - x]
+        elif family == "dirichlet":
+            now[int(x)] += 1
+        elif family == "gamma":
+            now = [now[0] + x, now[1] + 1]
+        elif family == "normal":
+            m, v, s = now
+            now = [(m * s + x * v) / (s + v), v * s / (s + v), s]
+        else:
+            m, k, a, b = now
+            now = [(k * m + x) / (k + 1), k + 1, a + Fraction(1, 2), b + k * (x - m) ** 2 / (2 * (k + 1))]
+    scale = [abs(v) for v in now]
+    if family.startswith("normal"):
+        scale[0] = max(size)
+    for stated, right, unit in zip(exact(c.evidence["posterior"]), now, scale):
+        if abs(stated - right) > Fraction(c.error) * unit:
+            return f"{float(stated)} should be {float(right)}"
+    return None if len(now) == len(c.evidence["posterior"]) and c.observations == len(X) else "of another length"
+
+
 @judge("counted-sums")
 @judge("smoothed-counts")
 def smoothed(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
@@ -336,7 +364,7 @@ def principal(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 
 @judge("tree")
 def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
-    """No question about a numeric column gains clearly more than the one asked, in rationals."""
+    """No split about a numeric column gains clearly more than the one asked, in rationals."""
     e = c.evidence
     if any(k is not None for k in e["categories"]) or e["criterion"] not in ("gini", "squared_error"):
         return None
@@ -370,7 +398,7 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
                     found = sum(map(cost, here))
                     best = found if best is None else min(best, found)
         if best is None or asked - best > Fraction(1, 10**9) * cost(part):
-            return f"node {node}: another question gains more"
+            return f"node {node}: another split gains more"
         todo += [(int(e["left"][node]), sides[0]), (int(e["right"][node]), sides[1])]
     return None
 
@@ -379,7 +407,7 @@ def tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
 def general_tree(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     """Squared error and Poisson deviance of several targets, summed row by row: no other threshold costs clearly less."""
     e = c.evidence
-    if e.get("monotonic") is not None:  # other questions are allowed there: tests/tree/test_general.py looks at them
+    if e.get("monotonic") is not None:  # other splits are allowed there: tests/tree/test_general.py looks at them
         return None
     if e["splitter"] != "best" or e["criterion"] not in ("squared_error", "poisson") or not np.all(np.isfinite(X)):
         return None
@@ -614,3 +642,24 @@ def margin_sums(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
             move, shift = rng.normal(size=W.shape) * size, rng.normal(size=1) * size * bool(o["fit_intercept"])
             best = min(best, total(W + move, b + shift), total(W - move, b - shift), total(W * (1 - size), b))
     return "a better fit is further below than the gap" if mine - best > c.gap * (1 + 1e-9) + 1e-9 else None
+
+
+@judge("likelihood-equations")
+def likelihood_equations(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
+    """The sums again in rationals, of what is stated to be expected and observed."""
+    e = c.evidence
+    T, M = exact(np.asarray(e["statistics"], dtype=float)), exact(np.asarray(e["expected"], dtype=float))
+    coef, n = np.asarray(e["coef"], dtype=float), len(T)
+    if len(np.asarray(X)) != n or (coef.shape[1] and coef.shape[1] != np.asarray(X).shape[1]):
+        return "other rows or columns"
+    rows = exact(np.asarray(X, dtype=float)) if coef.shape[1] else [[] for _ in range(n)]
+    s = weights_of(w, n)
+    for column in [*zip(*rows), [Fraction(1)] * n]:
+        for k in range(len(T[0])):
+            terms = [s[i] * column[i] * (M[i][k] - T[i][k]) for i in range(n)]
+            size = sum(map(abs, terms))
+            if size and abs(sum(terms)) > size * Fraction(c.residual) + Fraction(1, 10**300):
+                return f"statistic {k}: the residual is larger than stated"
+    if c.residual > 1e-6:
+        return "the equations do not hold"
+    return None

@@ -120,7 +120,7 @@ def test_the_claim_names_the_smoothing_and_what_is_largest():
     proof = MultinomialNB(alpha=2.5).fit(COUNTS, LABELS).certificate_
     assert "α = 2.5" in proof.claim
     assert "log posterior" in proof.claim
-    assert "likelier" not in proof.claim
+    assert "likelihood" not in proof.claim
     given = GaussianNB(priors=[0.3, 0.7]).fit(COUNTS + [[0.0], [1.0], [2.0]], LABELS).certificate_
     assert "class shares as given" in given.claim
 

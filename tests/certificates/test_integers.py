@@ -18,7 +18,7 @@ FLOATS = st.floats(-1e12, 1e12, allow_subnormal=True)
 @pytest.fixture(params=["flint", "plain"], autouse=True)
 def _arithmetic(request, monkeypatch):
     if request.param == "plain":
-        monkeypatch.setattr(integers, "_fmpz_mat", None)
+        monkeypatch.setattr(integers, "_fmpz_mat", lambda: None)
 
 
 @given(arrays(float, (3, 2), elements=FLOATS))

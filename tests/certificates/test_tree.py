@@ -131,7 +131,7 @@ def test_other_data_are_told_apart_from_a_false_claim(fitted):
     other[0, 0] += 1.0
     outcome = certificate.verify(other, y)
     assert not outcome.same_data
-    assert "other data" in outcome.reason
+    assert "not the data" in outcome.reason
     assert not certificate.verify(X, y, sample_weight=np.ones(len(y))).same_data
 
 
@@ -183,7 +183,7 @@ def test_an_outlier_elsewhere_excuses_no_question_and_no_value():
     proof = DecisionTreeRegressor(max_depth=2).fit(X, y).certificate_
     assert proof.verify(X, y).holds
     e = {k: np.array(proof.evidence[k]) for k in ("feature", "threshold", "value", "left", "right")}
-    node = np.flatnonzero(e["left"] >= 0)[1]  # the question that tells 0 from 10
+    node = np.flatnonzero(e["left"] >= 0)[1]  # the split that tells 0 from 10
     for child in (e["left"][node], e["right"][node]):
         value = e["value"].copy()
         value[child] += 0.9
@@ -210,7 +210,7 @@ def test_a_heavy_row_elsewhere_excuses_no_question():
     threshold = np.array(e["threshold"])
     threshold[light[0]] -= 5.0
     outcome = forged(proof, threshold=threshold).verify(X, y, w)
-    assert not next(c for c in outcome.checks if c.name == "no other allowed question gains more").holds
+    assert not next(c for c in outcome.checks if c.name == "no other allowed split gains more").holds
 
 
 def test_columns_cannot_be_hidden():

@@ -1,11 +1,14 @@
 """GLM under scikit-learn's names: its contract, its optimum, shared folds."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn.linear_model as sk
 
 import certifit.linear_model
-from certifit import glm
+from certifit import certify, glm
+from certifit.losses import FamilyLoss
 from certifit.model_selection import GridSearchCV
 from tests.contract import contract
 
@@ -31,7 +34,9 @@ def test_contract(estimator, check):
         ("TweedieRegressor", AMOUNTS, {"power": 0}),
         ("TweedieRegressor", COUNTS, {"power": 1.5, "alpha": 0.01}),
         ("TweedieRegressor", AMOUNTS, {"power": 2}),
+        ("TweedieRegressor", AMOUNTS, {"power": 2.5}),
         ("TweedieRegressor", AMOUNTS, {"power": 3}),
+        ("TweedieRegressor", AMOUNTS, {"power": 4.5, "alpha": 0.1}),
         ("TweedieRegressor", AMOUNTS, {"power": 0, "link": "log"}),
     ],
 )
@@ -52,9 +57,30 @@ def test_folds_and_strengths_share_their_work():
     np.testing.assert_allclose(*scores, atol=1e-6)
 
 
-def test_unknown_powers_are_refused():
-    with pytest.raises(ValueError, match="power must be 0, 1, 2, 3"):
-        glm.TweedieRegressor(power=2.5).fit(X, AMOUNTS)
+@pytest.mark.parametrize("power", [-2.0, -0.5])
+def test_powers_below_zero_take_any_number(power):
+    y = AMOUNTS - np.median(AMOUNTS) / 2
+    ours = glm.TweedieRegressor(power=power).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its line search fails at the start where means are large
+        theirs = sk.TweedieRegressor(power=power, tol=1e-10, max_iter=5000).fit(X, y)
+    loss = FamilyLoss("tweedie", "log", power=power)
+
+    def objective(model):
+        return loss.value(X @ model.coef_ + model.intercept_, y).mean() + 0.5 * np.sum(model.coef_**2)
+
+    assert ours.certificate_.holds
+    assert certify(ours, X, y).holds
+    assert objective(ours) <= objective(theirs) + 1e-9
+
+
+def test_powers_without_a_family_are_refused():
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        glm.TweedieRegressor(power=0.5).fit(X, AMOUNTS)
+    with pytest.raises(ValueError, match="below 0 or above 1"):
+        glm.Tweedie(2.0)
+    with pytest.raises(ValueError, match="y must be > 0"):
+        glm.TweedieRegressor(power=2.5).fit(X, AMOUNTS - AMOUNTS.min())
 
 
 def test_scikit_learns_loss_objects_are_handed_out():

@@ -5,9 +5,10 @@ import pytest
 import scipy.special
 import scipy.stats
 
+import certifit as cf
 from certifit._errors import NoOptimumError
 from certifit.bayes import fit_density
-from certifit.glm import VectorFamily
+from certifit.glm import VectorFamily, VectorFit
 from certifit.linear_model import LogisticRegression
 
 
@@ -127,3 +128,36 @@ def test_what_is_wrong_is_said():
         normal().fit([2.0, 2.0, 2.0])  # no variance: the likelihood has no limit
     with pytest.raises(ValueError, match="one finite row"):
         right.regress([[1.0]], [1.0, 2.0])
+
+
+def test_fits_are_proved_and_certified():
+    rng = np.random.default_rng(3)
+    y = rng.normal(2.0, 3.0, 60)
+    fit = normal().fit(y)
+    assert fit.certificate_.holds
+    assert fit.certificate_.residual < 1e-9
+    assert fit.certificate_.verify(y[:, None]).holds
+    assert not fit.certificate_.verify(y[:, None] + 1).holds
+    assert "T(y)" in fit.certificate_.assumes[0]
+    assert cf.certify(fit, y[:, None]).holds
+    with pytest.raises(cf.exceptions.ChangedDataError):
+        cf.certify(fit, y[:, None] + 1)
+    with pytest.raises(AttributeError, match="has a certificate"):
+        _ = VectorFit(np.zeros((1, 0)), np.zeros(1), 0.0, 0.0, 0.0, 1).certificate_
+
+
+def test_regressions_are_proved():
+    rng = np.random.default_rng(4)
+    X, codes = rng.normal(size=(80, 2)), rng.integers(0, 3, 80)
+    weights = rng.integers(1, 4, 80).astype(float)
+    fit = categorical(2).regress(X, codes, weights)
+    certificate = cf.certify(fit, X, codes, weights)
+    assert certificate.holds
+    assert certificate.diagnose(X, codes, weights).right
+    off = cf.certificates.issue(
+        certificate.kind,
+        cf.certificates.Data.of(X, codes, weights),
+        {**certificate.evidence, "expected": np.asarray(certificate.evidence["expected"]) * 1.01},
+    )
+    assert not off.holds
+    assert not off.diagnose(X, codes, weights).right

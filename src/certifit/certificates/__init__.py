@@ -6,14 +6,11 @@ like, because what they claim is checked here.
 """
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from certifit.certificates._ball import Ball, ball, dot, dot_t, gamma, rationals, to_float
 from certifit.certificates._data import Data
-from certifit.certificates._proof_file import load, write_table
 from certifit.certificates._record import Certificate, Check, Verification, issue, kinds
-from certifit.certificates.definiteness import mercer
 
 if TYPE_CHECKING:  # imported on first use, see below
     from certifit.certificates import (
@@ -33,6 +30,8 @@ if TYPE_CHECKING:  # imported on first use, see below
         stationary,
         tree,
     )
+    from certifit.certificates._proof_file import load, write_table
+    from certifit.certificates.definiteness import mercer
 
 __all__ = [
     "Ball",
@@ -69,8 +68,13 @@ __all__ = [
 ]
 
 
-# `issue` and `verify` find every file of this folder by themselves; the modules above are imported on first use.
-def __getattr__(name: str) -> ModuleType:
+_HOMES = {"load": "_proof_file", "write_table": "_proof_file", "mercer": "definiteness"}
+
+
+# `issue` and `verify` find every file of this folder by themselves; these names are imported on first use.
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,6 @@ import scipy.special
 
 from certifit._types import Array, Matrix, Numeric
 
-try:  # python-flint is optional: the same numbers, faster
-    import flint
-
-    _Rational: Any = flint.fmpq
-except ImportError:
-    _Rational = Fraction
-
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and similar functions, in units in the last place
@@ -40,15 +34,25 @@ _ROWS = 1024  # rows summed at a time in a product with a tall matrix
 _BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
 
 
+@cache
+def _exact() -> Any:
+    """The type of rationals: python-flint's where it is installed (the same numbers, faster), loaded on first use."""
+    try:
+        from flint import fmpq
+    except ImportError:
+        return Fraction
+    return fmpq
+
+
 def rational(x: Numeric) -> Numeric:
     """The exact rational value of a float or integer."""
     numerator, denominator = float(x).as_integer_ratio()
-    return _Rational(numerator, denominator)
+    return _exact()(numerator, denominator)
 
 
 def quotient(numerator: int, denominator: int) -> Numeric:
     """The exact rational numerator/denominator."""
-    return _Rational(numerator, denominator)
+    return _exact()(numerator, denominator)
 
 
 def rationals(x: Numeric) -> Array:

@@ -67,7 +67,7 @@ class Data:
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
     def real_targets(self) -> Array:
-        """y as numbers; words are refused, even those that spell a number."""
+        """y as numbers; words are rejected, even those that spell a number."""
         y = self.y
         if y is None or not (y.dtype.kind in "biuf" or all(isinstance(v, (int, float)) for v in y.ravel().tolist())):
             raise ValueError("the targets are not numbers")

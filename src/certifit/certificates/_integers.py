@@ -7,19 +7,22 @@ rank, null space and solution: the row-reduced form `reduced`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from certifit._types import Array
 
-_fmpz_mat: Any = None
-try:  # optional, for speed only
-    import flint
 
-    _fmpz_mat = flint.fmpz_mat
-except ImportError:
-    pass
+@cache
+def _fmpz_mat() -> Any:
+    """python-flint's matrices of integers, loaded on first use (optional, for speed only)."""
+    try:
+        from flint import fmpz_mat
+    except ImportError:
+        return None
+    return fmpz_mat
 
 
 class Dyadic:
@@ -76,7 +79,7 @@ def reduced(M: Array) -> tuple[Array, int, list[int]]:
     (np.True_, [0, 1])
     """
     A = np.array(M, dtype=object)
-    if _fmpz_mat is not None and A.size:
+    if A.size and _fmpz_mat() is not None:
         return _reduced_by_flint(A)
     den, pivots = 1, list[int]()
     for j in range(A.shape[1]):
@@ -95,7 +98,7 @@ def reduced(M: Array) -> tuple[Array, int, list[int]]:
 
 
 def _reduced_by_flint(A: Array) -> tuple[Array, int, list[int]]:
-    R, den, rank = _fmpz_mat([[int(v) for v in row] for row in A]).rref()
+    R, den, rank = _fmpz_mat()([[int(v) for v in row] for row in A]).rref()
     out = np.empty(A.shape, dtype=object)
     out.ravel()[:] = [int(v) for v in R.entries()]
     pivots = [next(j for j in range(A.shape[1]) if out[i, j] != 0) for i in range(rank)]

@@ -13,7 +13,7 @@ from certifit.certificates._data import Evidence
 
 
 def plain(v: Any) -> Any:
-    """The same value in Python's and NumPy's own types, arrays read-only; anything else is refused."""
+    """The same value in Python's and NumPy's own types, arrays read-only; anything else is rejected."""
     if v is None or type(v) in (bool, int, float, str):
         return v
     if isinstance(v, np.ndarray):

@@ -141,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     >>> Lasso(alpha=0.1).fit(X, y).certificate_.save(path)
     >>> again = load(path)
     >>> again.verify(X, y).holds, again.verify(X, y + 1.0).reason
-    (True, 'These are other data than the certificate speaks about.')
+    (True, 'These are not the data that the certificate is about.')
     """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -331,7 +331,7 @@ _CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
 def _tree_limit(evidence: Evidence) -> str:
     beyond = {
         f"the criterion {evidence['criterion']!r}": evidence["criterion"] not in _CRITERIA,
-        "questions about categories": any(c is not None for c in evidence["categories"]),
+        "splits on categories": any(c is not None for c in evidence["categories"]),
         "columns drawn at random": evidence.get("drawn") is not None,
         "pruning by validation rows": evidence.get("validation") is not None,
     }

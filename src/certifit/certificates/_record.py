@@ -109,7 +109,12 @@ class Kind(ABC):
 
     def details(self, figures: Figures) -> str:
         """The figures as one line under the claim."""
-        return "   ".join(f"{k.replace('_', ' ')} {_short(v)}" for k, v in figures.items())
+        return "   ".join(f"{in_words(k)} {_short(v)}" for k, v in figures.items())
+
+
+def in_words(figure: str) -> str:
+    """How a figure is called on the screen (proof files keep the names that the checker knows)."""
+    return "splits" if figure == "questions" else figure.replace("_", " ")
 
 
 def _short(v: Any) -> str:
@@ -145,7 +150,7 @@ class Verification:
     def reason(self) -> str:
         """Why it does not hold, in one sentence (empty when it does)."""
         if not self.same_data:
-            return "These are other data than the certificate speaks about."
+            return "These are not the data that the certificate is about."
         failed = next((c for c in self.checks if not c.holds), None)
         return "" if failed is None else f"The claim is not proved: {failed.name} ({failed.figure})."
 
@@ -238,7 +243,7 @@ class Certificate:
         return f"<Certificate{'' if self.holds else ', NOT PROVED'}: {self.claim}>"
 
     def _repr_html_(self) -> str:
-        figures = [(k.replace("_", " "), _notebook.short(v)) for k, v in self.figures.items()]
+        figures = [(in_words(k), _notebook.short(v)) for k, v in self.figures.items()]
         evidence = [(k.replace("_", " "), _notebook.short(v)) for k, v in self.evidence.items()]
         parts = [_notebook.table([], figures)]
         rests = [("theorem", self.theorem), *(("assumes", word) for word in self.assumes)]
@@ -257,19 +262,22 @@ class Certificate:
         passes: int | None = None,
         trace: Any = None,
     ) -> Any:
-        """Why is the answer not the best one? Tries the usual slips, and proves those under which it is.
+        """Why is the answer not the best one? Tries the usual mistakes, and proves those under which it is.
 
         A penalised offset, λ/2, λn or λ/n for λ, a sum for a mean, a sign, the coding of the labels, scaled or centred
-        columns, a transposed matrix, a class left out, another norm or loss; for dual variables another C; for
-        components uncentred or scaled columns, or the smallest eigenvalues; for trees another criterion; for clusters
-        an early stop, centres that are no means, or scaled columns; for policies a sign or a future that was left out.
+        columns, a transposed matrix, a class left out, another norm or loss; for dual variables another C or kernel;
+        for components uncentred or scaled columns, or the smallest eigenvalues; for trees another criterion, sides that
+        are not weighted, or answers of leaves; for clusters an early stop, centres that are no means, or scaled
+        columns; for policies a sign or a future that was left out; for naive Bayes α, divisors and class shares; for
+        neighbours the distance, the row itself, or scaled columns; for densities bandwidth, constants and divisors;
+        for posteriors the prior or the sum. Of other kinds it says whether the claim holds.
 
         Parameters
         ----------
         X, y, sample_weight :
             The data that the certificate speaks about.
         tol : float > 0, default=1e-5
-            The relative gap below which an answer counts as optimal.
+            The relative gap below which an answer counts as optimal, or how far an estimate may be off.
         eta : float > 0, default=None
         passes : int ≥ 1, default=None
             With both, gradient descent from zero with this step is replayed: did it stop too early, or diverge?
@@ -278,7 +286,7 @@ class Certificate:
         Returns
         -------
         Diagnosis
-            A list of slips (``name``, ``sentence``, ``certificate``: the proof); ``right`` says whether none is needed.
+            A list of mistakes (``name``, ``sentence``, ``certificate``: the proof); ``right``: whether none is needed.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """What evidence must look like before a proof is tried: each kind lists its fields, and the form of each.
 
 Evidence comes from anybody. A word where a number belongs, a fraction where a row number belongs, a field that the kind
-does not know: each is refused here, once for all kinds, so that the proofs can rely on types. What the values *mean*
+does not know: each is rejected here, once for all kinds, so that the proofs can rely on types. What the values *mean*
 is for the proofs to check.
 """
 

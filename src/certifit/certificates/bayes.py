@@ -149,7 +149,9 @@ class EvidenceMaximum(Kind):
         steepest = float(np.max(slope_of, initial=0.0))  # a NaN stays one
         checks = (
             Check("the posterior covariance inverts λI + αXᵀX", off <= 1e-5, f"off by {off:.1e}"),
-            Check("the evidence is level in the free precisions", steepest <= _LEVEL, f"slope {steepest:.1e} per row"),
+            Check(
+                "the evidence is stationary in the free precisions", steepest <= _LEVEL, f"slope {steepest:.1e} per row"
+            ),
         )
         figures = {
             "sigma_error": upper(off),
@@ -164,7 +166,7 @@ class EvidenceMaximum(Kind):
         if not chosen:
             return f"{text}."
         priors = ", ".join(f"{float(v):g}" for v in evidence["hyper"])
-        return f"{text}; the evidence, with priors {priors}, is level in {chosen} (slope {figures['slope']:.1e})."
+        return f"{text}; the evidence, with priors {priors}, is stationary in {chosen} (slope {figures['slope']:.1e})."
 
 
 _FREE = {"alpha": "the noise precision", "lambda": "the weight precision"}
@@ -314,5 +316,6 @@ class MaximumLikelihood(Kind):
         family = str(evidence["family"]).replace("_", " ")
         return (
             f"The statistics that this {family} distribution expects are those of the {figures['rows']} rows (to "
-            f"{figures['error']:.1e} standard deviations): where they agree exactly, no other makes the rows likelier."
+            f"{figures['error']:.1e} standard deviations): where they agree exactly, no other gives the rows a higher "
+            "likelihood."
         )

@@ -68,6 +68,6 @@ class ComplementCounts(Kind):
             return "The labels are not those of the model."
         of_sum = ", divided by the sum over its features" if evidence["norm"] else ""
         return (
-            f"Every weight is the logarithm of a feature's share of the counts in all other classes plus "
-            f"{_alpha_words(evidence)} in the {figures['rows']} rows{of_sum} (to a share of {figures['error']:.1e})."
+            f"Every weight is the logarithm of a feature's relative frequency in all other classes, smoothed by "
+            f"{_alpha_words(evidence)}, in the {figures['rows']} rows{of_sum} (relative error {figures['error']:.1e})."
         )

@@ -33,7 +33,9 @@ class Constant(Kind):
     name = "constant"
     needs: ClassVar = {"loss": word("squared", "log")}
     may: ClassVar = {**_SQUARED, **_LOG}
-    theorem = "the mean minimises squared loss, the class shares minimise log loss, among answers that ignore the row"
+    theorem = (
+        "the mean minimises squared loss, the class shares minimise log loss, among predictions that ignore the row"
+    )
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         weights = Ball(rationals(data.weights) if rigor == "exact" else data.weights)
@@ -54,7 +56,7 @@ class Constant(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         what = "mean squared error" if evidence["loss"] == "squared" else "mean log loss"
         return (
-            f"No answer that ignores the columns has a smaller {what} on these {figures['rows']} rows by more than "
+            f"No prediction that ignores the columns has a smaller {what} on these {figures['rows']} rows by more than "
             f"{figures['relative_gap']:.0e} of it."
         )
 

@@ -171,7 +171,7 @@ def _gaussian_checks(shift: Ball, want: Ball, theta: Array, var: Array) -> tuple
     figures = {"mean_error": upper(mean_error), "variance_error": upper(var_error)}
     return figures, (
         Check("each mean is that of the data", mean_ok, f"off by {mean_error:.1e} standard deviations"),
-        Check("each variance is that of the data", var_ok, f"off by a share of {var_error:.1e}"),
+        Check("each variance is that of the data", var_ok, f"relative error {var_error:.1e}"),
     )
 
 
@@ -367,9 +367,9 @@ class SmoothedCounts(Kind):
         if "rows" not in figures:
             return "The labels are not those of the model."
         return (
-            f"Every probability is its share of counts plus {_alpha_words(evidence)} in the {figures['rows']} rows"
-            f"{_prior_note(evidence)} (to {figures['gradient']:.1e}): the log posterior is within "
-            f"{figures['gap']:.1e} nats of its maximum."
+            f"Every probability is its relative frequency, smoothed by {_alpha_words(evidence)}, in the "
+            f"{figures['rows']} rows{_prior_note(evidence)} (to {figures['gradient']:.1e}): the log posterior is "
+            f"within {figures['gap']:.1e} nats of its maximum."
         )
 
 

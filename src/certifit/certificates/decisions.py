@@ -65,7 +65,7 @@ class Model:
         return Ball.between(low, high)
 
     def rows(self, policy: Any) -> Array:
-        """The row of the action that a policy takes in each state; a row of another state is refused."""
+        """The row of the action that a policy takes in each state; a row of another state is rejected."""
         rows = np.asarray(policy)
         if rows.dtype.kind not in "iu" or rows.shape != (self.n,):
             raise ValueError("a policy names one row for each state")

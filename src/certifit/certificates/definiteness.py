@@ -161,7 +161,7 @@ def mercer(K_or_kernel: Any, X: Matrix = None) -> Certificate:
     if len(K.mid) == 0:
         raise ValueError("A Gram matrix of no points says nothing: give at least one.")
     if not np.all(np.isfinite(K.mid)):
-        raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be said about it.")
+        raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be proved about it.")
     return issue("mercer", data, evidence | _search(K))
 
 

@@ -170,19 +170,15 @@ class HistogramHeights(Kind):
         X, s = dense_rows(data.X, slice(None)), data.weights
         if X.shape[1] != len(edges) or not (np.all(s >= 0) and np.all(np.isfinite(s)) and np.any(s > 0)):
             raise ValueError("edges for each column, weights not negative and not all zero")
-        cell, inside = cells(X, edges)
-        counts = np.bincount(cell[inside], s[inside], int(np.prod(shape)))
-        volume = np.ones(())
-        for e in edges:
-            volume = np.multiply.outer(volume, np.diff(e))
+        counts, volume, inside = cell_counts(X, s, edges)
         heights = np.asarray(evidence["heights"], dtype=float)
         if heights.shape != counts.shape or not np.all(np.isfinite(heights)):
             raise ValueError("one finite height for each cell")
         with np.errstate(all="ignore"):
-            expected = counts / (s.sum() * volume.ravel())
+            expected = counts / (s.sum() * volume)
         full = counts > 0
         # Within these sizes sums of positive numbers and products lose no more than n + d units; beyond them more.
-        clear = bool(np.all((expected[full] > 1e-290) & (expected[full] < 1e290) & (volume.ravel()[full] > 1e-290)))
+        clear = bool(np.all((expected[full] > 1e-290) & (expected[full] < 1e290) & (volume[full] > 1e-290)))
         off = np.max(np.abs(heights - expected)[full] / expected[full], initial=0.0) if clear else np.inf
         error = float(off) + (2.0 * len(X) + len(shape) + 8.0) * UNIT
         same = error <= 1e-9 and bool(np.all(heights[~full] == 0))
@@ -192,10 +188,19 @@ class HistogramHeights(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         outside = f" ({figures['outside']} rows lie in none)" if figures["outside"] else ""
         return (
-            f"The heights of the {figures['cells']} cells{outside} are the shares of their rows per volume to within "
-            f"{figures['error']:.0e} of each; with exactly these shares no density that is constant on these cells "
-            "makes the rows in them likelier."
+            f"The heights of the {figures['cells']} cells{outside} are the fractions of rows per volume to within "
+            f"{figures['error']:.0e} of each; with exactly these heights no density that is constant on these cells "
+            "gives the rows in them a higher likelihood."
         )
+
+
+def cell_counts(X: Array, s: Array, edges: list[Array]) -> tuple[Array, Array, Any]:
+    """Weight of the rows in each cell, its volume, and whether each row has a cell."""
+    cell, inside = cells(X, edges)
+    volume = np.ones(())
+    for e in edges:
+        volume = np.multiply.outer(volume, np.diff(e))
+    return np.bincount(cell[inside], s[inside], volume.size), volume.ravel(), inside
 
 
 def split_edges(evidence: Evidence) -> tuple[list[Array], list[int]]:

@@ -123,10 +123,10 @@ class HoldOut(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "mistakes" not in figures:
-            return "No claim about rows not yet seen."
+            return "No claim about new rows."
         return (
-            f"On rows not yet seen it errs between {figures['low']:.1%} and {figures['high']:.1%} "
-            f"of the time ({figures['level']:.0%} confidence): "
+            f"On new rows its error rate lies between {figures['low']:.1%} and {figures['high']:.1%} "
+            f"({figures['level']:.0%} confidence): "
             f"{figures['mistakes']} mistakes in {figures['rows']} held-out rows."
         )
 
@@ -209,7 +209,7 @@ class CrossValidation(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "mean" not in figures:
-            return "No claim about rows not yet seen."
+            return "No claim about new rows."
         return (
             f"Trained on as many rows as each fold leaves, its expected {evidence['metric']} lies between "
             f"{figures['low']:.4g} and {figures['high']:.4g} ({figures['level']:.0%} confidence): "

@@ -37,7 +37,7 @@ class Isotonic(Kind):
         scores, values = (np.asarray(evidence[name], dtype=float) for name in ("scores", "values"))
         x, y = _column(data), data.real_targets()
         if y.shape != x.shape or not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
-            raise ValueError("one finite score and one finite answer per row are needed")
+            raise ValueError("one finite score and one finite prediction per row are needed")
         distinct, group = np.unique(x, return_inverse=True)
         if scores.shape != values.shape or not np.array_equal(scores, distinct):
             raise ValueError("one value for each distinct score of the data is needed, in order")
@@ -53,12 +53,12 @@ class Isotonic(Kind):
             "relative_gap": upper(gap / total / value if value > 0 else gap / total),
             "rows": equal(len(y)),
         }
-        rises = Check("the values never fall", bool(np.all(np.diff(values) >= 0)))
+        rises = Check("the values never decrease", bool(np.all(np.diff(values) >= 0)))
         return Proof(figures, (rises, Check("the conditions of Karush, Kuhn and Tucker", _kkt(sums, weights, best))))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
-            "No function of the score that never falls has a smaller mean squared error on these "
+            "No non-decreasing function of the score has a smaller mean squared error on these "
             f"{figures['rows']} rows by more than {figures['gap']:.0e}."
         )
 
@@ -66,7 +66,7 @@ class Isotonic(Kind):
 def _column(data: Data) -> Array:
     X = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
     if X.ndim != 2 or X.shape[1] != 1 or data.y is None:
-        raise ValueError("isotonic regression has one column and an answer per row")
+        raise ValueError("isotonic regression has one column and one prediction per row")
     return np.asarray(X[:, 0], dtype=float)
 
 

@@ -147,7 +147,7 @@ class NoMargin(Kind):
             labels = np.asarray(data.y)
             same = min(i, j) >= 0 and _same_row(data.X, i, j) and labels[i] != labels[j]
             figures = {"bound": upper(0.0), "rows": equal([i, j])}
-            return Proof(figures, (Check("two equal rows have unlike labels", bool(same), f"rows {i} and {j}"),))
+            return Proof(figures, (Check("two equal rows have different labels", bool(same), f"rows {i} and {j}"),))
         h = _Hulls(data, evidence, rigor)
         radius = float(h.source.radii().upper.max())
         share = float(h.widest.upper) / radius if radius > 0 else float(h.widest.upper)
@@ -162,11 +162,11 @@ class NoMargin(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "rows" in figures:
             i, j = figures["rows"]
-            return f"No hyperplane separates the classes: rows {i} and {j} are the same point with unlike labels."
+            return f"No hyperplane separates the classes: rows {i} and {j} are the same point with different labels."
         return (
             f"No hyperplane separates the classes by a margin above {figures['bound']:.2g}, which is rounding beside "
-            f"the data's radius {figures['radius']:.3g}: to that rounding, a mixture of rows of one class is a mixture "
-            f"of the other's."
+            f"the data's radius {figures['radius']:.3g}: to that rounding, a weighted average of rows of one "
+            f"class equals one of the other class."
         )
 
 
@@ -234,7 +234,7 @@ class KernelMistakes(Kind):
         return Ball(0.0), False if bool(least.upper <= 0) else None
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
-        made = f"The steps of {figures['value']} mistakes add up to this classifier{_kernel_words(evidence)}"
+        made = f"The updates of {figures['value']} mistakes add up to this classifier{_kernel_words(evidence)}"
         if not figures["separated"]:
             return f"{made}; it does not separate the classes yet, so no bound on the mistakes follows."
         if not math.isfinite(figures["bound"]):

@@ -234,7 +234,7 @@ class Neighbors(Kind):
     """
 
     name = "neighbors"
-    theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
+    theorem = "Comparison of distances with bounded rounding, in rational numbers where that is not conclusive"
     needs: ClassVar = {"queries": FINITE, "indices": WHOLE, **_SPACE}
     may: ClassVar = {"own": WHOLE, **_SPACE_MAY}
 
@@ -330,7 +330,7 @@ class StoredRows(Kind):
     """
 
     name = "stored-rows"
-    theorem = "Equal rows are answered alike"
+    theorem = "Equal rows get equal predictions"
     needs: ClassVar = {"rows": TEXT, "task": word("classes", "values", "none")}
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
@@ -361,7 +361,7 @@ class StoredRows(Kind):
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if evidence["task"] == "none":
             return (
-                f"The model answers from the {figures['rows']} training rows as they were given, "
+                f"The model predicts from the {figures['rows']} training rows as they were given, "
                 f"{figures['distinct']} of them distinct."
             )
         what = (
@@ -370,7 +370,7 @@ class StoredRows(Kind):
             else f"a sum of squared training errors of {figures['unavoidable']:.6g} is unavoidable"
         )
         return (
-            f"The model answers from the {figures['rows']} training rows as they were given, "
+            f"The model predicts from the {figures['rows']} training rows as they were given, "
             f"{figures['distinct']} of them distinct; for any rule that sees these features, {what}."
         )
 
@@ -402,7 +402,7 @@ class Condensed(Kind):
         agree = sum(self._same(space, i, kept, codes, int(target[i])) for i in range(len(space.X)))
         figures = {"rows": equal(len(space.X)), "prototypes": equal(len(kept)), "agreeing": equal(agree)}
         told = f"{agree} of {len(space.X)}"
-        return Proof(figures, (Check("every training row keeps its answer", agree == len(space.X), told),))
+        return Proof(figures, (Check("every training row keeps its prediction", agree == len(space.X), told),))
 
     @staticmethod
     def _same(space: Space, i: int, kept: Array, codes: Array, label: int) -> bool:
@@ -422,8 +422,8 @@ class Condensed(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return (
-            f"The {figures['prototypes']} prototypes answer all {figures['rows']} training rows as the whole "
-            f"training set does, by the nearest neighbour in {distance_words(evidence)}."
+            f"The {figures['prototypes']} prototypes give all {figures['rows']} training rows the same prediction "
+            f"as the whole training set, by the nearest neighbour in {distance_words(evidence)}."
         )
 
 

@@ -87,7 +87,7 @@ class Model:
 
 
 def numbers(evidence: Evidence, key: str) -> Array:
-    """An array of floats of the evidence; anything else (text that looks like numbers, say) is refused."""
+    """An array of floats of the evidence; anything else (text that looks like numbers, say) is rejected."""
     found = evidence[key]
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
         raise ValueError(f"{key} must be an array of numbers")
@@ -296,7 +296,7 @@ class Duality(Kind):
         elif "prediction_error" in figures:
             more = f"; every prediction is within {figures['prediction_error']:.2g} times √k(x, x) of the exact one"
         if "nu" in evidence:
-            more += f"; its multipliers add up to the share nu = {evidence['nu']:g} of the weights"
+            more += f"; its multipliers add up to the fraction nu = {evidence['nu']:g} of the weights"
         return text[:-1] + more + "." if more else text
 
     def details(self, figures: Figures) -> str:
@@ -315,7 +315,7 @@ def _share(model: Model, nu: float) -> Check:
     for k, target in enumerate(model.targets):
         all_of_them = math.fsum(target.weights)
         off = max(off, abs(math.fsum(np.abs(model.dual[:, model.columns(k)]).ravel()) - nu * all_of_them) / all_of_them)
-    return Check("the multipliers add up to the share nu of the weights", off <= 1e-9, f"off by {off:.1g}")
+    return Check("the multipliers add up to the fraction nu of the weights", off <= 1e-9, f"off by {off:.1g}")
 
 
 def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball, gap: float) -> dict[str, Figure]:

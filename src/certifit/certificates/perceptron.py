@@ -86,7 +86,7 @@ class PerceptronRun(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         made = f"{figures.get('value')} mistake" + ("" if figures.get("value") == 1 else "s")
-        made = f"The steps of {made} lead from the start to the last weights"
+        made = f"The updates of {made} lead from the initial to the final weights"
         if figures.get("verdict") == "separable":
             bound = figures.get("bound", float("nan"))
             return f"{made}; whatever the order of the rows, no more than {bound:.6g} are possible."
@@ -94,7 +94,7 @@ class PerceptronRun(Kind):
         proof = "the convex hulls of the classes intersect"
         if not evidence["fit_intercept"]:
             proof = "a weighted average of rows, each with the sign of its class, is zero"
-        return f"{made}, and it will never stop: {proof}{where}, so no hyperplane separates them."
+        return f"{made}, and the algorithm will never stop: {proof}{where}, so no hyperplane separates them."
 
 
 def _check_shapes(part: Evidence, width: int, eta: float) -> None:
@@ -128,7 +128,7 @@ def _prove_bound(case: _Case, part: Evidence, eta: float, name: str) -> tuple[fl
     if part["verdict"] != "separable":
         rows, other = case.pairs(part)
         vanishes, _ = _exact_mixture(case, rows, other, part["multipliers"])
-        return float("inf"), (Check(f"{name}: a mixture vanishes, in exact arithmetic", vanishes),)
+        return float("inf"), (Check(f"{name}: a positive combination of rows is zero, in exact arithmetic", vanishes),)
     signs, low, u = _decide(case, part, 0)
     c = np.asarray(part["class_weights"], dtype=float)[case.y]
     apart = bool(np.all(signs >= 1)) and bool(np.all(c > 0))

@@ -43,7 +43,7 @@ class RadiusNeighbors(Kind):
     """
 
     name = "radius-neighbors"
-    theorem = "Comparison of distances with bounded rounding, in rational numbers where that leaves a doubt"
+    theorem = "Comparison of distances with bounded rounding, in rational numbers where that is not conclusive"
     needs: ClassVar = {"queries": FINITE, "radius": NUMBER, "indices": WHOLE, "counts": WHOLE, **_SPACE}
     may: ClassVar = {"own": WHOLE, **_SPACE_MAY}
 

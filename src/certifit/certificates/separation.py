@@ -337,14 +337,14 @@ def _prove_overlapping(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result
     if rigor == "float":
         Z = difference_rows(case.X[rows], case.y[rows], other, case.n_classes)
         if _mixture_by_balls(Z, mu):
-            return figures, (Check("a positive mixture vanishes and spans, beyond rounding", True),)
+            return figures, (Check("a positive combination of rows is zero and spans, beyond rounding", True),)
         if Z.size > _SMALL or case.X.size > _FEW:
             text = "too close for floats; ask for rigor='exact'"
-            return figures, (Check("a positive mixture vanishes and spans, beyond rounding", False, text),)
+            return figures, (Check("a positive combination of rows is zero and spans, beyond rounding", False, text),)
     vanishes, rank = _exact_mixture(case, rows, other, evidence["multipliers"])
     spans = vanishes and _span_exactly(case, rows, rank)
     return figures, (
-        Check("a positive mixture vanishes, in exact arithmetic", vanishes),
+        Check("a positive combination of rows is zero, in exact arithmetic", vanishes),
         Check("its rows span all rows, in exact arithmetic", spans, f"rank {rank}"),
     )
 
@@ -367,7 +367,7 @@ def _prove_touching(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:
     signs, _, _ = _decide(case, evidence, None)
     on = int(np.sum(signs == 0))
     return {**figures, "on_the_boundary": equal(on)}, (
-        Check("a positive mixture vanishes, in exact arithmetic", vanishes),
+        Check("a positive combination of rows is zero, in exact arithmetic", vanishes),
         Check("no product z·u is negative, in exact arithmetic", bool(np.all(signs >= 0))),
         Check("some product z·u is positive", bool(np.any(signs == 1))),
     )

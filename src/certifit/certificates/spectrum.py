@@ -132,9 +132,9 @@ class PrincipalComponents(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         n = figures["components"]
-        these = "This component keeps" if n == 1 else f"These {n} components keep"
+        these = "This component retains" if n == 1 else f"These {n} components retain"
         return (
-            f"{these} a variance of {figures['value']:.6g}; no other {n}-dimensional subspace keeps more by over "
+            f"{these} a variance of {figures['value']:.6g}; no other {n}-dimensional subspace retains more by over "
             f"{figures['relative_gap']:.1e} of the whole."
         )
 
@@ -166,7 +166,7 @@ def subspace_proof(
         order,
         centred,
         Check("the components are orthonormal", unit <= 1e-5, f"{unit:.1e}"),
-        Check("no subspace of this size keeps more", ran, f"Cholesky with slack {tau:.1e}"),
+        Check("no subspace of this dimension retains more", ran, f"Cholesky with slack {tau:.1e}"),
     )
     share = gap / total if float(total.lower) > 0 else Ball(0.0)
     figures = {

@@ -1,10 +1,10 @@
-"""Trees: at every node no other allowed question gains more, and no other pruning costs less.
+"""Trees: at every node no other allowed split gains more, and no other pruning costs less.
 
-The evidence is the tree as grown (questions, values), which nodes still ask after pruning, and the rules of
-growing. The check sends the rows down level by level, compares every allowed question of every node in plain
+The evidence is the tree as grown (splits, values), which nodes are still split after pruning, and the rules of
+growing. The check sends the rows down level by level, compares every allowed split of every node in plain
 NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
-`shortfall` is the most that any other question could gain beyond the one asked, as impurity decrease × fraction of the
+`shortfall` is the most that any other split could gain beyond the one chosen, as impurity decrease × fraction of the
 weight; what is left of it on a correct tree is rounding, and no more than a billionth of the impurity of the node
 itself: one heavy or outlying row elsewhere excuses nothing. The groupings of a categorical column
 with more than ten categories in a node and more than two classes, and those under the absolute error, are
@@ -27,7 +27,7 @@ from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, 
 
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
              "absolute_error": "absolute_error"}  # fmt: skip
-_ROUNDING = 1e-9  # of a node's own impurity: what a question, and of a cost, what a pruning may fall short by
+_ROUNDING = 1e-9  # of a node's own impurity: what a split, and of a cost, what a pruning may fall short by
 _NO_DEPTH = 2**31 - 1  # stands for no limit on the depth
 
 
@@ -71,10 +71,10 @@ class _Rules:
 
 @register
 class TreeOptimality(Kind):
-    """No other question gains more, node by node; no other pruning costs less."""
+    """No other split gains more, node by node; no other pruning costs less."""
 
     name = "tree"
-    theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
+    theorem = "exhaustive comparison of the allowed splits; bottom-up recursion over prunings"
     needs: ClassVar = {
         "criterion": word(*_CRITERIA), "left": WHOLE, "right": WHOLE, "feature": WHOLE, "threshold": NUMBERS,
         "missing_left": FLAGS, "group": WHOLE, "sets": FLAGS, "value": FINITE, "asks": FLAGS, "alpha": NUMBER,
@@ -115,22 +115,20 @@ class TreeOptimality(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         rules = _Rules.of(evidence)
-        size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
+        size = f"{figures['questions']} split{'s' if figures['questions'] != 1 else ''}"
         within = f" within {rules.words}" if rules.words else ""
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
-        text = (
-            f"A tree of {size}{within}: at each node no other allowed question{drawn} gains more by {rules.criterion}"
-        )
+        text = f"A tree of {size}{within}: at each node no other allowed split{drawn} gains more by {rules.criterion}"
         text += f" ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
         groups = [str(j) for j, c in enumerate(evidence["categories"]) if c is not None]
         if groups:
             text += f", column{'s' if len(groups) > 1 else ''} {', '.join(groups)} by groups of categories"
         if figures["heuristic"]:
-            text += ", groupings of categories too many to compare left aside"
+            text += ", except for groupings of categories too many to compare"
         if evidence.get("class_weight") is not None:
             text += ", classes weighted"
         if "validation_loss" in figures:
-            text += f"; no other pruning errs less on the {len(evidence['validation'])} validation rows"
+            text += f"; no other pruning has fewer errors on the {len(evidence['validation'])} validation rows"
         elif "pruning_shortfall" in figures:
             text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
         return text + "."
@@ -153,7 +151,7 @@ class _Tree:
         self._check_tree()
 
     def _check_shapes(self, columns: int) -> None:
-        """Every node has its entries; a leaf has no question, an inner node one about a column that exists."""
+        """Every node has its entries; a leaf has no split, an inner node one on a column that exists."""
         lines = (self.left, self.right, self.feature, self.threshold, self.missing_left, self.group, self.asks)
         if self.n == 0 or any(v.shape != (self.n,) for v in lines) or self.sets.ndim != 2:
             raise ValueError("every node needs its own entries")
@@ -162,10 +160,10 @@ class _Tree:
         leaf = ~self.inner
         blank = (self.left == -1) & (self.right == -1) & (self.feature == -2) & (self.threshold == -2.0)
         if not np.all((blank & (self.group == -1) & ~self.missing_left)[leaf]):
-            raise ValueError("a leaf asks nothing")
+            raise ValueError("a leaf has no split")
         inside = (self.feature >= 0) & (self.feature < columns) & (self.group >= -1) & (self.group < len(self.sets))
         if not np.all(inside[self.inner]):
-            raise ValueError("a question is about a column of the data, or a group of its categories")
+            raise ValueError("a split is on a column of the data, or a group of its categories")
 
     def _check_tree(self) -> None:
         """The nodes form one tree, children after their parents, and the pruned tree is its top."""
@@ -264,7 +262,7 @@ def _is_missing(v: Any) -> bool:
 
 
 class _Walk:
-    """The rows on their way down: questions compared, costs and values of each node."""
+    """The rows on their way down: splits compared, costs and values of each node."""
 
     def __init__(self, tree: _Tree, table: _Table, e: Evidence, rules: _Rules) -> None:
         self.tree, self.e, self.rules = tree, e, rules
@@ -342,7 +340,7 @@ class _Walk:
         return np.maximum(self.node_cost.upper[nodes], 0.0) / self.total
 
     def _fall_short(self, short: Array, nodes: Array) -> None:
-        """Take note of what other questions could gain beyond those asked at these nodes."""
+        """Take note of what other splits could gain beyond those chosen at these nodes."""
         short = np.where(np.isnan(short), np.inf, np.maximum(short, 0.0))
         self.shortfall = max(self.shortfall, float(np.max(short, initial=0.0)))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -380,7 +378,7 @@ class _Walk:
         return -(whole[:, 1].square() / whole[:, 0])
 
     def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array) -> Ball:
-        """The cost of the question that each asking node asks (others: of a harmless stand-in)."""
+        """The cost of the split of each inner node (others: of a harmless stand-in)."""
         t = self.tree
         go = t.inner[level[r.node]]
         goes = np.zeros(len(rows), dtype=bool)
@@ -471,11 +469,11 @@ class _Walk:
         too_many = bool(limit) and int((~t.inner).sum()) > limit
         short = self.relative_shortfall <= _ROUNDING
         return [
-            Check("no other allowed question gains more", short, f"at most {self.relative_shortfall:.1e} of a node's"),
-            Check("every question keeps the limits on its sides", self.bad_gain < 0, f"node {self.bad_gain}"),
-            Check("every node that asks was allowed to", not stray.any() and not too_many, _first(stray)),
+            Check("no other allowed split gains more", short, f"at most {self.relative_shortfall:.1e} of a node's"),
+            Check("every split keeps the limits on its sides", self.bad_gain < 0, f"node {self.bad_gain}"),
+            Check("every split was allowed by the limits", not stray.any() and not too_many, _first(stray)),
             Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
-            Check("every node predicts what its rows say", self.bad_value < 0, f"node {self.bad_value}"),
+            Check("every node predicts what its rows imply", self.bad_value < 0, f"node {self.bad_value}"),
         ]
 
 
@@ -534,4 +532,4 @@ def _validated(tree: _Tree, table: _Table, e: Evidence) -> tuple[float, Check]:
     least, kept = _least(tree, loss * (1 - room), loss * (1 + room), 0.0)
     mean = float(kept[0]) / float(w.sum())
     ok = _excess(tree, least, kept)[1] <= _ROUNDING
-    return mean, Check("no other pruning errs less on the validation rows", ok, f"loss {mean:.6g}")
+    return mean, Check("no other pruning has fewer errors on the validation rows", ok, f"loss {mean:.6g}")

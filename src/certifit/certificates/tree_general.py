@@ -1,19 +1,19 @@
-r"""Trees with several targets, for counts, or with questions drawn at random: what can be said of each.
+r"""Trees with several targets, for counts, or with splits drawn at random: what can be said of each.
 
-A question divides the rows of a node into two sides; what it costs is a function of the sums over each side alone,
+A split divides the rows of a node into two sides; what it costs is a function of the sums over each side alone,
 
 - Gini and entropy: weights by class, averaged over the targets;
 - squared error: :math:`-\sum_o S_o^2/W` with :math:`S_o = \sum w(y_o - c_o)` around a centre of the node;
 - Poisson deviance: :math:`-\sum_o S_o\log(S_o/W)` with :math:`S_o = \sum w y_o`;
 - absolute error: :math:`\sum_o \min_c \sum w|y_o - c|`, which is no function of sums and is summed row by row,
 
-each up to what no question changes. Sums carry rounding bounds. With ``splitter="best"`` the claim is that no other
+each up to what no split changes. Sums carry rounding bounds. With ``splitter="best"`` the claim is that no other
 allowed threshold, about a column that the node looked at, costs less (to a billionth of the node's own cost). With
 ``splitter="random"`` thresholds were drawn at random: then only the limits and the values of the nodes are claimed.
 
 With ``monotonic`` (+1, −1 or 0 a column) the prediction rises, or falls, with those columns: of two children of such a
-question the one with the larger values predicts more, and everything below them stays on its side of the middle between
-the two. Then a question about such a column is allowed where both its sides keep the bounds of the node and the
+split the one with the larger values predicts more, and everything below them stays on its side of the middle between
+the two. Then a split on such a column is allowed where both its sides keep the bounds of the node and the
 direction, and a node predicts what its rows say as far as its bounds allow. Impurities are those of the rows.
 
 Evidence: the arrays of the tree as grown, ``outputs`` values a node, the rules of growing, ``asks`` after pruning.
@@ -264,10 +264,10 @@ def within(values: Array, bounds: tuple[float, float], r: Rows) -> Array:
 
 @register
 class GeneralTree(Kind):
-    """No other threshold costs less, node by node; or, of random questions, that limits and values are right."""
+    """No other threshold costs less, node by node; or, of random splits, that limits and values are right."""
 
     name = "tree-general"
-    theorem = "exhaustive comparison of the allowed questions; bottom-up recursion over prunings"
+    theorem = "exhaustive comparison of the allowed splits; bottom-up recursion over prunings"
     needs: ClassVar = {
         "criterion": word(*CRITERIA), "splitter": word("best", "random"), "left": WHOLE, "right": WHOLE,
         "feature": WHOLE, "threshold": NUMBERS, "missing_left": FLAGS, "value": FINITE, "asks": FLAGS,
@@ -282,16 +282,16 @@ class GeneralTree(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         rules = _rules(evidence)
-        size = f"{figures['questions']} question{'s' if figures['questions'] != 1 else ''}"
+        size = f"{figures['questions']} split{'s' if figures['questions'] != 1 else ''}"
         within = f" within {rules.words}" if rules.words else ""
         many = f" for {figures['outputs']} targets" if figures["outputs"] > 1 else ""
         if evidence["splitter"] == "random":
             return (
                 f"A tree of {size}{many}{within}, whose thresholds were drawn at random: nothing is claimed about "
-                f"them; every node keeps the limits and predicts what its rows say{_directions(evidence)}."
+                f"them; every node keeps the limits and predicts what its rows imply{_directions(evidence)}."
             )
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
-        text = f"A tree of {size}{many}{within}: at each node no other allowed question{drawn} gains more by "
+        text = f"A tree of {size}{many}{within}: at each node no other allowed split{drawn} gains more by "
         text += f"{evidence['criterion']} ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
         if "pruning_shortfall" in figures:
             text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
@@ -308,7 +308,7 @@ def _directions(e: Evidence) -> str:
         for verb, at in (("never falls", np.flatnonzero(signs > 0)), ("never rises", np.flatnonzero(signs < 0)))
         if len(at)
     ]
-    spare = f" (questions were compared that keep this with {_ROUNDING:.0e} of the range to spare)"
+    spare = f" (splits were compared that keep this with {_ROUNDING:.0e} of the range to spare)"
     what = "the share of the second class" if e.get("classes") is not None else "the prediction"
     return f"; of rows without missing values {what} {' and '.join(told)}" + (spare if e["splitter"] == "best" else "")
 
@@ -444,9 +444,7 @@ class _Walk:
             self.room[node] = open_
             return
         least = self._least_rival(node, rows, r, bounds) if open_ else np.inf
-        if (
-            self.tree.inner[node] and self.signs is not None
-        ):  # its own question may keep the bounds with nothing to spare
+        if self.tree.inner[node] and self.signs is not None:  # its own split may keep the bounds with nothing to spare
             least = min(least, r.question_costs(left)[0])
         self.room[node] = np.isfinite(least) or least == -np.inf
         before = whole - r.fixed()
@@ -458,7 +456,7 @@ class _Walk:
             self._fall_short((own - least) / self.total, node)
 
     def _least_rival(self, node: int, rows: Array, r: Rows, bounds: tuple[float, float]) -> float:
-        """The least cost of any allowed question, from below."""
+        """The least cost of any allowed split, from below."""
         least, rules = np.inf, self.rules
         for j in range(self.X.shape[1]):
             if self.drawn is not None and not self.drawn[node, j]:
@@ -505,13 +503,13 @@ class _Walk:
         least, limit = rules.min_impurity_decrease, rules.max_leaf_nodes
         leaves = int((~t.inner).sum())
         checks = [
-            Check("every question keeps the limits", self.bad_side < 0, f"node {self.bad_side}"),
-            Check("every node predicts what its rows say", self.bad_value < 0, f"node {self.bad_value}"),
+            Check("every split keeps the limits", self.bad_side < 0, f"node {self.bad_side}"),
+            Check("every node predicts what its rows imply", self.bad_value < 0, f"node {self.bad_value}"),
             Check("there are no more leaves than allowed", not limit or leaves <= limit),
         ]
         if self.signs is not None:
             right = self.bad_direction < 0
-            checks.append(Check("every question keeps the directions asked for", right, f"node {self.bad_direction}"))
+            checks.append(Check("every split keeps the requested directions", right, f"node {self.bad_direction}"))
         if self.e["splitter"] == "random":
             return checks
         self._best_first()
@@ -522,8 +520,8 @@ class _Walk:
         stray = t.inner & (~self.room | ~(self.low + rounding >= least if least > 0 else self.room))
         short = self.relative <= _ROUNDING
         return [
-            Check("no other allowed question gains more", short, f"at most {self.relative:.1e} of a node's"),
-            Check("every node that asks was allowed to", not stray.any(), _first(stray)),
+            Check("no other allowed split gains more", short, f"at most {self.relative:.1e} of a node's"),
+            Check("every split was allowed by the limits", not stray.any(), _first(stray)),
             Check("every leaf had a reason to stop", not idle.any(), _first(idle)),
             *checks,
         ]

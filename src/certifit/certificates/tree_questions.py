@@ -1,4 +1,4 @@
-"""The best question of every node of one level of a tree, in plain NumPy with outward rounding.
+"""The best split of every node of one level of a tree, in plain NumPy with outward rounding.
 
 Sums run over rows in fixed point (64-bit integers), so that a running sum has no error but the rounding of
 each row to the unit; `Sums.ball` turns them into numbers with a proved bound. The cost of a division is the
@@ -103,7 +103,7 @@ def side_cost(side: Ball, criterion: str) -> Ball:
         if criterion == "gini":
             parts.append(own * others / total)
         else:
-            none = np.asarray(own.mid <= own.rad)  # then −c log(c/total) as it stands, from 0 on
+            none = np.asarray(own.mid <= 4 * own.rad)  # too vague to divide by: −c log(c/total) as it stands, from 0 on
             ratio = np.log1p(others.maximum(0.0) / Ball(np.where(none, 1.0, own.mid), np.where(none, 0.0, own.rad)))
             full = own.entropy() - own.maximum(0.0) * (total.entropy() / total)
             some = own * ratio
@@ -115,12 +115,12 @@ def side_cost(side: Ball, criterion: str) -> Ball:
 
 
 class Best:
-    """The least cost found so far at each node (from below), and how many questions were compared."""
+    """The least cost found so far at each node (from below), and how many splits were compared."""
 
     def __init__(self, count: int) -> None:
         self.low = np.full(count, np.inf)
         self.compared = np.zeros(count, dtype=np.int64)
-        self.askable = np.zeros(count, dtype=bool)  # some question, compared or not, is there to ask
+        self.askable = np.zeros(count, dtype=bool)  # some split, compared or not, is possible
 
     def offer(self, node: Array, costs: Array) -> None:
         np.minimum.at(self.low, node, np.where(np.isnan(costs), -np.inf, costs))

@@ -37,7 +37,7 @@ def glm_answers(
     model: Any, loss: Loss, reader: FamilyLoss, table: FoldTable, grid: Grid, response: tuple[str, ...]
 ) -> FoldAnswers:
     """Predicted means of every grid point on each fold."""
-    require(response == ("predict",), "the score asks for more than predictions")
+    require(response == ("predict",), "the score needs more than predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
     require(plain, "time_budget, trace and few iterations belong to one fit")
     require(loss.self_concordant, "the loss bends too sharply for folds to prove each other's optimum")

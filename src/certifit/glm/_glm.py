@@ -67,12 +67,13 @@ class NegativeBinomial:
 
 @dataclass(frozen=True)
 class Tweedie:
-    """Zeros and positive amounts together: V(μ) = μ^power, 1 < power < 2, log link.
+    """V(μ) = μ^power, log link: between 1 and 2 for zeros and positive amounts together, above 2 for positive amounts
+    with heavy tails, below 0 for real numbers whose mean is positive.
 
     Parameters
     ----------
-    power : float in (1, 2)
-        p of the variance μᵖ.
+    power : float < 0 or > 1, not 2
+        p of the variance μᵖ. (0, 1 and 2 are the Gaussian, Poisson and gamma families; between 0 and 1 there is none.)
 
     Examples
     --------
@@ -83,8 +84,11 @@ class Tweedie:
     power: float = 1.5
 
     def __post_init__(self) -> None:
-        if not 1 < self.power < 2:
-            raise ValueError(f"The power of a Tweedie family must lie between 1 and 2, got {self.power}.")
+        if not np.isfinite(self.power) or 0 <= self.power <= 1 or self.power == 2:
+            raise ValueError(
+                f"The power of a Tweedie family must be below 0 or above 1, and not 2, got {self.power}: 0, 1 and 2 "
+                "are the gaussian, poisson and gamma families, and between 0 and 1 there is none."
+            )
 
 
 def _shortest(X: Array, W: Array) -> Array:
@@ -126,7 +130,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     link_ : str
     certificate_ : Certificate
-        A proved gap for gaussian-identity, binomial-logit, poisson-log, gamma-log and Tweedie-log; for the others the
+        A proved gap for gaussian-identity, binomial-logit, poisson-log, gamma-log and Tweedie-log (powers between 1
+        and 2); for the others the
         residual of the likelihood equations.
 
     Raises
@@ -214,8 +219,10 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         if strength * self.l1_ratio > 0 and isinstance(loss, (FamilyLoss, TweedieLog)):
             raise ValueError(f"An l1 penalty needs a convex family and link, not {self.family!r} with {self.link_!r}.")
         # Without a gap the equations are what is certified, and their residual is the root of what is left.
-        share = self.tol**2 * (1e-4 if isinstance(loss, FamilyLoss) else 1.0)
-        options = Options(max(share, 1e-14), self.max_iter, self.time_budget, self.trace)
+        share = self.tol**2 * (1e-8 if isinstance(loss, FamilyLoss) else 1.0)
+        options = Options(
+            max(share, 1e-16 if isinstance(loss, FamilyLoss) else 1e-14), self.max_iter, self.time_budget, self.trace
+        )
         unbounded = strength == 0.0 and isinstance(loss, (Poisson, Binomial))
         start, null = self._start(task, reader)
         solution = solve_smooth(task, options, start, null=null, ask_existence=unbounded)
@@ -255,9 +262,9 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             return
         shown = np.array2string(direction[: X.shape[1]], precision=3, threshold=6)
         raise NoOptimumError(
-            f"No finite optimum: along w = {shown} every score with y = 0{' or 1' if share else ''} moves rightly "
-            "and the others stay, so the likelihood increases without bound. Use a penalty (alpha > 0) or drop a "
-            "column."
+            f"No finite optimum: along w = {shown} every score with y = 0{' or 1' if share else ''} moves in the right "
+            "direction and the others stay, so the likelihood increases without bound. Use a penalty (alpha > 0) or "
+            "drop a column."
         )
 
     def _describe(self, X: Matrix, y: Array, weights: Array, shift: Array | None) -> Record:
@@ -357,7 +364,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         try:
             _check_values(self.family, np.asarray(table.y, dtype=float))
         except (TypeError, ValueError) as error:
-            raise CannotShare("fit refuses the targets") from error
+            raise CannotShare("fit rejects the targets") from error
         return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
 
     def deviance_residuals(self, X: Matrix, y: Any, offset: Any = None) -> Array:
@@ -429,6 +436,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
 def _values(family: Any) -> tuple[float, float, bool]:
     if isinstance(family, ExponentialFamily):
         return (*family.values, True)
+    if isinstance(family, Tweedie):
+        return FamilyLoss("tweedie", "log", power=family.power).parts[0].values
     return BUILT_IN[family].values if isinstance(family, str) else (0.0, np.inf, True)
 
 
@@ -461,7 +470,7 @@ def _family_params(family: Any) -> Record:
 def _convex(family: Any, link: str) -> Loss | None:
     """The loss whose gap can be proved, where there is one."""
     if isinstance(family, Tweedie):
-        return TweedieLog(family.power) if link == "log" else None
+        return TweedieLog(family.power) if link == "log" and 1 < family.power < 2 else None
     table: dict[Any, Loss] = {
         ("gaussian", "identity"): Squared(0.5),
         ("binomial", "logit"): Binomial(),

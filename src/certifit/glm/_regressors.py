@@ -132,8 +132,8 @@ class TweedieRegressor(_HasLoss):
 
     Parameters
     ----------
-    power : float in {0, 2, 3} or in [1, 2), default=0.0
-        p.
+    power : float, not in (0, 1), default=0.0
+        p: the variance is μᵖ. Between 0 and 1 there is no such family.
     alpha : float ≥ 0, default=1.0
     fit_intercept : bool, default=True
     link : {"auto", "identity", "log"}, default="auto"
@@ -148,7 +148,8 @@ class TweedieRegressor(_HasLoss):
 
     Notes
     -----
-    Not in certifit: powers below 0, between 2 and 3 and above 3.
+    The gap is proved for p = 0 with the identity and for 1 ≤ p ≤ 2 with the log link; other objectives need not be
+    convex, and the certificate is about the likelihood equations.
 
     Examples
     --------
@@ -202,8 +203,8 @@ class TweedieRegressor(_HasLoss):
         named = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
         if self.power in named:
             return named[int(self.power)]
-        if not 1 < self.power < 2:
-            raise ValueError(f"power must be 0, 1, 2, 3 or lie between 1 and 2, not {self.power}.")
+        if 0 < self.power < 1:
+            raise ValueError(f"power must not lie between 0 and 1 (there is no such family), got {self.power}.")
         return Tweedie(self.power)
 
     def _asked_link(self) -> str:

@@ -2,20 +2,21 @@ r"""Exponential families with several parameters: :math:`p(y;\eta) = b(y)\exp(\e
 
 T(y) and η are vectors. Everything follows from a, as with one parameter: E[T(y)] = ∇a(η), Cov[T(y)] = ∇²a(η), and the
 likelihood is largest where the expected statistics equal the observed means. a is convex, so that the maximum, where it
-exists, is one point; how far a candidate is from it is bounded by the Newton decrement on the way and stated as the
-largest difference between expected and observed statistics.
+exists, is one point. The certificate proves the likelihood equations: expected and observed statistics agree over the
+rows, also times every column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from certifit._errors import NoOptimumError
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit.certificates import Certificate, Data, issue
 
 _STEPS = 200
 
@@ -144,9 +145,14 @@ class VectorFamily:
             raise ValueError("X, y and sample_weight must contain one finite row, value and weight ≥ 0 for each other.")
         if not np.all(np.isfinite(T)) or not w.sum() > 0:
             raise ValueError("T(y) must be finite, and some weight positive.")
-        w = w / w.sum()
-        base = 0.0 if self.log_b is None else float(w @ self.log_b(np.asarray(y)))
-        return _newton(self, np.column_stack([Z, np.ones(len(T))]), T, w, base)
+        shares = w / w.sum()
+        base = 0.0 if self.log_b is None else float(shares @ self.log_b(np.asarray(y)))
+        found = _newton(self, np.column_stack([Z, np.ones(len(T))]), T, shares, base)
+        data = Data.of(Z, y, sample_weight) if Z.shape[1] else Data.of(np.asarray(y)[:, None], None, sample_weight)
+        expected = np.array([self.mean(e) for e in found.natural(Z)])
+        evidence = {"family": self.name, "statistics": T, "expected": expected, "coef": found.coef,
+                    "intercept": found.intercept}  # fmt: skip
+        return replace(found, proof=(data, evidence))
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,10 @@ class VectorFit:
     decrement : float
         Half the squared Newton decrement: how much the mean log-likelihood could still rise, to second order.
     n_iter : int
+    proof : tuple
+        Data and evidence of the certificate.
+    certificate_ : Certificate
+        The likelihood equations; of a fit without columns it speaks of y as the only column.
 
     Examples
     --------
@@ -178,6 +188,14 @@ class VectorFit:
     residual: float
     decrement: float
     n_iter: int
+    proof: tuple[Data, Record] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Proof that expected and observed statistics agree over the rows."""
+        if self.proof is None:
+            raise AttributeError("Only a fit by VectorFamily.fit or regress has a certificate.")
+        return issue("likelihood-equations", *self.proof)
 
     @property
     def eta(self) -> Array:

@@ -1,4 +1,4 @@
-"""Losses that judge but cannot be descended."""
+"""Losses for evaluation, which cannot be minimised by descent."""
 
 from __future__ import annotations
 

@@ -298,17 +298,17 @@ def negative_binomial(dispersion: float) -> Dispersed:
 
 
 def tweedie(power: float) -> Dispersed:
-    """The Tweedie family with V(μ) = μ^power, 1 < power < 2 (link log)."""
+    """The Tweedie family with V(μ) = μ^power, power below 0 or above 1 and not 2 (link log)."""
 
     def half_deviance(y: Numeric, m: Numeric) -> Numeric:
         p = power
-        own = np.power(y, 2 - p) / ((1 - p) * (2 - p))
+        own = np.power(np.maximum(y, 0.0), 2 - p) / ((1 - p) * (2 - p))
         return own - y * np.power(m, 1 - p) / (1 - p) + np.power(m, 2 - p) / (2 - p)
 
     def no_likelihood(y: Array, m: Array, w: Array, d: float) -> float:
         return float("nan")
 
-    values = (0.0, np.inf, True)
+    values = (-np.inf if power < 0.0 else 0.0, np.inf, power < 2.0)
     return Dispersed(
         "tweedie", "log", lambda m: np.power(m, power), half_deviance, no_likelihood, values, True, {"power": power}
     )
