@@ -158,6 +158,25 @@ def test_processes_work_on_one_thread_each():
         executor.shutdown(wait=True, kill_workers=True)
 
 
+def test_processes_started_ahead_are_taken_once_and_ended_when_nobody_takes_them():
+    with parallel.starting_processes(1, "certifit.losses") as _:
+        early = parallel._EARLY[1, "certifit.losses"]
+        taken = parallel.loaded_processes(1, "certifit.losses")
+        assert taken is early
+        assert not parallel._EARLY
+        assert taken.submit(_modules).result() == (True, "1")
+        taken.shutdown(wait=True, kill_workers=True)
+    with parallel.starting_processes(1, "certifit.losses"):
+        unused = parallel._EARLY[1, "certifit.losses"]
+    assert not parallel._EARLY
+    with pytest.raises(RuntimeError):
+        unused.submit(_modules)
+
+
+def _modules():
+    return "certifit.losses" in sys.modules, os.environ["OMP_NUM_THREADS"]
+
+
 def test_side_by_side_keeps_the_order_and_may_be_nested():
     from certifit.parallel import side_by_side
 

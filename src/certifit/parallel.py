@@ -12,6 +12,7 @@ alone, or in a way that no result can see, and put together in their order.
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections import deque
@@ -307,7 +308,8 @@ def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]
     ----------
     count : int
     start : callable
-        Called in every process once, with ``arguments``: it may keep data that all tasks need.
+        Called in every process once, with ``arguments``: it may keep data that all tasks need. Large arguments keep the
+        caller waiting until a process has started; hand those over with the tasks, or in a file.
     arguments : tuple
     """
     from joblib.externals.loky import ProcessPoolExecutor
@@ -315,6 +317,37 @@ def processes(count: int, start: Callable[..., None], arguments: tuple[Any, ...]
     return ProcessPoolExecutor(
         count, initializer=_begin, initargs=(start, arguments), env=dict.fromkeys(_ENVIRONMENT, "1")
     )
+
+
+_EARLY: dict[tuple[int, str], Any] = {}
+
+
+@contextmanager
+def starting_processes(count: int, module: str) -> Iterator[None]:
+    """Context in which ``count`` processes start and import a module, while this process does something else.
+
+    `loaded_processes` takes them over; those that nobody has taken are ended.
+    """
+    _EARLY[count, module] = executor = loaded_processes(count, module)
+    executor.submit(_nothing)
+    try:
+        yield
+    finally:
+        if _EARLY.pop((count, module), None) is not None:
+            executor.shutdown(wait=False, kill_workers=True)
+
+
+def loaded_processes(count: int, module: str) -> Any:
+    """`processes` that have imported a module: those of `starting_processes` if there are any, else new ones."""
+    return _EARLY.pop((count, module), None) or processes(count, _import, (module,))
+
+
+def _import(module: str) -> None:
+    importlib.import_module(module)
+
+
+def _nothing() -> None:
+    """A task with nothing to do: an executor starts its processes when it gets its first one."""
 
 
 def _begin(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -57,7 +57,30 @@ def test_moments_bound_the_mean_of_a_node_far_from_zero(kernel):
 def test_leaving_one_out():
     X, w = np.random.default_rng(1).normal(size=(20, 2)), np.arange(1.0, 21.0)
     out, h = np.zeros((20, 2)), np.array([0.5, 2.0])
-    density.leave_one_out(X, w, 0, 20, 0, 0, h, out)
+    order = np.arange(20)
+    tree = density.build(X, w, order, 3)
+    moved = np.zeros_like(out)
+    density.leave_one_out(X[order], w[order], tree, 0, 20, 0, 0, h, moved)
+    out[order] = moved
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     for m in range(2):
         assert np.allclose(out[:, m], np.exp(-0.5 * (D / h[m]) ** 2) @ w - w)
+
+
+@pytest.mark.parametrize("kernel", range(6))
+@pytest.mark.parametrize("metric", range(3))
+def test_nodes_out_of_reach_add_nothing(kernel, metric):
+    """Rows in two far groups, so that small bandwidths leave whole nodes out."""
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal(1000.0, 1.0, size=(150, 2))])
+    w, h = rng.integers(1, 4, size=300).astype(float), np.array([1e-3, 0.3, 2.0, 1e4])
+    order, out = np.arange(300), np.zeros((300, 4))
+    tree = density.build(X, w, order, 6)
+    X, w = X[order], w[order]
+    density.leave_one_out(X, w, tree, 0, 300, kernel, metric, h, out)
+    gaps = np.abs(X[:, None] - X[None])
+    D = np.sqrt((gaps**2).sum(axis=2)) if metric == 0 else gaps.sum(axis=2) if metric == 1 else gaps.max(axis=2)
+    for m in range(4):
+        K = np.array([[density._value(kernel, u, 0.0) for u in row] for row in D / h[m]])
+        np.fill_diagonal(K, 0.0)
+        assert np.allclose(out[:, m], K @ w, rtol=1e-12, atol=0.0)

@@ -27,7 +27,7 @@ def impurity(y, w, criterion):
 
 
 def best_gain(X, y, w, criterion, min_leaf=1):
-    """The best gain of any question, by trying them all."""
+    """The best gain of any split, by trying them all."""
     best, whole = -np.inf, impurity(y, w, criterion)
     for column in X.T:
         lost = np.isnan(column)

@@ -67,7 +67,7 @@ class Blocks(ABC):
         """K[k, k] for every point."""
 
     @abstractmethod
-    def combine(self, i: Array, weights: Array) -> Array:
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
         """Σₖ weightsₖ K[iₖ, :] in double precision.
 
         Parameters
@@ -76,6 +76,8 @@ class Blocks(ABC):
             Which rows.
         weights : array
             One weight per row.
+        at : array of int, default=None
+            The points asked for, all of them by default.
         """
 
 
@@ -105,13 +107,17 @@ class FactorBlocks(Blocks):
         _halves(fill, len(i), K.size)
         return K
 
-    def combine(self, i: Array, weights: Array) -> Array:
-        left, right, w = self.left[i], self.right.T, weights.astype(self.dtype)
-        step = max(1, _CHUNK // max(1, self.n))
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
+        left, w = self.left[i], weights.astype(self.dtype)
+        chosen = self.right if at is None else self.right[at]
+        if self.function is None:
+            return np.asarray(chosen @ (w @ left), dtype=float)
+        right, n = chosen.T, len(chosen)
+        step = max(1, _CHUNK // max(1, n))
 
         def add(start: int, stop: int) -> Array:
-            total = np.zeros(self.n)
-            buffer = np.empty((min(step, stop - start), self.n), self.dtype)
+            total = np.zeros(n)
+            buffer = np.empty((min(step, stop - start), n), self.dtype)
             for k in range(start, stop, step):
                 end = min(k + step, stop)
                 K = buffer[: end - k]
@@ -121,7 +127,7 @@ class FactorBlocks(Blocks):
                 total += w[k:end] @ K
             return total
 
-        first, second = _halves(add, len(i), len(i) * self.n)
+        first, second = _halves(add, len(i), len(i) * n)
         return np.asarray(first + second)
 
 
@@ -140,8 +146,8 @@ class MatrixBlocks(Blocks):
     def diagonal(self) -> Array:
         return np.diagonal(self.K).astype(float)
 
-    def combine(self, i: Array, weights: Array) -> Array:
-        return np.asarray(weights.astype(self.dtype) @ self.K[i], dtype=float)
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
+        return np.asarray(weights.astype(self.dtype) @ (self.K[i] if at is None else self.block(i, at)), dtype=float)
 
 
 class TwiceBlocks(Blocks):
@@ -165,9 +171,11 @@ class TwiceBlocks(Blocks):
     def diagonal(self) -> Array:
         return np.tile(self.once.diagonal(), 2)
 
-    def combine(self, i: Array, weights: Array) -> Array:
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
         total = np.bincount(i % self.once.n, weights, self.once.n)
         used = np.flatnonzero(total)
+        if at is not None:
+            return self.once.combine(used, total[used], at % self.once.n)
         return np.tile(self.once.combine(used, total[used]), 2)
 
 
@@ -208,11 +216,15 @@ class KernelBlocks(Blocks):
         # Rows at hand are cut; for the rest only the block is computed, unless whole rows would be asked soon.
         return np.asarray(self.kernel.gram(self.X[i], self.X[j]), dtype=self.dtype)
 
-    def combine(self, i: Array, weights: Array) -> Array:
-        total = np.zeros(self.n)
-        step = max(1, min(self.room, _CHUNK // max(1, self.n)))
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
+        n = self.n if at is None else len(at)
+        total = np.zeros(n)
+        step = max(1, min(self.room, _CHUNK // max(1, n)))
         for k in range(0, len(i), step):
-            total += weights[k : k + step].astype(self.dtype) @ self._rows(i[k : k + step])
+            some = i[k : k + step]
+            total += weights[k : k + step].astype(self.dtype) @ (
+                self._rows(some) if at is None else self.block(some, at)
+            )
         return total
 
 

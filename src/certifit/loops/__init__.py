@@ -1,6 +1,6 @@
 """Compiled inner loops: plain data in, plain data out.
 
-Rules of the house: every function is cached (``@njit(cache=True)``), takes arrays and scalars only, calls only
+Rules of the house: every function is compiled by `certifit.loops._jit`, takes arrays and scalars only, calls only
 functions of its own file (a cached loop does not notice a change in another file), owns no random state, and has
 a slow twin in plain NumPy in its test. No bare ``fastmath=True``. Methods of arrays that can raise (``v[:k] = u``,
 ``v.min()``) take a second or two to compile for their messages: a small loop is cheaper.

@@ -9,8 +9,8 @@ rank.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _DOT = {"reassoc", "contract"}
@@ -18,7 +18,7 @@ DONE, DEPENDENT, LIMIT, DRIFT = 0, 1, 2, 3
 BATCH = 16  # columns that enter in one pass over the inverse
 
 
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def _times(inv, k, v, out):
     """out = inv v; rows of the (symmetric) inverse that meet a zero of v are never read when most of v is zero."""
     used = 0
@@ -43,7 +43,7 @@ def _times(inv, k, v, out):
 
 
 @tiered(lambda A: 1e-7 * A.size)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mirror(A):
     """Copy the lower triangle to the upper one."""
     for i in range(len(A)):
@@ -51,7 +51,7 @@ def mirror(A):
             A[j, i] = A[i, j]
 
 
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def _all_times(inv, k, columns, count, Z):
     """Z[c] = inv columns[c]: one pass over the inverse serves all columns."""
     for i in range(k):
@@ -64,7 +64,7 @@ def _all_times(inv, k, columns, count, Z):
             Z[c, i] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _independent(schur, count, kept, L):
     """Cholesky of the Schur complement, leaving out what depends on earlier columns; how many are kept."""
     n = 0
@@ -84,7 +84,7 @@ def _independent(schur, count, kept, L):
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def enter(inv, k, columns, H, count, Z, V, kept):
     """Border the inverse of order k by up to ``count`` columns (rows H_jS of ``columns``; H their own block).
 
@@ -134,7 +134,7 @@ def enter(inv, k, columns, H, count, Z, V, kept):
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leave(inv, k, p, S):
     """Take position p out of the inverse of order k (the last position moves there)."""
     last = k - 1
@@ -152,13 +152,13 @@ def leave(inv, k, p, S):
             row[j] -= t * end[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _copy(v, out, m):  # assigning a slice takes two seconds to compile, for its messages about shapes
     for j in range(m):
         out[j] = v[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _difference(v, u, m):
     out = np.empty(m)
     for j in range(m):
@@ -166,7 +166,7 @@ def _difference(v, u, m):
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _settle(q, w, l1, l2, positive, S, k, inv, signs, qs, slope, step, budget):
     """Newton on S until no sign changes; returns the new order of S and the changes made."""
     changes = 0
@@ -199,7 +199,7 @@ def _settle(q, w, l1, l2, positive, S, k, inv, signs, qs, slope, step, budget):
     return k, changes
 
 
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def _correct(G, q, m, move, signs, inside):
     """q −= G move on the rows off the support (on it, if ``inside``)."""
     for i in range(m):
@@ -211,7 +211,7 @@ def _correct(G, q, m, move, signs, inside):
             q[i] -= total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _update(G, q, w, m, l1, l2, S, k, signs, held):
     """Bring q up to date after w moved away from ``held``, by the cheaper of two ways.
 
@@ -235,7 +235,7 @@ def _update(G, q, w, m, l1, l2, S, k, signs, held):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _off(q, w, l1, l2, S, k, signs):
     """The largest slope left on the support, in units of l1."""
     worst = 0.0
@@ -245,7 +245,7 @@ def _off(q, w, l1, l2, S, k, signs):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _admit(G, q, m, l1, l2, positive, S, k, inv, signs, floor, tol, work):
     """Let in the coefficients at zero whose reach is above the floor, a batch at a time; the new order of S."""
     columns, Z, V, H, kept, batch = work
@@ -275,7 +275,7 @@ def _admit(G, q, m, l1, l2, positive, S, k, inv, signs, floor, tol, work):
 
 
 @tiered(lambda G, q, w, m, l1, l2, positive, S, k, inv, tol, limit: 1e-4 * m + 5e-6 * m * (k + 1))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def active_set(G, q, w, m, l1, l2, positive, S, k, inv, tol, limit):
     """Solve to |q| ≤ l1(1 + tol) off the support; w, q, S and inv change in place.
 

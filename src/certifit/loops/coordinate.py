@@ -8,14 +8,14 @@ the last sweep, measured by what it does to the fit: |Δwⱼ|·‖aⱼ‖.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _DOT = {"reassoc", "contract"}  # a dot product is three times as fast; NaN is left alone
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _shrink(rho, l1, positive):
     if rho > l1:
         return rho - l1
@@ -25,7 +25,7 @@ def _shrink(rho, l1, positive):
 
 
 @tiered(lambda G, q, w, m, l1, l2, positive, order, epochs, tol: 1e-6 * epochs * m * (2 + 0.2 * m))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
     """Sweeps over the first m coordinates with the Gram matrix G (rows of a C-ordered buffer)."""
     largest = 0.0
@@ -53,7 +53,7 @@ def cd_gram(G, q, w, m, l1, l2, positive, order, epochs, tol):
 
 
 @tiered(lambda G, Q, W, l1, l2: 4e-7 * W.size * (2 + len(W)))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cd_rows(G, Q, W, l1, l2):
     """One sweep over the rows of W (several targets), each with its own norm as penalty; Q = Aᵀ(Y − A W) follows."""
     m, t = W.shape
@@ -81,7 +81,7 @@ def cd_rows(G, Q, W, l1, l2):
 
 
 @tiered(lambda w, q, r2, l1, l2, positive: 2e-6 * len(w))
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def gap(w, q, r2, l1, l2, positive):
     """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual.
 
@@ -112,7 +112,7 @@ def gap(w, q, r2, l1, l2, positive):
 
 
 @tiered(lambda G, rows, out: 2e-7 * out.size)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def take(G, rows, out):
     """out[a, b] = G[rows[a], rows[b]]."""
     k = len(rows)
@@ -123,7 +123,7 @@ def take(G, rows, out):
 
 
 @tiered(lambda M, mean, total, scale, G: 5e-7 * G.size)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def centre(M, mean, total, scale, G):
     """G = (M − total · mean meanᵀ) / (scale scaleᵀ), for the leading block of M."""
     for i in range(len(G)):
@@ -133,7 +133,7 @@ def centre(M, mean, total, scale, G):
 
 
 @tiered(lambda G, q, m, rows, move: 2e-7 * m * len(rows))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def follow(G, q, m, rows, move):
     """q −= G[:, rows] move, on the first m entries."""
     for a in range(len(rows)):
@@ -143,7 +143,7 @@ def follow(G, q, m, rows, move):
                 q[i] -= G[j, i] * t
 
 
-@njit(cache=True, fastmath=_DOT)
+@njit(fastmath=_DOT)
 def _dot(a, b):
     total = 0.0
     for i in range(len(a)):
@@ -151,7 +151,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps with the residual r = y − A w; A is Fortran-ordered, ``norms`` are its squared column norms."""
     largest = 0.0
@@ -179,7 +179,7 @@ def cd_dense(A, r, w, norms, l1, l2, positive, order, epochs, tol):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cd_sparse(data, indices, indptr, root, mean, total, r, w, norms, l1, l2, positive, order, epochs, tol):
     """Sweeps for columns √s(x − mean) of a sparse X, which are never formed.
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 
 @tiered(lambda X, weights, order, n_levels: 1e-6 * X.size * n_levels)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def build(X, weights, order, n_levels):
     """Boxes (nodes, d), weights, row ranges and moments of a balanced tree; ``order`` is sorted in place.
 
@@ -64,7 +64,7 @@ def build(X, weights, order, n_levels):
     return low, high, total, start, stop, first, second
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add(metric, sofar, gap):
     if metric == 0:
         return sofar + gap * gap
@@ -73,7 +73,7 @@ def _add(metric, sofar, gap):
     return max(sofar, gap)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _reach(metric, x, low, high, k):
     """Smallest and largest distance of x to the box of node k."""
     near, far = 0.0, 0.0
@@ -86,7 +86,7 @@ def _reach(metric, x, low, high, k):
     return near, far
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _value(kernel, u, shift):
     """K(u), of exponential kernels divided by e^shift."""
     if kernel == 0:
@@ -104,7 +104,7 @@ def _value(kernel, u, shift):
     return np.cos(0.5 * np.pi * u)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _between(kernel, near, far, h, shift, d):
     """Bounds of K over distances in [near, far], outward by more than rounding."""
     slack = (d + 16.0) * 2.3e-16
@@ -123,7 +123,7 @@ def _between(kernel, near, far, h, shift, d):
     return max(least * (1.0 - 1e-15) - 1e-15, 0.0), min(most * (1.0 + 1e-15) + 1e-15, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _mean_square(x, low, high, first, second, rows, k):
     """The mean squared distance of x to the rows of node k, and more than its error."""
     square, cross, radius = 0.0, 0.0, 0.0
@@ -138,7 +138,7 @@ def _mean_square(x, low, high, first, second, rows, k):
     return square - 2.0 * cross + second[k], slack
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _convex(kernel, near, far, mean, slack, h, shift, d):
     """Bounds of the mean of K over distances in [near, far] with this mean square: Jensen below, the chord above."""
     least, most = _between(kernel, near, far, h, shift, d)
@@ -155,7 +155,7 @@ def _convex(kernel, near, far, mean, slack, h, shift, d):
     return least, max(least, most)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _push(width, node, low, high, size, w, k, a, b):
     i = size
     while i > 0 and width[(i - 1) // 2] < w:
@@ -166,7 +166,7 @@ def _push(width, node, low, high, size, w, k, a, b):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _pop(width, node, low, high, size):
     """Take the widest away: the last one sinks from the top."""
     size -= 1
@@ -187,7 +187,7 @@ def _pop(width, node, low, high, size):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _nearest(X, start, stop, low, high, x, metric, stack):
     """Distance to the nearest row."""
     best, size, nodes = np.inf, 1, start.shape[0]
@@ -212,7 +212,7 @@ def _nearest(X, start, stop, low, high, x, metric, stack):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _leaf(X, weights, a, b, x, kernel, metric, h, shift):
     """Bounds of the sum over rows a..b."""
     least, most = 0.0, 0.0
@@ -237,7 +237,7 @@ def _leaf(X, weights, a, b, x, kernel, metric, h, shift):
     return least, most
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sum(v, size):  # NumPy's method takes two seconds to compile, for its messages about axes
     total = 0.0
     for i in range(size):
@@ -280,7 +280,7 @@ def _in_numpy(X, weights, tree, points, first, last, kernel, metric, h, atol, rt
     ),
     _in_numpy,
 )
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def query(X, weights, tree, points, first, last, kernel, metric, h, atol, rtol, out):
     """Rows (shift, lower, upper) of ``out`` for points first..last: sums of K divided by e^shift.
 
@@ -334,18 +334,40 @@ def query(X, weights, tree, points, first, last, kernel, metric, h, atol, rtol, 
         out[q, 2] = (done_high + _sum(most, size)) * (1.0 + slack)
 
 
-@njit(cache=True, nogil=True)
-def leave_one_out(X, weights, first, last, kernel, metric, bandwidths, out):
-    """Σ_{j≠i} sⱼ K(‖xᵢ − xⱼ‖/h) for rows first..last and every bandwidth, each distance computed once."""
+@njit(nogil=True)
+def leave_one_out(X, weights, tree, first, last, kernel, metric, bandwidths, out):
+    """Σ_{j≠i} sⱼ K(‖xᵢ − xⱼ‖/h) for rows first..last and every bandwidth, in one search of the tree for each row.
+
+    Rows are in the order of the tree and bandwidths rise: a node is left out for those too small to reach it, where
+    each of its rows would add an exact zero. Each distance is computed once.
+    """
+    low, high, start, stop = tree[0], tree[1], tree[3], tree[4]
+    nodes, count = start.shape[0], bandwidths.shape[0]
+    most = 39.0 if kernel == 0 else 746.0 if kernel == 3 else 1.0  # K is zero beyond, in floats
+    stack = np.empty(128, dtype=np.int64)
     for i in range(first, last):
-        for j in range(X.shape[0]):
-            if j != i:
-                total = 0.0
-                for c in range(X.shape[1]):
-                    total = _add(metric, total, abs(X[i, c] - X[j, c]))
-                distance = np.sqrt(total) if metric == 0 else total
-                for m in range(bandwidths.shape[0]):
-                    out[i, m] += weights[j] * _value(kernel, distance / bandwidths[m], 0.0)
+        stack[0], size = 0, 1
+        while size > 0:
+            size -= 1
+            k = stack[size]
+            near = _reach(metric, X[i], low, high, k)[0] * (1.0 - 1e-12)
+            if stop[k] == start[k] or near > most * bandwidths[count - 1]:
+                continue
+            if 2 * k + 2 < nodes:
+                stack[size], stack[size + 1] = 2 * k + 2, 2 * k + 1
+                size += 2
+                continue
+            least = 0
+            while near > most * bandwidths[least]:
+                least += 1
+            for j in range(start[k], stop[k]):
+                if j != i:
+                    total = 0.0
+                    for c in range(X.shape[1]):
+                        total = _add(metric, total, abs(X[i, c] - X[j, c]))
+                    distance = np.sqrt(total) if metric == 0 else total
+                    for m in range(least, count):
+                        out[i, m] += weights[j] * _value(kernel, distance / bandwidths[m], 0.0)
 
 
 def warm() -> None:
@@ -354,4 +376,4 @@ def warm() -> None:
     order = np.arange(4)
     tree = build(X, w, order, 1)
     query(X[order], w[order], tree, X, 0, 4, 0, 0, 1.0, 0.0, 0.0, np.empty((4, 3)))
-    leave_one_out(X, w, 0, 4, 0, 0, np.ones(1), np.zeros((4, 1)))
+    leave_one_out(X[order], w[order], tree, 0, 4, 0, 0, np.ones(1), np.zeros((4, 1)))

@@ -7,8 +7,8 @@ NaN (and so every sum of them), an infinite number shows in the largest of its c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _PLACE = 2097152.0  # 2²¹
@@ -16,7 +16,7 @@ _LANES = 16
 _PART = 2048  # rows that stay in the nearest cache
 
 
-@njit(cache=True)
+@njit()
 def _largest(values, count, most):
     """The largest size of the first numbers; NaN is passed over. ``most`` is scratch: lanes become vectors."""
     whole = count - count % _LANES
@@ -34,7 +34,7 @@ def _largest(values, count, most):
     return found
 
 
-@njit(cache=True)
+@njit()
 def _next_digit(left, count, out):
     """The next digit of the first numbers: written, and taken off them."""
     for i in range(count):
@@ -43,7 +43,7 @@ def _next_digit(left, count, out):
         left[i] = (left[i] - digit) * _PLACE
 
 
-@njit(cache=True, fastmath={"nsz", "reassoc"})
+@njit(fastmath={"nsz", "reassoc"})
 def _sum_of(values, member, start, count):
     """The sum of whole numbers over the members of a class (zeros and ones): exact in any order."""
     total = 0.0
@@ -53,7 +53,7 @@ def _sum_of(values, member, start, count):
 
 
 @tiered(lambda X, root, centre, scale, start, out, place, largest: 1e-7 * len(X) * out.shape[2] * (2 + len(out)))
-@njit(cache=True)
+@njit()
 def cut(X, root, centre, scale, start, out, place, largest):
     """Digits of (x − centre) · root for some rows of columns X (d, m).
 
@@ -90,7 +90,7 @@ def cut(X, root, centre, scale, start, out, place, largest):
 
 
 @tiered(lambda X, member, centre, first, second, total, largest: 2e-6 * X.size)
-@njit(cache=True)
+@njit()
 def class_sums(X, member, centre, first, second, total, largest):
     """Sums by class of the digits of t = x − centre and of t².
 

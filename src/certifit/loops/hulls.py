@@ -7,10 +7,11 @@ j to row i of the same class, which helps while Gᵢ < Gⱼ.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from certifit.loops._jit import njit
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def nearest_points(K, y, mu, G, eps, max_steps):
     """Mass moves with second-order choice; μ and G change in place. Returns the steps and the last violation."""
     n = len(mu)

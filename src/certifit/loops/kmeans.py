@@ -9,15 +9,15 @@ the lower index. Centres are also passed transposed (d, k): sums then run over c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _MARGIN = 1e-12
 _DOT = {"reassoc", "contract"}
 
 
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def _distance(X, i, C, c):
     total = 0.0
     for j in range(X.shape[1]):
@@ -26,7 +26,7 @@ def _distance(X, i, C, c):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def _distances(X, i, T, out):
     """Squared distances of row i to all centres; T (d, k) holds the centres as columns."""
     for c in range(T.shape[1]):
@@ -38,7 +38,7 @@ def _distances(X, i, T, out):
             out[c] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _two_nearest(out):
     best, first, second = 0, out[0], np.inf
     for c in range(1, out.shape[0]):
@@ -50,7 +50,7 @@ def _two_nearest(out):
 
 
 @tiered(lambda X, T, first, last, labels, upper, lower: 3e-7 * (last - first) * T.size)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def assign(X, T, first, last, labels, upper, lower):
     """Nearest centre of rows first..last, with fresh bounds; how many labels changed."""
     out = np.empty(T.shape[1])
@@ -66,7 +66,7 @@ def assign(X, T, first, last, labels, upper, lower):
 
 
 @tiered(lambda X, C, T, drift, half, first, last, labels, upper, lower: 1e-7 * (last - first) * (T.size + 20))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def reassign(X, C, T, drift, half, first, last, labels, upper, lower):
     """The same after centres moved by ``drift``; ``half`` is half the distance to the nearest other centre."""
     most, next_most, which = 0.0, 0.0, -1
@@ -99,7 +99,7 @@ def reassign(X, C, T, drift, half, first, last, labels, upper, lower):
 
 
 @tiered(lambda X, weights, labels, first, last, sums, total: 4e-7 * (last - first) * X.shape[1])
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cluster_sums(X, weights, labels, first, last, sums, total):
     """Add rows first..last, weighted, to the sums (k, d) and weights (k,) of their clusters."""
     for i in range(first, last):
@@ -111,7 +111,7 @@ def cluster_sums(X, weights, labels, first, last, sums, total):
 
 
 @tiered(lambda X, weights, before, labels, sums, total: 2e-7 * X.shape[0] + 4e-7 * X.size)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def change_sums(X, weights, before, labels, sums, total):
     """Take rows whose label changed from the sums and weights of their old cluster to those of the new one."""
     for i in range(X.shape[0]):
@@ -128,7 +128,7 @@ def change_sums(X, weights, before, labels, sums, total):
 
 
 @tiered(lambda X, C, labels, first, last, out: 4e-7 * (last - first) * X.shape[1])
-@njit(cache=True, nogil=True, fastmath=_DOT)
+@njit(nogil=True, fastmath=_DOT)
 def own_distances(X, C, labels, first, last, out):
     """Squared distance of rows first..last to the centres of their labels."""
     for i in range(first, last):
@@ -140,7 +140,7 @@ def own_distances(X, C, labels, first, last, out):
         out[i] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _move(X, i, s, a, b, C, T, total, drift):
     """Row i goes from cluster a to b: both means and weights follow."""
     out_of, into = total[a] - s, total[b] + s
@@ -159,7 +159,7 @@ def _move(X, i, s, a, b, C, T, total, drift):
     drift[b] += np.sqrt(come)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _least(v):  # NumPy's method takes a second to compile
     least = np.inf
     for c in range(len(v)):
@@ -168,7 +168,7 @@ def _least(v):  # NumPy's method takes a second to compile
 
 
 @tiered(lambda X, weights, labels, C, T, total, count, upper, lower: 2e-7 * len(X) * (T.size + 20))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def move_rows(X, weights, labels, C, T, total, count, upper, lower):
     """One pass of Hartigan and Wong's moves over all rows; how many moved.
 
@@ -214,7 +214,7 @@ def move_rows(X, weights, labels, C, T, total, count, upper, lower):
 
 
 # -- one dimension ------------------------------------------------------------------------------------
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _cost(W, L, Q, i, j):
     """Σ s(t − mean)² of sorted rows i..j − 1, from running sums."""
     w = W[j] - W[i]
@@ -224,7 +224,7 @@ def _cost(W, L, Q, i, j):
     return max(Q[j] - Q[i] - m * m / w, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _layer(W, L, Q, before, after, cut, lo, hi):
     """after[j] = min over i ≤ j of before[i] + cost(i, j): where the minimum is grows with j, so halve and halve."""
     stack = np.empty((64, 4), dtype=np.int64)
@@ -249,7 +249,7 @@ def _layer(W, L, Q, before, after, cut, lo, hi):
 
 
 @tiered(lambda W, L, Q, k: 3e-6 * k * len(W) * np.log2(len(W) + 1))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def intervals(W, L, Q, k):
     """Borders (k + 1,) of the best partition of sorted rows into k intervals, and the best costs for 1..k."""
     n = W.shape[0] - 1
@@ -269,7 +269,7 @@ def intervals(W, L, Q, k):
 
 
 @tiered(lambda W, L, Q, price: 5e-7 * len(W) ** 2)
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def potentials(W, L, Q, price):
     """πⱼ = min over i < j of πᵢ + cost(i, j) + price, π₀ = 0: lengths of shortest paths."""
     n = W.shape[0] - 1

@@ -8,10 +8,11 @@ ones pay max(0, short)² (h unused).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from certifit.loops._jit import njit
 
 
-@njit(cache=True)
+@njit()
 def at(z, y, cost, width, h, code, beta, curvature):
     """Multipliers β = −cost·dφ/dz and curvatures at scores z, written in place.
 
@@ -46,7 +47,7 @@ def at(z, y, cost, width, h, code, beta, curvature):
     return smooth, true, total, square, balance
 
 
-@njit(cache=True)
+@njit()
 def slope_along(z, step, y, cost, width, h, code, t):
     """Derivative of the smoothed loss at z + t·step in t, and its own derivative (a generalised one at kinks)."""
     first, second = 0.0, 0.0

@@ -11,15 +11,15 @@ Convention: ``total`` (K,) is the weight per class, ``mean`` (K, d), ``scatter``
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _BLOCK = 2048
 
 
-@njit(cache=True)
+@njit()
 def _merge(total, mean, rest, scatter, w, s, q):
     """Absorb a block's weight w, sums s and squares q of the deviations from ``mean``; clear the block.
 
@@ -44,7 +44,7 @@ def _merge(total, mean, rest, scatter, w, s, q):
             w[c] = 0.0
 
 
-@njit(cache=True)
+@njit()
 def _first_rows(X, code, weight, mean):
     """Start each class at the first of its rows that has weight."""
     K, d = mean.shape
@@ -62,7 +62,7 @@ def _first_rows(X, code, weight, mean):
 
 
 @tiered(lambda X, code, weight, total, mean, scatter: 1e-6 * X.size)
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def class_moments(X, code, weight, total, mean, scatter):
     """Fill ``total``, ``mean`` and ``scatter`` (zeros on entry) from rows X with class ``code``.
 
@@ -104,7 +104,7 @@ def class_moments(X, code, weight, total, mean, scatter):
 
 
 @tiered(lambda X, code, weight, total, mean, scatter: 2e-6 * X.size)
-@njit(cache=True)
+@njit()
 def class_moments_missing(X, code, weight, total, mean, scatter):
     """As `class_moments`, NaN cells skipped: ``total`` is (K, d), the weight of the cells that are there."""
     n, d = X.shape
@@ -124,7 +124,7 @@ def class_moments_missing(X, code, weight, total, mean, scatter):
 
 
 @tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def gaussian_scores(X, mean, half_precision, constant, out):
     """out[i, c] = constant[c] − Σⱼ half_precision[c, j] (X[i, j] − mean[c, j])²."""
     n, d = X.shape
@@ -139,7 +139,7 @@ def gaussian_scores(X, mean, half_precision, constant, out):
 
 
 @tiered(lambda X, mean, half_precision, constant, out: 5e-7 * X.size * len(constant))
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def gaussian_labels(X, mean, half_precision, constant, out):
     """out[i] = the class of the largest Gaussian score (the first of equals); returns how many rows had none.
 
@@ -168,7 +168,7 @@ def gaussian_labels(X, mean, half_precision, constant, out):
 
 
 @tiered(lambda X, code, weight, start, out: 7e-7 * X.size)
-@njit(cache=True)
+@njit()
 def category_counts(X, code, weight, start, out):
     """out[code[i], start[j] + X[i, j]] += weight[i] for every cell with X[i, j] ≥ 0 (negative: missing)."""
     n, d = X.shape

@@ -16,16 +16,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array, Matrix
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_jit: Any = njit(cache=True, nogil=True)
+_jit: Any = njit(nogil=True)
 # No allocation, no slices, no reference counts: see neighbors_tree.
-_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
-_counting: Any = njit(cache=True, nogil=True, **_UNCOUNTED, fastmath={"reassoc"})
+_inner: Any = njit(nogil=True, **_UNCOUNTED)
+_counting: Any = njit(nogil=True, **_UNCOUNTED, fastmath={"reassoc"})
 
 _COARSE, _FINE = 128, 16  # entries looked at together: first many, then few, then one by one
 

@@ -17,14 +17,15 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
+_inner: Any = njit(nogil=True, **_UNCOUNTED)
 _emitted: Any = intrinsic
 
 

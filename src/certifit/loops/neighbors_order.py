@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array, Matrix
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_jit: Any = njit(cache=True, nogil=True)
-_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
+_jit: Any = njit(nogil=True)
+_inner: Any = njit(nogil=True, **_UNCOUNTED)
 
 _SPLIT = 134217729.0  # 2²⁷ + 1
 

@@ -21,16 +21,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array, Matrix
+from certifit.loops._jit import njit
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_jit: Any = njit(cache=True, nogil=True)
+_jit: Any = njit(nogil=True)
 # Inner functions neither allocate nor slice, and go without Numba's reference counts: those are atomic
 # operations on
 # memory that all threads share, and cost more than the arithmetic here (twice the time of a whole search).
-_inner: Any = njit(cache=True, nogil=True, **_UNCOUNTED)
+_inner: Any = njit(nogil=True, **_UNCOUNTED)
 
 
 @_inner

@@ -7,10 +7,11 @@ For λ/2·‖w‖² + mean hinge the step 1/(λt) keeps w(t) = θ/(λt), θ the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from certifit.loops._jit import njit
 
 
-@njit(cache=True)
+@njit()
 def passes(X, y, order, lam, pad, t, theta, total, counts):
     """Visit rows in the given order; θ, the sum of the w(t), and the counts of short visits change in place."""
     d = X.shape[1]

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _dot(x: Array, w: Array) -> Any:  # summed in any order: threefold faster than left to right
     total = 0.0
     for j in range(w.shape[0]):
@@ -23,7 +23,7 @@ def _dot(x: Array, w: Array) -> Any:  # summed in any order: threefold faster th
     return total
 
 
-@njit(cache=True)
+@njit()
 def shuffle(order: Array, seed: int) -> None:
     """Fisher-Yates with Marsaglia's 32-bit xorshift; the same permutations as scikit-learn's for a seed."""
     state = np.uint32(seed)
@@ -38,7 +38,7 @@ def shuffle(order: Array, seed: int) -> None:
         order[i], order[j] = order[j], order[i]
 
 
-@njit(cache=True)
+@njit()
 def dense_pass(
     X: Array, s: Array, order: Array, w: Array, b: float, up: float, down: float, offset: bool, log: Array
 ) -> Any:
@@ -60,7 +60,7 @@ def dense_pass(
     return mistakes, b, loss
 
 
-@njit(cache=True)
+@njit()
 def shrinking_pass(
     X: Array,
     s: Array,
@@ -95,7 +95,7 @@ def shrinking_pass(
     return mistakes, b, loss
 
 
-@njit(cache=True)
+@njit()
 def sparse_pass(
     values: Array,
     columns: Array,
@@ -147,7 +147,7 @@ def sparse_pass(
     return mistakes, b, loss
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def joint_passes(X: Array, y: Array, W: Array, passes: int) -> Any:
     """Many-class perceptron: the best wrong class pays, the right one gains. True when a pass is clean."""
     for _ in range(passes):

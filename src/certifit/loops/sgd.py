@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from certifit.loops._jit import njit
 
 SQUARED, ABSOLUTE, HINGE, SQUARED_HINGE, LOGISTIC, EXPONENTIAL, PERCEPTRON = range(7)
 _LARGEST = 1e6  # slopes are cut here, so that no step can leave the finite numbers
 
 
-@njit(cache=True)
+@njit()
 def slope_of(code, factor, z, y):
     """dL/dz of the loss with this code (``factor`` is that of the squared loss)."""
     if code == SQUARED:
@@ -28,7 +29,7 @@ def slope_of(code, factor, z, y):
     return -y if m <= 0.0 else 0.0
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def sgd_pass(A, y, order, code, factor, w, b, average, average_b, l1, l2, centre, offset, step, decay, t, skip):
     """One pass; w and average change in place, offsets and the count of steps are returned.
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 _FLAT = 1e-12  # curvature below this share of the two diagonal entries counts as none
@@ -20,7 +20,7 @@ _MOST = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOW_HALF = np.int64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(nogil=True, fastmath={"contract"})
 def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
     """Pair steps on one block with second-order choice of j; β and F change in place.
 
@@ -96,7 +96,7 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
 
 
 @tiered(lambda F, beta, lo, hi: 5e-7 * len(F))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def violation(F, beta, lo, hi):
     """Smallest F among those that may rise, largest among those that may fall."""
     low, high = np.inf, -np.inf
@@ -109,7 +109,7 @@ def violation(F, beta, lo, hi):
 
 
 @tiered(lambda F, beta, lo, hi, b: 1e-6 * len(F))
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def gap_at(F, beta, lo, hi, b):
     """Duality gap Σ costᵢ max(0, −yᵢ(Fᵢ + b)) + βᵢ(Fᵢ + b), and its slopes to the left and right in b."""
     total, left, right = 0.0, 0.0, 0.0
@@ -122,7 +122,7 @@ def gap_at(F, beta, lo, hi, b):
     return total, left, right
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def cut(K, i, j, out):
     """out = K[i][:, j]."""
     for a in range(len(i)):
@@ -131,7 +131,7 @@ def cut(K, i, j, out):
             into[b] = row[j[b]]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def add_rows(K, i, weights, total):
     """total += Σₖ weightsₖ K[iₖ], four rows at a time."""
     n, m = K.shape[1], len(i)

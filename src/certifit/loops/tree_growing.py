@@ -2,11 +2,11 @@
 
 Row i of ``words`` is column i in sorted order, one 64-bit word per training row: rank of the value << 32 |
 row. A missing value has the rank `MISSING`, so it stands last. Growing a node reads each column's words of
-the node from left to right (the best question), then divides them stably between the two children; nothing
+the node from left to right (the best split), then divides them stably between the two children; nothing
 is sorted again.
 
 Sums run in 64-bit fixed point (``weights``, ``targets``, and a table of n·log₂n): no drift along a column,
-and questions that tie in truth tie in the machine, whatever the order of the rows. Ties go to the first
+and splits that tie in truth tie in the machine, whatever the order of the rows. Ties go to the first
 column and the lowest threshold. Scores are raw gains: weight × impurity decrease, in the units of the fixed
 point.
 
@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 from certifit.loops.tree_sample import MISSING, Nodes, Rules, Sample, Scratch, keep_rows, rank_words, room
 
@@ -28,8 +28,13 @@ GINI, ENTROPY, SQUARED, ABSOLUTE = 0, 1, 2, 3
 _ENUMERATE = 10  # up to this many categories in a node, every grouping of a many-class target is tried
 
 
+# A loop that only loops call needs no way in from Python, which takes long to compile.
+_called = njit(nogil=True, error_model="numpy")
+_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True)
+
+
 class Found(NamedTuple):
-    """The best question so far."""
+    """The best split so far."""
 
     score: float
     feature: int
@@ -41,7 +46,7 @@ class Found(NamedTuple):
 NOTHING = Found(-np.inf, -1, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_called
 def mix(seed: int) -> Any:
     """One step of splitmix64: a well-spread function of its argument."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
@@ -50,12 +55,12 @@ def mix(seed: int) -> Any:
     return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _xlogx(x: float) -> float:
     return x * np.log2(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def class_score(s: Sample, r: Rules, left: Array, total: Array) -> float:
     """Raw gain of sending the class weights ``left`` of ``total`` to the left."""
     k = len(total)
@@ -91,7 +96,7 @@ def class_score(s: Sample, r: Rules, left: Array, total: Array) -> float:
     return (a / n_left + b / n_right) - e / n
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _known_end(words: Array, start: int, end: int) -> int:
     """First place of a missing value in the node's part of a column."""
     while end > start and (words[end - 1] >> 32) == MISSING:
@@ -99,7 +104,7 @@ def _known_end(words: Array, start: int, end: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for classes; missing values go left when ``send`` is 1."""
     words, y, total, left = s.words[f], s.codes, x.total, x.left
@@ -173,10 +178,10 @@ def _scan_classes(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int,
     return Found(score, f, low, high, send)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _variance_score(r: Rules, a: int, w: int, total: int, n: int) -> float:
     """Raw gain from the left sum a and weight w: Σ over the sides of (centred sum)² / weight."""
-    if r.whole:  # centre at a whole number near the mean: exact, so mirrored questions tie
+    if r.whole:  # centre at a whole number near the mean: exact, so mirrored splits tie
         mean = total // n
         p, q, e = float(a - mean * w), float((total - a) - mean * (n - w)), float(total - mean * n)
         return (p * p / w + q * q / (n - w)) - e * e / n
@@ -185,7 +190,7 @@ def _variance_score(r: Rules, a: int, w: int, total: int, n: int) -> float:
     return p * p * (1.0 / float(w) + 1.0 / float(n - w))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for the squared error."""
     words = s.words[f]
@@ -224,7 +229,7 @@ def _scan_variance(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int
     return Found(score, f, low, high, send)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _fenwick_add(s: Sample, x: Scratch, row: int, m: int) -> None:
     i = x.local[row] + 1
     w = float(s.weights[row])
@@ -235,7 +240,7 @@ def _fenwick_add(s: Sample, x: Scratch, row: int, m: int) -> None:
         i += i & -i
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _fenwick_cost(s: Sample, x: Scratch, m: int, start: int, w: float, a: float) -> float:
     """Least Σ weight × |y − centre| of the rows added so far (weight w, weighted sum a)."""
     step = 1
@@ -253,7 +258,7 @@ def _fenwick_cost(s: Sample, x: Scratch, m: int, start: int, w: float, a: float)
     return (centre * below_w - below_a) + ((a - below_a) - centre * (w - below_w))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _side_costs(s: Sample, x: Scratch, line: Array, start: int, end: int, backwards: bool) -> None:
     """costs[side, i]: least absolute deviation of the first i rows of a line (or of all but the first i)."""
     m = end - start
@@ -271,7 +276,7 @@ def _side_costs(s: Sample, x: Scratch, line: Array, start: int, end: int, backwa
         x.costs[side, i if backwards else i + 1] = _fenwick_cost(s, x, m, start, w, a)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_absolute(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, send: int) -> Any:
     """The best threshold of column f for the absolute error."""
     words = s.words[f]
@@ -303,7 +308,7 @@ def _scan_absolute(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int
     return Found(score, f, low, high, send)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _tally(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int) -> int:
     """Per category of the node: weight per class (or weight, sum), rows, code. Missing is a category too."""
     words, t = s.words[f], x.tally
@@ -325,7 +330,7 @@ def _tally(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int) -> int
     return c + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _grouping_score(s: Sample, r: Rules, x: Scratch, rows: int, m: int) -> float:
     """Raw gain of the class weights or sums in ``x.left``, −inf when a side is too small."""
     if rows < r.min_leaf or m - rows < r.min_leaf:
@@ -342,14 +347,14 @@ def _grouping_score(s: Sample, r: Rules, x: Scratch, rows: int, m: int) -> float
     return class_score(s, r, x.left, x.total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _mark(x: Scratch, code: int) -> None:
     """Put a category into the trial group (missing is told by ``Found.missing_left``)."""
     if code != MISSING:
         x.trial[code >> 6] |= np.int64(1) << np.int64(code & 63)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_order(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
     """The best cut of the categories in the order ``x.order``."""
     k = x.tally.shape[1] - 2
@@ -371,7 +376,7 @@ def _scan_order(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, bes
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_every_grouping(s: Sample, r: Rules, x: Scratch, f: int, m: int, count: int, best: Found) -> Any:
     """Every division of few categories in two (the last one stays right: sides may be swapped)."""
     k = x.tally.shape[1] - 2
@@ -395,7 +400,7 @@ def _scan_every_grouping(s: Sample, r: Rules, x: Scratch, f: int, m: int, count:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _order_by(keys: Array, order: Array) -> None:
     """The places of the keys in rising order, equal keys by place (Shell's sort: little code to compile)."""
     n = len(keys)
@@ -417,19 +422,19 @@ def _order_by(keys: Array, order: Array) -> None:
         gap //= 3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _clear(v: Array) -> None:
     for i in range(len(v)):
         v[i] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _copy(v: Array, out: Array) -> None:
     for i in range(len(v)):
         out[i] = v[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _total(v: Array) -> Any:
     n = np.int64(0)
     for i in range(len(v)):
@@ -437,7 +442,7 @@ def _total(v: Array) -> Any:
     return n
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found) -> Any:
     """The best grouping of a categorical column.
 
@@ -468,7 +473,7 @@ def _scan_categories(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: i
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _absolute_gain(s: Sample, x: Scratch, f: int, start: int, end: int, found: Found) -> float:
     """What a grouping found by the squared error gains in absolute error."""
     words, m = s.words[f], end - start
@@ -486,7 +491,7 @@ def _absolute_gain(s: Sample, x: Scratch, f: int, start: int, end: int, found: F
     return x.costs[0, m] - x.costs[0, cut] - x.costs[1, cut]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _goes_left(s: Sample, rank: int, f: int, found: Found, bits: Array) -> int:
     if rank == MISSING:
         return found.missing_left
@@ -495,36 +500,49 @@ def _goes_left(s: Sample, rank: int, f: int, found: Found, bits: Array) -> int:
     return 1 if rank <= found.low else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def scan_column(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found) -> Any:
-    """The best question so far, after looking at column f."""
-    words = s.words[f]
-    if (words[start] >> 32) == (words[end - 1] >> 32):
-        return best  # constant here
-    if s.sizes[f] > 0:
-        if r.criterion != ABSOLUTE:
-            return _scan_categories(s, r, x, f, start, end, best)
-        kept = x.kept
-        _copy(x.chosen, kept)
-        found = _scan_categories(s, r, x, f, start, end, NOTHING)
-        if found.feature == f:
-            gain = _absolute_gain(s, x, f, start, end, found)
-            if gain > best.score + 1e-12 * x.costs[0, end - start]:
-                return Found(gain, f, 0, 0, found.missing_left)
-        _copy(kept, x.chosen)
-        return best
-    gaps = (words[end - 1] >> 32) == MISSING
-    for send in range(2 if gaps else 1):
-        if r.criterion == SQUARED:
-            best = _scan_variance(s, r, x, f, start, end, best, send)
-        elif r.criterion == ABSOLUTE:
-            best = _scan_absolute(s, r, x, f, start, end, best, send)
-        else:
-            best = _scan_classes(s, r, x, f, start, end, best, send)
+@_inner
+def _scan_groups(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, tree: Any) -> Any:
+    """The best split so far, after looking at the categorical column f."""
+    if tree is None:
+        return _scan_categories(s, r, x, f, start, end, best)
+    kept = x.kept
+    _copy(x.chosen, kept)
+    found = _scan_categories(s, r, x, f, start, end, NOTHING)
+    if found.feature == f:
+        gain = _absolute_gain(s, x, f, start, end, found)
+        if gain > best.score + 1e-12 * x.costs[0, end - start]:
+            return Found(gain, f, 0, 0, found.missing_left)
+    _copy(kept, x.chosen)
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
+def scan_column(
+    s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, best: Found, tally: Any, tree: Any
+) -> Any:
+    """The best split so far, after looking at column f.
+
+    ``tally`` and ``tree`` are those of the scratch: as arguments, they let the compiler leave out what None excludes.
+    """
+    words = s.words[f]
+    if (words[start] >> 32) == (words[end - 1] >> 32):
+        return best  # constant here
+    if tally is not None:  # noqa: SIM102  (with `and` in it, Numba would compile the branch)
+        if s.sizes[f] > 0:
+            return _scan_groups(s, r, x, f, start, end, best, tree)
+    gaps = (words[end - 1] >> 32) == MISSING
+    for send in range(2 if gaps else 1):
+        if tree is not None:
+            best = _scan_absolute(s, r, x, f, start, end, best, send)
+        else:
+            if r.criterion == SQUARED:
+                best = _scan_variance(s, r, x, f, start, end, best, send)
+            else:
+                best = _scan_classes(s, r, x, f, start, end, best, send)
+    return best
+
+
+@_inner
 def take_stock(s: Sample, r: Rules, x: Scratch, start: int, end: int) -> bool:
     """The node's class weights (or weight and sum) into ``x.total``; True when its target is constant."""
     words = s.words[0]
@@ -547,11 +565,11 @@ def take_stock(s: Sample, r: Rules, x: Scratch, start: int, end: int) -> bool:
     return pure
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def search(
     s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
 ) -> Any:
-    """The best question among columns first … last − 1 (stock taken before).
+    """The best split among columns first … last − 1 (stock taken before).
 
     When the rules ask for fewer, ``max_features`` columns are drawn (more while all were constant here) and
     marked in ``drawn``.
@@ -572,11 +590,11 @@ def search(
             x.columns[other] = x.columns[j]
             drawn[f] = 1
             useful += (s.words[f, start] >> 32) != (s.words[f, end - 1] >> 32)
-        best = scan_column(s, r, x, f, start, end, best)
+        best = scan_column(s, r, x, f, start, end, best, x.tally, x.tree)
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def may_split(r: Rules, rows: int, weight: float, depth: int, pure: bool) -> bool:
     """Whether the rules allow a node to be divided at all."""
     return not (
@@ -584,15 +602,15 @@ def may_split(r: Rules, rows: int, weight: float, depth: int, pure: bool) -> boo
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def node_weight(r: Rules, x: Scratch) -> int:
     """The weight of the node whose stock was taken last."""
     return x.total[0] if r.criterion >= SQUARED else _total(x.total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, found: Found) -> int:
-    """Write a node's question down, mark the side of each row, return how many go left."""
+    """Write a node's split down, mark the side of each row, return how many go left."""
     f = found.feature
     words = s.words[f]
     n_left: Any = 0
@@ -624,7 +642,7 @@ def record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, fou
     return n_left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -> None:
     """Divide columns first … last − 1 of a node stably by the side of each row."""
     side, spare = x.side, x.spare
@@ -643,7 +661,7 @@ def divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -
             words[i_left + i] = spare[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def _both_are_leaves(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: int, depth: int, n_left: int) -> bool:
     """Whether both children of a node just recorded must be leaves (then nothing need be divided)."""
     words = s.words[f]
@@ -669,7 +687,7 @@ def _both_are_leaves(s: Sample, r: Rules, x: Scratch, f: int, start: int, end: i
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@_inner
 def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
     """The rows of a node end here."""
     words = s.words[0]
@@ -682,7 +700,7 @@ def set_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
         8e-6 * s.words.shape[0] * (end - start) * min(r.max_depth, np.log2(end - start + 1))
     )
 )
-@njit(cache=True, nogil=True, error_model="numpy")
+@_called
 def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: int, depth: int) -> None:
     """Grow the subtree of one node, depth first, left before right."""
     stack = np.empty((end - start + 2, 4), np.int64)
@@ -722,6 +740,39 @@ def grow(s: Sample, r: Rules, x: Scratch, t: Nodes, slot: int, start: int, end: 
         height += 1
 
 
+@_called
+def node_may_split(s: Sample, r: Rules, x: Scratch, start: int, end: int, depth: int) -> bool:
+    """`take_stock` and `may_split`, from Python."""
+    pure = take_stock(s, r, x, start, end)
+    return may_split(r, end - start, float(node_weight(r, x)), depth, pure)
+
+
+@_called
+def node_search(
+    s: Sample, r: Rules, x: Scratch, start: int, end: int, first: int, last: int, seed: int, drawn: Array
+) -> Any:
+    """`search`, from Python."""
+    return search(s, r, x, start, end, first, last, seed, drawn)
+
+
+@_called
+def node_record(s: Sample, x: Scratch, t: Nodes, slot: int, start: int, end: int, found: Found) -> int:
+    """`record`, from Python."""
+    return record(s, x, t, slot, start, end, found)
+
+
+@_called
+def node_divide(s: Sample, x: Scratch, start: int, end: int, first: int, last: int) -> None:
+    """`divide`, from Python."""
+    divide(s, x, start, end, first, last)
+
+
+@_called
+def node_leaf(s: Sample, t: Nodes, slot: int, start: int, end: int) -> None:
+    """`set_leaf`, from Python."""
+    set_leaf(s, t, slot, start, end)
+
+
 def warm() -> None:
     """Compile everything for the types in use: one small tree per criterion, with a gap and categories."""
     n, order = 8, np.array([0, 3, 5, 1, 2, 4, 6, 7])
@@ -744,11 +795,12 @@ def warm() -> None:
         six = [zeros.copy() for _ in range(6)]
         sides = flags[:, 0].copy()
         t = Nodes(six[0], six[1], six[2], six[3], six[4], sides, np.zeros(2 * n), six[5], bits, flags, ones.copy())
-        x = room(n, 3, 3, 3, criterion == ABSOLUTE)
-        may_split(r, n, 1.0, 0, take_stock(s, r, x, 0, n))
-        search(s, r, x, 0, n, 0, 3, 1, flags[0])
-        node_weight(r, x)
-        record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
-        set_leaf(s, t, 0, 0, n)
-        grow(s, r, x, t, 0, 0, n, 0)
-        divide(s, x, 0, n, 0, 1)
+        for categories in (0, 3):
+            s = s._replace(words=words.copy(), sizes=np.array([0, 0, categories]))
+            x = room(n, 3, 3, categories, criterion == ABSOLUTE)
+            node_may_split(s, r, x, 0, n, 0)
+            node_search(s, r, x, 0, n, 0, 3, 1, flags[0])
+            node_record(s, x, t, 0, 0, n, Found(0.0, 0, 1, 2, 0))
+            node_leaf(s, t, 0, 0, n)
+            grow(s, r, x, t, 0, 0, n, 0)
+            node_divide(s, x, 0, n, 0, 1)

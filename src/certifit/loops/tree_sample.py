@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 MISSING = 2**31 - 1
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """When to stop, and what a good question is."""
+    """When to stop, and what a good split is."""
 
     criterion: int
     n_classes: int
@@ -68,13 +68,13 @@ class Scratch(NamedTuple):
     spare: Array  # (n,) int64
     total: Array  # (K,) int64: the node's weight per class
     left: Array  # (K,) int64
-    tally: Array  # (categories + 1, K + 2) int64: class weights, rows, code
+    tally: Any  # (categories + 1, K + 2) int64: class weights, rows, code; None where no column is categorical
     order: Array  # (categories + 1,) int64
     columns: Array  # (d,) int64: a permutation to draw from
-    chosen: Array  # (bit words,) int64: the grouping of the best question so far
+    chosen: Array  # (bit words,) int64: the grouping of the best split so far
     trial: Array  # (bit words,) int64
     kept: Array  # (bit words,) int64
-    tree: Array  # (2, n + 1) float64: Fenwick sums (absolute error)
+    tree: Any  # (2, n + 1) float64: Fenwick sums of the absolute error; None for every other criterion
     costs: Array  # (2, n + 1) float64
     local: Array  # (n,) int64: place of a row in the node's order of y
 
@@ -88,20 +88,20 @@ def room(n: int, n_classes: int, d: int, categories: int, absolute: bool, side: 
         spare=np.empty(n, np.int64),
         total=np.zeros(k, np.int64),
         left=np.zeros(k, np.int64),
-        tally=np.zeros((categories + 1, k + 2), np.int64),
+        tally=np.zeros((categories + 1, k + 2), np.int64) if categories > 0 else None,
         order=np.zeros(categories + 1, np.int64),
         columns=np.zeros(d, np.int64),
         chosen=np.zeros(bit_words, np.int64),
         trial=np.zeros(bit_words, np.int64),
         kept=np.zeros(bit_words, np.int64),
-        tree=np.zeros((2, m + 1)),
+        tree=np.zeros((2, m + 1)) if absolute else None,
         costs=np.zeros((2, m + 1)),
         local=np.zeros(m, np.int64),
     )
 
 
 @tiered(lambda order, column, known, words, values: 1e-6 * len(order))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def rank_words(order: Array, column: Array, known: int, words: Array, values: Array) -> Any:
     """Words of one column from its sorted order, and the value of each rank; returns how many there are."""
     rank = np.int64(-1)
@@ -118,7 +118,7 @@ def rank_words(order: Array, column: Array, known: int, words: Array, values: Ar
 
 
 @tiered(lambda words, place, out: 8e-7 * words.size)
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def keep_rows(words: Array, place: Array, out: Array) -> None:
     """The words of some of the rows, renumbered by ``place`` (−1: left out); ranks stay."""
     for f in range(words.shape[0]):

@@ -12,9 +12,9 @@ import heapq
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from certifit._types import Array
+from certifit.loops._jit import njit
 from certifit.loops._tiers import tiered
 
 
@@ -30,7 +30,7 @@ class Questions(NamedTuple):
     bits: Array
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _step(q: Any, node: int, v: float) -> int:
     """The child that a row with value v at the node's column goes to."""
     if np.isnan(v):
@@ -44,7 +44,7 @@ def _step(q: Any, node: int, v: float) -> int:
 
 
 @tiered(lambda X, q, out: 2e-6 * len(X) * np.log2(len(q.left) + 1))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def apply(X: Array, q: Any, out: Array) -> None:
     """The leaf of each row."""
     for i in range(X.shape[0]):
@@ -55,7 +55,7 @@ def apply(X: Array, q: Any, out: Array) -> None:
 
 
 @tiered(lambda X, q, collapse, alphas, out: 2e-6 * len(X) * (np.log2(len(q.left) + 1) + len(alphas)))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> None:
     """out[i, g]: the leaf of row i in the tree pruned at alphas[g] (rising); one walk serves them all."""
     for i in range(X.shape[0]):
@@ -67,7 +67,7 @@ def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> 
 
 
 @tiered(lambda X, q, collapse, alphas, guess, y, w, loss, out: 1e-5 * len(X) * np.log2(len(q.left) + 1))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def add_losses(
     X: Array, q: Any, collapse: Array, alphas: Array, guess: Array, y: Array, w: Array, loss: int, out: Array
 ) -> None:
@@ -97,7 +97,7 @@ def add_losses(
 
 
 @tiered(lambda X, q, starts, nodes: 2e-6 * len(X) * np.log2(len(q.left) + 1))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
     """The nodes that each row passes; nodes[starts[i]:starts[i + 1]]. With no room in nodes: only counts."""
     for i in range(X.shape[0]):
@@ -114,7 +114,7 @@ def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
 
 
 @tiered(lambda parent, sums: 4e-7 * sums.size)
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def add_up(parent: Array, sums: Array) -> None:
     """Add each node's row of sums to its parent's, from the last node to the first."""
     for node in range(len(parent) - 1, 0, -1):
@@ -123,7 +123,7 @@ def add_up(parent: Array, sums: Array) -> None:
 
 
 @tiered(lambda left, right, weight, mean, spread: 3e-6 * len(left))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def merge_moments(left: Array, right: Array, weight: Array, mean: Array, spread: Array) -> None:
     """Weight, mean and Σ weight (y − mean)² of inner nodes from their children (Chan et al. 1983)."""
     for node in range(len(left) - 1, -1, -1):
@@ -138,7 +138,7 @@ def merge_moments(left: Array, right: Array, weight: Array, mean: Array, spread:
 
 
 @tiered(lambda left, right, cost, alphas, leaves, costs: 1e-5 * len(left))
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def weakest_links(left: Array, right: Array, cost: Array, alphas: Array, leaves: Array, costs: Array) -> Any:
     """Prune the weakest link until the root is left.
 
@@ -189,7 +189,7 @@ def weakest_links(left: Array, right: Array, cost: Array, alphas: Array, leaves:
     return count, collapse
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _fell(left: Array, right: Array, inner: Array, collapse: Array, t: int, alpha: float) -> None:
     """Node t becomes a leaf at α, and what is still standing below it with it."""
     stack = [t]

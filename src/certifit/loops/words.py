@@ -8,10 +8,12 @@ of all those sums has that bit set as soon as one of them has. Two float32 share
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from certifit.loops._jit import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
     """Fingerprints of consecutive blocks of lanes·depth words into ``prints``; returns the OR of the carries."""
     sums = np.zeros(lanes, dtype=np.uint64)

@@ -1,0 +1,42 @@
+"""One process compiles a file of loops at a time; the same thread may come back for the loops that a loop calls."""
+
+import fcntl
+
+import pytest
+
+from certifit.loops import _jit
+
+
+def locked(path) -> bool:
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_others_wait_until_the_outermost_compile_has_ended(tmp_path):
+    path = tmp_path / "some.module.lock"
+    with _jit._turn("some.module", str(tmp_path)):
+        assert locked(path)
+        with _jit._turn("some.module", str(tmp_path)):
+            assert locked(path)
+        assert locked(path)
+        with _jit._turn("other.module", str(tmp_path)):
+            assert locked(tmp_path / "other.module.lock")
+    assert not locked(path)
+
+
+def test_a_failed_compile_gives_the_turn_back(tmp_path):
+    with pytest.raises(ZeroDivisionError), _jit._turn("some.module", str(tmp_path)):
+        _ = 1 / 0
+    assert not locked(tmp_path / "some.module.lock")
+
+
+def test_without_a_place_to_write_compiling_goes_on(tmp_path):
+    (tmp_path / "file").write_text("")
+    with _jit._turn("some.module", str(tmp_path / "file" / "folder")):
+        pass
+    with _jit._turn("some.module", None):
+        pass
