@@ -130,7 +130,7 @@ def test_sparse_rows_give_the_dense_clusters():
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 2))
 def test_no_bound_exceeds_the_best_clustering_by_enumeration(seed, k, d):
     """Closed form from the best and from a bad clustering, blocks, and one dimension, with weights."""

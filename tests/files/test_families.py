@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import importlib
 import inspect
+import io
 import warnings
+import zipfile
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import BaseEstimator
 
+from certifit.exceptions import ModelFileError
 from certifit.families import FAMILIES, model_of
-from certifit.files import certificates_of, from_bytes, to_bytes
+from certifit.files import certificates_of, from_bytes, to_bytes, verify_model
 from certifit.files._allowed import allowed
 
 RNG = np.random.default_rng(0)
@@ -48,7 +54,7 @@ def fitted(cls):
 
 
 def answers(model, rows):
-    for method in ("predict", "predict_proba", "decision_function", "transform"):
+    for method in ("predict", "predict_proba", "decision_function", "transform", "score_samples"):
         if hasattr(model, method):
             yield method, np.asarray(getattr(model, method)(rows))
 
@@ -129,3 +135,77 @@ def test_the_table_names_what_exists():
 def test_every_estimator_is_in_the_table():
     named = {m.name for family in FAMILIES for m in family.models}
     assert {p.id for p in estimators()} | {"OneVsRest"} <= named
+
+
+def decisions():
+    """Processes and what planning and learning make of them."""
+    from certifit.reinforcement import MDP, finite_horizon, grid_world, policy_iteration, q_learning, value_iteration
+
+    world = grid_world(["..+", ".#-"], noise=0.1, living_reward=-0.02, discount=0.9)
+    table = pandas.DataFrame(
+        [("low", "wait", "high", 1.0, 0.5), ("high", "go", "low", 1.0, 2.0)], columns=[*"sanpr"]
+    ).astype({"s": object})
+    return {
+        "value iteration": value_iteration(world, trace=True),
+        "policy iteration": policy_iteration(world),
+        "from a table": value_iteration(MDP(table, discount=0.5)),
+        "finite horizon": finite_horizon(world, 4),
+        "learned": q_learning(world, episodes=30, random_state=0),
+    }
+
+
+def test_perceptron_networks_round_trip():
+    from certifit.neural import PerceptronNetwork
+
+    def odd(a, b, c):
+        return (a + b + c) % 2 == 1
+
+    again = from_bytes(to_bytes(PerceptronNetwork.from_function(odd, 3)))
+    assert again.certify(odd).holds
+    assert not again.certify(lambda a, b, c: not odd(a, b, c)).holds
+
+
+@pytest.mark.parametrize("name", decisions())
+def test_plans_round_trip(name, tmp_path):
+    plan = decisions()[name]
+    again = from_bytes(to_bytes(plan))
+    assert type(again) is type(plan)
+    assert again.policy == plan.policy
+    assert again.values.tobytes() == plan.values.tobytes()
+    assert [c.to_dict() for c in certificates_of(again)] == [c.to_dict() for c in certificates_of(plan)]
+    assert certificates_of(again)
+    if hasattr(plan, "mdp"):
+        assert (again.mdp.states, again.mdp.actions) == (plan.mdp.states, plan.mdp.actions)
+        assert again.lower.tobytes() == plan.lower.tobytes()
+        assert verify_model(again, *plan.mdp.table()).holds
+        other = plan.mdp.table()[1] + 0.1
+        assert not verify_model(again, plan.mdp.table()[0], other).holds
+    if hasattr(plan, "trace"):
+        assert list(again.trace["objective"]) == list(plan.trace["objective"])
+
+
+@pytest.mark.parametrize("name", ["value iteration", "finite horizon"])
+def test_changed_plans_are_refused(name, tmp_path):
+    """A file is bound to its digests, and a rewritten one to its certificate and its process."""
+    plan = decisions()[name]
+    data = to_bytes(plan)
+    with pytest.raises(ModelFileError):
+        from_bytes(data[: len(data) // 2])
+    parts = zipfile.ZipFile(io.BytesIO(data))
+    changed = io.BytesIO()
+    with zipfile.ZipFile(changed, "w") as archive:
+        for member in parts.namelist():
+            archive.writestr(member, parts.read(member).replace(b'"loss"', b'"lost"'))
+    with pytest.raises(ModelFileError, match="was changed after it was written"):
+        from_bytes(changed.getvalue())
+    worse = plan.rows.copy()
+    worse[..., 0] = plan.mdp.first[0] + (worse[..., 0] + 1 - plan.mdp.first[0]) % 4
+    process = copy.copy(plan.mdp)
+    process.rewards = plan.mdp.rewards + 1.0
+    slower = copy.copy(plan.mdp)
+    slower.discount = 0.5
+    for change in ({"rows": worse}, {"values": plan.values + 1.0}, {"mdp": process}, {"mdp": slower}):
+        forged = dataclasses.replace(plan, **change)
+        forged.__dict__["_certificates"] = plan.certificates_
+        outcome = verify_model(from_bytes(to_bytes(forged)), *plan.mdp.table())
+        assert not outcome.holds, change

@@ -201,7 +201,7 @@ REGRESSORS = {
     "kernel ridge": KernelRidge(kernel="rbf", gamma=1.0),
     "tree": DecisionTreeRegressor(),
     "absolute tree": DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
-    "stump without a question": DecisionTreeRegressor(min_samples_leaf=1000),
+    "stump without a split": DecisionTreeRegressor(min_samples_leaf=1000),
     "neighbours": KNeighborsRegressor(),
     "neighbours by distance": KNeighborsRegressor(3, weights="distance", metric="manhattan"),
     "all neighbours": KNeighborsRegressor(None, weights="gaussian", bandwidth=0.1),

@@ -135,7 +135,7 @@ def test_a_class_missing_in_a_fold_and_bad_parameters_take_the_ordinary_road():
     order = np.argsort(y, kind="stable")
     cv = [(np.arange(200), np.arange(200, 240)), (np.arange(40, 240), np.arange(40))]
     assert Search(LogisticRegression(), {"C": [1.0]}, cv=cv).fit(X[order], y[order]).shared_
-    with pytest.raises(CannotShare, match="refuses a parameter"):
+    with pytest.raises(CannotShare, match="rejects a parameter"):
         LogisticRegression()._fold_path(FoldTable(X, y, cv), [{"C": -1.0}], ("predict",))
     table = FoldTable(X, y, [(np.flatnonzero(y == "a"), np.arange(3))])
     with pytest.raises(CannotShare, match="without one of the classes"):

@@ -47,7 +47,7 @@ def test_what_was_shared(model, grid, fits, passes, parameters):
     [
         (Ridge(), GRID, {"share": False}, "share=False"),
         (Ridge(), GRID, {"return_train_score": True}, "training rows"),
-        (Ridge(), GRID, {"scoring": lambda model, X, y: -abs(model.coef_).sum()}, "more than a model's answers"),
+        (Ridge(), GRID, {"scoring": lambda model, X, y: -abs(model.coef_).sum()}, "more than a model's predictions"),
         (Ridge(positive=True), GRID, {}, "positive=True"),
         (Ridge(), {"solver": ["qr", "svd"]}, {}, "does not share work across solver"),
         (ForeignRidge(), GRID, {}, "Ridge shares no work"),

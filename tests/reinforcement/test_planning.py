@@ -17,6 +17,7 @@ from certifit import plot
 from certifit.certificates import issue
 from certifit.reinforcement import (
     MDP,
+    _planning,
     certify_policy,
     finite_horizon,
     grid_world,
@@ -80,6 +81,24 @@ def test_every_method_reaches_the_asked_width(method, sparse):
     assert plan.certificate.loss <= 3e-7
     assert plan.trace["gap"][-1] <= plan.trace["gap"][0]
     assert np.allclose(policy_value(mdp, plan.policy), best.values, atol=1e-6)
+
+
+def test_threads_and_plain_sweeps_give_the_same_values(monkeypatch):
+    """Large processes are swept by several threads; a policy of states with little in common by plain sweeps."""
+    n = 3000
+    ahead = sp.csr_matrix((np.ones(n), (np.arange(n), np.minimum(np.arange(n) + 1, n - 1))))
+    chain = MDP([ahead], rewards=np.random.default_rng(0).normal(size=(n, 1)), discount=0.99)
+    assert np.allclose(value_iteration(chain, tol=1e-8).values, policy_value(chain, [0] * n), atol=1e-8)
+    mdp = process(3, n=600, actions=3, discount=0.97, sparse=True)
+    alone = value_iteration(mdp, tol=1e-9)
+    monkeypatch.setattr(_planning, "_MANY", 50)
+    monkeypatch.setattr(_planning, "_LEAST", 50)
+    several = value_iteration(mdp, tol=1e-9)
+    assert several.policy == alone.policy
+    assert np.allclose(several.values, alone.values, atol=1e-9)
+    for plan in (alone, several):
+        assert plan.status == "converged"
+        assert plan.certificate.loss <= 1e-9
 
 
 def test_the_published_grid_world():
@@ -219,7 +238,7 @@ def test_refusals_name_the_place():
         policy_value(MDP(P, rewards=[[0.0], [1.0]]), [7, 0])
     with pytest.raises(ValueError, match="each of the 2 states"):
         policy_value(MDP(P, rewards=[[0.0], [1.0]]), [0])
-    with pytest.raises(ValueError, match="knows"):
+    with pytest.raises(ValueError, match="allowed are"):
         grid_world([".?"])
     with pytest.raises(ValueError, match="no reward of state 'a', action 'go'"):
         MDP({"a": {"go": {"a": 1.0}}})

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from certifit._progress import task
 from certifit._types import Array, Record
 from certifit.certificates import Data
 from certifit.certificates.clustering import closed_form, dense_rows, dual_bound, slack_matrix, sorted_sums
@@ -168,25 +169,27 @@ def block_evidence(
     block = np.empty(n, dtype=np.int64)
     block[np.random.default_rng(seed).permutation(n)] = np.arange(n) % count
     y, t, shift, total, parts = np.zeros(n), np.zeros(count), np.zeros(count), 0.0, []
-    for b in range(count):
-        rows = np.flatnonzero(block == b)
-        X, w = dense_rows(data.X, rows), data.weights[rows]
-        left = end - time.perf_counter()
-        found: Any = (0.0, np.zeros(len(rows)), 0.0, np.zeros((len(rows), len(rows))), 0.0)
-        if left > 0:
-            own = _own_clusters(X, w, k, seed)
-            first, told = closed_form_evidence(X, w, own.labels, k)
-            if told["method"] != "none":
-                y_b, N_b = closed_form(X, w, own.labels, told["t"])
-                found = (first, y_b, told["t"], N_b, told["shift"])
-            if own.value - first > 1e-6 * own.value:
-                deadline = time.perf_counter() + left / (count - b)
-                found = max(found, _best_of_block(X, w, k, own.value, deadline), key=lambda f: f[0])
-        total += found[0]
-        y[rows], t[b], shift[b] = found[1], found[2], found[4]
-        parts.append(found[3][np.tril_indices(len(rows))])
-        if progress is not None:
-            progress(b + 1, count)
+    with task("bound", count) as tell:
+        for b in range(count):
+            rows = np.flatnonzero(block == b)
+            X, w = dense_rows(data.X, rows), data.weights[rows]
+            left = end - time.perf_counter()
+            found: Any = (0.0, np.zeros(len(rows)), 0.0, np.zeros((len(rows), len(rows))), 0.0)
+            if left > 0:
+                own = _own_clusters(X, w, k, seed)
+                first, told = closed_form_evidence(X, w, own.labels, k)
+                if told["method"] != "none":
+                    y_b, N_b = closed_form(X, w, own.labels, told["t"])
+                    found = (first, y_b, told["t"], N_b, told["shift"])
+                if own.value - first > 1e-6 * own.value:
+                    deadline = time.perf_counter() + left / (count - b)
+                    found = max(found, _best_of_block(X, w, k, own.value, deadline), key=lambda f: f[0])
+            total += found[0]
+            y[rows], t[b], shift[b] = found[1], found[2], found[4]
+            parts.append(found[3][np.tril_indices(len(rows))])
+            if progress is not None:
+                progress(b + 1, count)
+            tell(b + 1)
     evidence = {
         "method": "blocks",
         "block": block,

@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
+from certifit._progress import task
 from certifit._types import Array, Matrix, RandomState
 from certifit.cluster._kmeans import KMeans
 
+T = TypeVar("T")
 _ROWS = 2000  # silhouettes compare all pairs: of more rows, so many are drawn
 
 
@@ -129,11 +131,18 @@ def choose_k(
     from scipy.stats import norm
 
     z = float(norm.ppf(0.5 + level / 2))
-    fits = [_fit(X, c, n_init, rng) for c in counts]
-    silhouette = _intervals([_silhouette(X, m.labels_, z, rng) for m in fits])
-    gaps = [_gap(X, m, n_init, references, rng) for m in fits]
-    gap = _intervals([(g, g - z * s, g + z * s) for g, s in gaps])
-    stability = _intervals([_stability(X, c, n_init, resamples, level, rng) for c in counts])
+    with task("choose k", 3 * len(counts)) as tell:
+        done = iter(range(1, 3 * len(counts) + 1))
+
+        def counted(found: T) -> T:
+            tell(next(done))
+            return found
+
+        fits = [counted(_fit(X, c, n_init, rng)) for c in counts]
+        silhouette = _intervals([_silhouette(X, m.labels_, z, rng) for m in fits])
+        gaps = [counted(_gap(X, m, n_init, references, rng)) for m in fits]
+        gap = _intervals([(g, g - z * s, g + z * s) for g, s in gaps])
+        stability = _intervals([counted(_stability(X, c, n_init, resamples, level, rng)) for c in counts])
     best = {
         "silhouette": counts[_argmax(silhouette["value"])],
         "gap": counts[_first_gap(gaps)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._progress import task
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Record
 from certifit.certificates import Certificate, Data
@@ -203,14 +205,19 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             )
         tol = self.tol * float(np.mean(_variances(X, weights))) if self.tol else 0.0
         best: Clusters | None = None
-        for run in range(1 if given else runs):
-            found = lloyd(rows, self._start(X, weights, rng), self.max_iter, tol, self.trace)
-            found = settle(rows, found, self.max_iter, self.trace)
-            if self.verbose:
-                print(f"start {run + 1} of {runs}: cost {found.value:.6g} after {found.n_iter} iterations", end="")
-                print(f" and {found.n_moves} moves of single rows ({found.status})")
-            if best is None or found.value < best.value:
-                best = Clusters(**{**vars(found), "labels": found.labels.copy()})
+        runs = 1 if given else runs
+        # One start alone shows its iterations instead.
+        with task("k-means", runs) if runs > 1 else nullcontext() as tell:
+            for run in range(runs):
+                found = lloyd(rows, self._start(X, weights, rng), self.max_iter, tol, self.trace)
+                found = settle(rows, found, self.max_iter, self.trace)
+                if self.verbose:
+                    print(f"start {run + 1} of {runs}: cost {found.value:.6g} after {found.n_iter} iterations", end="")
+                    print(f" and {found.n_moves} moves of single rows ({found.status})")
+                if best is None or found.value < best.value:
+                    best = Clusters(**{**vars(found), "labels": found.labels.copy()})
+                if tell is not None:
+                    tell(run + 1)
         assert best is not None
         return best
 

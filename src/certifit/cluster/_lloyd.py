@@ -202,6 +202,7 @@ def lloyd(rows: Rows, start: Array, max_iter: int, tol: float, trace: bool) -> C
         max_iter,
         trace=trace,
         events=_columns if trace else None,
+        what="k-means",
     )
     if run.state.changed or run.n_iter == 0:  # stopped by tol or max_iter: labels that fit the last centres
         rows.assign(run.state.centres, None if fresh[0] else state_drift[0])

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
+from certifit._progress import task
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Weights
 from certifit.certificates import Ball, Certificate, Data
 from certifit.certificates.density import KERNELS, NORMS, direct_density, kernel_integral
-from certifit.parallel import by_ranges
+from certifit.parallel import by_ranges, ranges
 
 _METRICS = {
     "euclidean": "euclidean",
@@ -36,6 +37,7 @@ _OTHERS = {
 }  # fmt: skip
 """Distances that scikit-learn's trees know: its own class computes the density, and nothing is proved."""
 _LEAST = 64  # points that are worth a thread
+_SOME = 512  # rows of a search for the bandwidth between two words about its progress
 
 
 class KernelDensity(Certified, BaseEstimator):
@@ -219,7 +221,7 @@ class KernelDensity(Certified, BaseEstimator):
         """
         check_is_fitted(self)
         if self.kernel not in ("gaussian", "tophat"):
-            raise NotImplementedError(f"sample knows the gaussian and tophat kernels, not {self.kernel!r}.")
+            raise NotImplementedError(f"sample supports the gaussian and tophat kernels, not {self.kernel!r}.")
         rng = check_random_state(random_state)
         total = np.cumsum(self._weights)
         rows = self._X[np.searchsorted(total, rng.uniform(0, total[-1], size=n_samples), side="right")]
@@ -309,7 +311,7 @@ def choose_bandwidth(
     metric: str = "euclidean",
     sample_weight: Weights = None,
 ) -> BandwidthChoice:
-    r"""The bandwidth under which each row is likeliest by the others: distances are computed once for the whole grid.
+    r"""The bandwidth under which each row is likeliest by the others: one search of the tree for the whole grid.
 
     .. math:: \sum_i s_i \log \sum_{j \ne i} \frac{s_j\,K(\lVert x_i - x_j\rVert / h)}{c_d h^d \sum_{j \ne i} s_j}
 
@@ -336,7 +338,7 @@ def choose_bandwidth(
     from certifit.loops.density import leave_one_out
 
     model = KernelDensity(kernel=kernel, metric=metric).fit(X, sample_weight=sample_weight)
-    rows, w = model._X, model._weights
+    (rows, w), tree = model._sorted, model._tree
     n, d = rows.shape
     if w.sum() <= 1.0 or n < 2:
         raise ValueError("Leaving one row out needs at least two rows.")
@@ -346,9 +348,20 @@ def choose_bandwidth(
     h = np.ascontiguousarray(bandwidths, dtype=float).ravel()
     if not len(h) or not np.all((h > 0) & np.isfinite(h)):
         raise ValueError("bandwidths must be positive numbers.")
-    out = np.zeros((n, len(h)))
+    order = np.argsort(h)
+    rising, out = h[order], np.zeros((n, len(h)))
     codes = (KERNELS.index(kernel), NORMS.index(model._norm))
-    by_ranges(lambda a, b: leave_one_out(rows, w, a, b, *codes, h, out), n, _LEAST)
+
+    def some(first: int, last: int) -> None:
+        by_ranges(
+            lambda a, b: leave_one_out(rows, w, tree, first + a, first + b, *codes, rising, out), last - first, _LEAST
+        )
+
+    with task("bandwidth", n) as tell:
+        for first, last in ranges(n, -(-n // _SOME)):
+            some(first, last)
+            tell(last)
+    out = out[:, np.argsort(order)]
     out += (w - 1.0).clip(min=0.0)[:, None]  # the other copies of the row itself, at K(0) = 1
     scale = float(kernel_integral(kernel, d).mid) * h**d
     with np.errstate(divide="ignore"):

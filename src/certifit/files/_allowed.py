@@ -52,6 +52,11 @@ def allowed() -> frozenset[str]:
     return _own() | {_full(cls) for cls in added}
 
 
+def trusted() -> list[str]:
+    """`allowed` and the plain types: what skops is told, after `refuse_strangers` has seen every node."""
+    return sorted(allowed() | _PLAIN)
+
+
 def _full(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 

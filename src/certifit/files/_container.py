@@ -58,7 +58,7 @@ def as_json(record: Any) -> bytes:
 
 
 def unpack(data: bytes, where: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Members and manifest of a model file; anything unexpected is refused with one sentence."""
+    """Members and manifest of a model file; anything unexpected is rejected with one sentence."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()

@@ -20,7 +20,7 @@ from certifit._errors import need
 from certifit._types import Array, Matrix
 from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
-from certifit.files._allowed import allowed, refuse_strangers
+from certifit.files._allowed import allowed, refuse_strangers, trusted
 from certifit.files._container import as_json, pack, refuse_bombs, unpack
 from certifit.files._read import Table
 from certifit.files._schema import Schema
@@ -32,7 +32,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted estimator of certifit's, a Pipeline of them, or a `TableModel`
+    model : fitted estimator of certifit's, a Pipeline of them, a `TableModel`, or a process or plan of `reinforcement`
     path : path
         By custom ends in ``.certifit``. Replaced atomically.
 
@@ -78,7 +78,7 @@ def to_bytes(model: Any) -> bytes:
     except Exception as error:  # skops raises many kinds for what it cannot write
         raise ModelFileError(
             f"This {type(pipeline).__name__} cannot be saved without pickle: {error}. Functions and objects of your "
-            "own have no place in a model file."
+            "own cannot be part of a model file."
         ) from error
     refuse_strangers(body, f"this {type(pipeline).__name__}")
     parts = {
@@ -91,7 +91,7 @@ def to_bytes(model: Any) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file; nothing in it is executed, and what is not on certifit's list is refused.
+    """Read a model file; nothing in it is executed, and what is not on certifit's list is rejected.
 
     Parameters
     ----------
@@ -150,12 +150,12 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions are in the manifest; what matters is checked by verify
-            model = skops.io.loads(parts["model.skops"], trusted=sorted(allowed()))
+            model = skops.io.loads(parts["model.skops"], trusted=trusted())
         found = tuple(Certificate.from_dict(r) for r in json.loads(parts["certificates.json"]))
         schema = json.loads(parts["schema.json"])
         if found:
             regions = _last(model).__dict__.pop("_regions", [None] * len(found))
-            _last(model)._certificates = tuple(replace(c, region=r) for c, r in zip(found, regions))
+            _last(model).__dict__["_certificates"] = tuple(replace(c, region=r) for c, r in zip(found, regions))
         if schema is None:
             return model
         return TableModel(model, Schema.from_dict(schema), manifest.get("about"))
@@ -195,7 +195,7 @@ def load_foreign(path: str | os.PathLike[str]) -> Any:
     except ModelFileError:
         raise
     except Exception as error:
-        raise ModelFileError(f"{where} is no model file of certifit's or skops': {error}") from None
+        raise ModelFileError(f"{where} is not a model file of certifit or skops: {error}") from None
 
 
 def is_ours(path: str | os.PathLike[str]) -> bool:
@@ -295,6 +295,9 @@ def verify_model(model: Any, X: Matrix, y: Any = None, sample_weight: Any = None
         checks += [Check(f"{certificate.kind}: {c.name}", c.holds, c.figure) for c in outcome.checks]
         checks.append(Check(f"{certificate.kind}: the claim is proved", certificate.holds, certificate.claim))
         checks += _speaks_about(certificate, estimator)
+        if hasattr(estimator, "mdp"):  # a plan brings its process along
+            same_process = certificate.verify(*estimator.mdp.table()).same_data
+            checks.append(Check(f"{certificate.kind}: the plan's process is that of the certificate", same_process))
     return Verification(tuple(checks), same)
 
 
@@ -318,16 +321,19 @@ def certificates_of(model: Any) -> tuple[Certificate, ...]:
 
 
 def _speaks_about(certificate: Certificate, estimator: Any) -> list[Check]:
-    """Evidence that carries a fitted attribute's name must equal it."""
+    """Evidence that carries a fitted attribute's name, or that a plan states as its own, must equal it."""
     checks = []
+    plan = getattr(estimator, "_stated", {})
     for name, stated in certificate.evidence.items():
-        fitted = getattr(estimator, f"{name}_", None)
-        if not isinstance(stated, np.ndarray) or stated.dtype.kind not in "fiu" or fitted is None:
+        fitted = plan.get(name, getattr(estimator, f"{name}_", None))
+        given = np.asarray(stated)
+        if fitted is None or given.dtype.kind not in "fiu" or not (isinstance(stated, np.ndarray) or name in plan):
             continue
         own: Array = np.asarray(fitted, dtype=float).ravel()
-        if own.size != stated.size and own.size != 1:
+        fits = own.size in (1, given.size)
+        if not fits and name not in plan:
             continue
-        equal = bool(np.array_equal(np.broadcast_to(own, stated.size), stated.ravel().astype(float)))
+        equal = fits and bool(np.array_equal(np.broadcast_to(own, given.size), given.ravel().astype(float)))
         checks.append(Check(f"{certificate.kind}: {name} of the model is that of the certificate", equal))
     return checks
 

@@ -196,7 +196,7 @@ class Schema:
         return tuple(dict.fromkeys(c.source for c in self.columns))
 
     def read(self, table: Table) -> Reading:
-        """The table as a float64 matrix; a missing column is refused, other columns are ignored."""
+        """The table as a float64 matrix; a missing column is rejected, other columns are ignored."""
         have = set(table.columns)
         absent = [name for name in self.sources if name not in have]
         if absent:

@@ -1,4 +1,4 @@
-"""Judging and choosing models: honest scores with intervals, for about the price of one fit where possible.
+"""Evaluating and selecting models: held-out scores with intervals, at about the cost of one fit where possible.
 
 Everything takes any scikit-learn estimator, pipeline and splitter, and fits preprocessing inside the folds (give the
 whole pipeline). Random choices are made before work is handed out: results are the same for any number of workers.

@@ -12,7 +12,7 @@ squared
     with c₁N = E P(y ≠ f) − P(f ≠ y*); for two classes c₁ = 2 P(f = y*) − 1.
 
 On real data y* is not known: y itself takes its place, so the noise is counted in the bias. Training sets are
-bootstrap draws, and a row is judged by the models that did not see it.
+bootstrap draws, and a row is predicted by the models that did not see it.
 The total is computed on its own from all losses, and the parts are checked to add up to it.
 """
 
@@ -111,7 +111,7 @@ def bias_variance(
     ----------
     estimator : estimator
     X : array-like of shape (n, d)
-        Real data: the rows. With ``draw``: the points to judge at.
+        Real data: the rows. With ``draw``: the points at which to evaluate.
     y : array-like of shape (n,), default=None
         Outcomes; not needed with ``truth``.
     loss : {"squared", "0-1"}, default=None
@@ -120,7 +120,7 @@ def bias_variance(
         Number of training sets.
     draw : callable, default=None
         Draws a training set: ``draw(rng)`` (or ``draw()``) returns (X, y). None: bootstrap draws of the data, each
-        row judged by the models that did not see it.
+        row predicted by the models that did not see it.
     truth : pair or callable, default=None
         What is known about the distribution at the points, as (E[y|x], noise), each an array, a number or a function
         of X, or one function of X returning both. Squared: mean and variance of y. 0-1 with two classes: the optimal

@@ -45,7 +45,7 @@ class CrossValidation(dict[str, Any]):
     values : mapping
         scikit-learn's: "test_score", "fit_time" and the like.
     trial, folds, found
-        What was fitted and judged, on which rows, and what came of it.
+        What was fitted and evaluated, on which rows, and what came of it.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ def cross_validate(
     share: bool = True,
     progress: Progress = None,
 ) -> CrossValidation:
-    """Judge an estimator (with all its preprocessing, as a pipeline) on rows it was not fitted on.
+    """Evaluate an estimator (with all its preprocessing, as a pipeline) on rows it was not fitted on.
 
     The score is the mean over the K folds, (1/K) Σ s_k. Folds share their work where the estimator offers it; other
     fits are made one by one by scikit-learn's own function, with its warnings and errors.
@@ -252,7 +252,7 @@ def cross_validate(
     (0.843, 0.7724 to 0.9128 (95 %, corrected t (Nadeau and Bengio)))
     """
     rule = scoring_or_none(estimator, scoring)
-    reason = hopeless(estimator, share) if rule is not None else "scikit-learn judges this scoring"
+    reason = hopeless(estimator, share) if rule is not None else "this scoring is evaluated by scikit-learn"
     ours = sample_weight is not None or bool(progress)  # scikit-learn neither weights scores nor tells progress
     drawn: Any = cv
     if not reason or ours or random_state is not None:
@@ -428,7 +428,7 @@ def hold_out(
     estimator : estimator
     X, y : array-like
     test_size, validation_size : float in (0, 1), default=0.25 and 0.0
-        Shares of the rows set aside for the final judgement, and for choosing.
+        Shares of the rows set aside for the final evaluation, and for choosing.
     scoring : str or callable, default=None
     sample_weight : array-like, default=None
     stratify : bool, default=None

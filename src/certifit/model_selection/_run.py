@@ -139,7 +139,7 @@ def _together(trial: Trial, folds: Folds, grid: Grid, workers: Workers) -> Run:
     require(not trial.fit_params, "fit is given parameters of its own")
     needed = trial.scoring.responses(trial.estimator)
     if needed is None:
-        raise CannotShare("the score looks at more than a model's answers")
+        raise CannotShare("the score needs more than a model's predictions")
     response = tuple(dict.fromkeys((*needed, *keep.answers)))
     table = FoldTable(trial.X, trial.y, folds, trial.weights)
     answers = fold_answers(trial.estimator, table, grid, response)
@@ -227,7 +227,7 @@ def _report_failures(outcomes: Sequence[Outcome]) -> None:
     if len(failed) == len(outcomes):
         raise failed[0]  # what every fit says is the user's answer
     warnings.warn(
-        f"{len(failed)} of {len(outcomes)} fits failed and count as nan; the first one said: {failed[0]}",
+        f"{len(failed)} of {len(outcomes)} fits failed and count as nan; the first error was: {failed[0]}",
         FitFailedWarning,
         stacklevel=3,
     )

@@ -85,7 +85,9 @@ class SharedSearch(_BaseSearch):
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
         scoring = scoring_or_none(self.estimator, self.scoring)
-        reason = hopeless(self.estimator, self.share) if scoring is not None else "scikit-learn judges this scoring"
+        reason = (
+            hopeless(self.estimator, self.share) if scoring is not None else "this scoring is evaluated by scikit-learn"
+        )
         ours = sample_weight is not None or bool(
             self.progress
         )  # scikit-learn neither weights scores nor tells progress
@@ -209,7 +211,7 @@ class SharedSearch(_BaseSearch):
     def interval(self, level: float = 0.95) -> Interval:
         """Interval of the chosen point's score, corrected for overlapping folds (not for having been chosen).
 
-        The best of many points looks better than it is: `nested_cross_validate` judges the search itself.
+        The best of many points looks better than it is: `nested_cross_validate` evaluates the search itself.
 
         Parameters
         ----------

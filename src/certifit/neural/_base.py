@@ -137,7 +137,7 @@ class Network(Certified, BaseEstimator):
         if not self._goes_on(in_pieces):
             return start_layers(sizes, self.activation, random)
         if [len(W) for W in self.coefs_] + [self.n_outputs_] != sizes:
-            raise ValueError("The network has other layers than the parameters and the data ask for: fit it anew.")
+            raise ValueError("The layers of the network do not match its parameters or the data: fit it again.")
         return [*self.coefs_, *self.intercepts_]
 
     def _steps(self, method: str, n: int) -> Steps:

@@ -1,4 +1,4 @@
-"""Decisions over time: planning in Markov decision processes with proved values, and learning by trial."""
+"""Reinforcement learning: planning in Markov decision processes with proved values, Q-learning and SARSA."""
 
 from certifit.reinforcement._grid import GridWorld, grid_world
 from certifit.reinforcement._judge import certify_policy

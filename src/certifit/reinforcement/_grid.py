@@ -77,7 +77,7 @@ def grid_world(
         raise ValueError("squares must be strings of one length, one for each row of the map.")
     strange = sorted({c for row in squares for c in row} - {".", "#", *ends})
     if strange:
-        raise ValueError(f"The map holds {strange[0]!r}; it knows '.', '#' and {', '.join(map(repr, ends))}.")
+        raise ValueError(f"The map holds {strange[0]!r}; allowed are '.', '#' and {', '.join(map(repr, ends))}.")
     if not 0.0 <= noise <= 0.5:
         raise ValueError(f"noise must lie between 0 and 0.5, not {noise!r}.")
     free = {(i, j): c for i, row in enumerate(squares) for j, c in enumerate(row) if c != "#"}

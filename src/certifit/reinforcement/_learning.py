@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from certifit._progress import task
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, RandomState
 from certifit.certificates import Certificate
@@ -43,6 +44,11 @@ class Learned:
     values: Array
     trace: Trace = field(repr=False)
     certificate: Certificate | None = field(repr=False)
+
+    @property
+    def certificates_(self) -> tuple[Certificate, ...]:
+        """The certificate, if there is one: where model files look for it."""
+        return () if self.certificate is None else (self.certificate,)
 
 
 def q_learning(
@@ -161,18 +167,20 @@ def _learn(
         best = np.flatnonzero(q[s] == q[s].max())
         return int(rng.choice(best))
 
-    for episode in range(int(episodes)):
-        epsilon = rates.epsilon * (1.0 - episode / episodes) if on_policy else rates.epsilon
-        s, earned, steps, done = world.reset(), 0.0, 0, False
-        a = choose(s, epsilon)
-        while not done and not (getattr(world, "over", False) or steps >= 10_000):
-            after, reward, done = world.step(a)
-            following = choose(after, epsilon)
-            visits[s, a] += 1.0
-            ahead = 0.0 if done else q[after, following] if on_policy else q[after].max()
-            q[s, a] += rates.learning * visits[s, a] ** -rates.decay * (reward + gamma * ahead - q[s, a])
-            s, a, earned, steps = after, following, earned + reward, steps + 1
-        trace.append(TraceRow(episode + 1, earned, step=float(steps), seconds=time.perf_counter() - start))
+    with task("learning", int(episodes)) as tell:
+        for episode in range(int(episodes)):
+            epsilon = rates.epsilon * (1.0 - episode / episodes) if on_policy else rates.epsilon
+            s, earned, steps, done = world.reset(), 0.0, 0, False
+            a = choose(s, epsilon)
+            while not done and not (getattr(world, "over", False) or steps >= 10_000):
+                after, reward, done = world.step(a)
+                following = choose(after, epsilon)
+                visits[s, a] += 1.0
+                ahead = 0.0 if done else q[after, following] if on_policy else q[after].max()
+                q[s, a] += rates.learning * visits[s, a] ** -rates.decay * (reward + gamma * ahead - q[s, a])
+                s, a, earned, steps = after, following, earned + reward, steps + 1
+            tell(episode + 1)
+            trace.append(TraceRow(episode + 1, earned, step=float(steps), seconds=time.perf_counter() - start))
     return _result(q, trace, mdp)
 
 

@@ -32,7 +32,7 @@ class MDP:
     discount : float in [0, 1], default=0.9
         γ; 1 for finite horizons only.
     normalise : bool, default=False
-        Divide every row by its sum. Otherwise a row that does not sum to one is refused.
+        Divide every row by its sum. Otherwise a row that does not sum to one is rejected.
 
     Attributes
     ----------

@@ -12,12 +12,34 @@ from certifit import certificates
 from certifit._trace import Trace
 from certifit._types import Array
 from certifit.certificates import Certificate
+from certifit.certificates._data import Evidence
 from certifit.certificates.decisions import Model, bellman_bounds
 from certifit.reinforcement._mdp import MDP
 
 
+class _Proved:
+    """The certificates of a plan, where model files look for them."""
+
+    @property
+    def certificates_(self) -> tuple[Certificate, ...]:
+        """The certificates; made when first asked for, or read from a model file."""
+        held = self.__dict__
+        if "_certificates" not in held:
+            held["_certificates"] = (self.certify(),)
+        return tuple(held["_certificates"])
+
+    @property
+    def certificate(self) -> Certificate:
+        """What the policy loses at most against the best one."""
+        return self.certificates_[0]
+
+    def certify(self) -> Certificate:
+        """The certificate, from evidence and the process."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Plan:
+class Plan(_Proved):
     """A policy with its values, what is proved about them, and how they were found.
 
     Attributes
@@ -69,24 +91,23 @@ class Plan:
         """Proved: the best value of each state is at most this."""
         return self._bounds[1]
 
-    @cached_property
-    def certificate(self) -> Certificate:
-        """What the policy loses at most against the best one."""
-        return self.certify()
-
-    def certify(self, rigor: Any = "float") -> Certificate:
-        """The certificate with error-bounded floats, or ``rigor="exact"`` in rationals (up to 200 states)."""
-        evidence = {
+    @property
+    def _stated(self) -> Evidence:
+        """What the certificate is proved from, besides the process."""
+        return {
             "policy": self.rows,
             "values": self.values,
             "policy_values": self.policy_values,
             "discount": self.mdp.discount,
         }
-        return certificates.issue("policy", self.mdp.data(), evidence, rigor)
+
+    def certify(self, rigor: Any = "float") -> Certificate:
+        """The certificate with error-bounded floats, or ``rigor="exact"`` in rationals (up to 200 states)."""
+        return certificates.issue("policy", self.mdp.data(), self._stated, rigor)
 
 
 @dataclass(frozen=True)
-class FinitePlan:
+class FinitePlan(_Proved):
     """A policy for a finite number of steps.
 
     Attributes
@@ -117,13 +138,16 @@ class FinitePlan:
         """The action at each step in each state."""
         return [self.mdp.names(rows) for rows in self.rows]
 
-    @cached_property
-    def certificate(self) -> Certificate:
-        """What the policy loses at most against the best one."""
-        evidence = {
+    @property
+    def _stated(self) -> Evidence:
+        """What the certificate is proved from, besides the process."""
+        return {
             "policy": self.rows,
             "terminal": np.asarray(self.values[-1]),
             "discount": self.mdp.discount,
             "horizon": len(self.rows),
         }
-        return certificates.issue("finite-horizon", self.mdp.data(), evidence)
+
+    def certify(self) -> Certificate:
+        """The certificate by backward induction, rounding included."""
+        return certificates.issue("finite-horizon", self.mdp.data(), self._stated)

@@ -16,14 +16,17 @@ import scipy.sparse.linalg
 from certifit._errors import respelled
 from certifit._types import Array
 from certifit.certificates.decisions import Model, backward
-from certifit.parallel import by_ranges
+from certifit.parallel import by_ranges, ranges, side_by_side
 from certifit.reinforcement._mdp import MDP
 from certifit.reinforcement._plan import FinitePlan, Plan
 from certifit.solvers import drive
 
 _LEAST = 2048  # states that are worth a thread
-_FEW = 3  # sweeps of a policy before it is first improved, twice that the next time, and so on: later ones are better
 _MANY = 32_768  # and where each has one action only
+_FEW = 2  # sweeps of a policy before it is first improved, twice that the next time, and so on: later ones are better
+_MORE = 4  # the same for a policy that hardly changes any more
+_SETTLED = 0.005  # of the states may change their action in a policy that is settled
+_CYCLES = 4  # of `solve_often` for a settled policy
 
 
 class _PlanState(NamedTuple):
@@ -32,7 +35,9 @@ class _PlanState(NamedTuple):
     objective: float
     gap: float
     step: float
+    left: Array  # what the last sweep changed, without its middle
     looks: int = 1
+    pace: Literal["short", "settled", "long"] = "short"
 
 
 _SHOWN = 100  # states up to which a trace holds the value of each
@@ -48,14 +53,21 @@ class _Sweeps:
         self.P = mdp.shares
         indptr, indices = (a.view(f"u{a.itemsize}") for a in (self.P.indptr, self.P.indices))
         self.matrix: tuple[Any, Any, Any] = (indptr, indices, self.P.data)
+        self._held: tuple[Any, ...] | None = None
+        self._few = self.n < 2 * _MANY
 
     def best(self, V: Array) -> tuple[Array, Array]:
         """TV and the rows that reach it."""
         from certifit.loops.decisions import sweep
 
         out, rows, m = np.empty(self.n), np.empty(self.n, dtype=np.int64), self.mdp
-        args = (*self.matrix, m.rewards, m.first, m.discount, V)
-        by_ranges(lambda a, b: sweep(*args, a, b, out, rows), self.n, _LEAST)
+        indptr, indices, data = self.matrix
+        if not V.any():  # the rewards alone
+            indptr = np.zeros_like(indptr)
+        args = (indptr, indices, data, m.rewards, m.first, m.discount, V)
+        # More ranges than threads: one that wakes late finds less to do.
+        parts = ranges(self.n, self.n // _LEAST)
+        side_by_side(lambda part: sweep(*args, part[0], part[1], out, rows), parts)
         return out, rows
 
     def in_place(self, V: Array, order: Array) -> Array:
@@ -66,33 +78,83 @@ class _Sweeps:
         sweep_in_place(*self.matrix, self.mdp.rewards, self.mdp.first, self.mdp.discount, V, order, rows)
         return V
 
-    def policy(self, V: Array, rows: Array, times: int) -> Array:
-        """T_π applied several times."""
-        from certifit.loops.decisions import evaluate, evaluate_often, take_rows
+    def follow(self, state: _PlanState, times: int) -> Array:
+        """The values after so many sweeps of the state's policy alone.
 
-        ends, where, p = take_rows(*self.matrix, rows)
-        own = (ends, where, p, self.mdp.rewards[rows], self.mdp.discount)
-        if self.n < 2 * _MANY:
-            return np.asarray(evaluate_often(*own, V, times))
-        before, after = V.copy(), np.empty(self.n)
+        With d = TV − V without its middle, these add γPd + (γP)²d + … to the values.
+        """
+        from certifit.loops.decisions import evaluate_often
+
+        often: Any = evaluate_often if self._few else self._often
+        return self._added(state, lambda held, d: often(*held[1:], d, times))
+
+    def settle(self, state: _PlanState) -> Array:
+        """Nearly the values of the state's policy: one that hardly changes any more is worth it."""
+        from certifit.loops.decisions import solve_often
+
+        solve: Any = solve_often
+        return self._added(state, lambda held, d: solve(*held, d, self.mdp.discount, _CYCLES))
+
+    def _added(self, state: _PlanState, total: Callable[[tuple[Any, ...], Array], Array]) -> Array:
+        """In single precision, which halves what a sweep reads: the next sweep over all actions is in double
+        precision and measures what was left."""
+        size = float(np.abs(state.left).max())
+        if size == 0.0:
+            return state.values
+        found = total(self._own(state.rows), (state.left / size).astype(np.float32))
+        return np.asarray((state.values - state.left) + size * found.astype(float))
+
+    def _often(self, places: Array, ends: Array, where: Array, values: Array, d: Array, times: int) -> Array:
+        """`evaluate_often` by several threads."""
+        from certifit.loops.decisions import evaluate
+
+        before, after = d.copy(), np.empty_like(d)
 
         def work(first: int, last: int) -> None:
-            evaluate(*own, before, first, last, after)
+            evaluate(places, ends, where, values, d, before, first, last, after)
 
         for _ in range(times):
             by_ranges(work, self.n, _MANY)
             before, after = after, before
         return before
 
+    def _own(self, rows: Array) -> tuple[Any, ...]:
+        """The rows of a policy, times γ, as `hold_rows` keeps them; only what differs from the last is fetched."""
+        from certifit.loops.decisions import hold_rows
+
+        if self._held is None:
+            longest = np.maximum.reduceat(np.diff(self.P.indptr), self.mdp.first[:-1])
+            ends = np.cumsum(longest).astype(np.uint64)
+            room = int(ends[-1])
+            matrix = (ends - longest.astype(np.uint64), ends, np.empty(room, self.matrix[1].dtype))
+            scale, values = np.empty(self.n, dtype=np.float32), np.empty(room, dtype=np.float32)
+            self._held = (np.full(self.n, -1), scale, *matrix, values)
+        hold_rows(*self.matrix, self.mdp.discount, rows, 0, self.n, *self._held)
+        return self._held[1:]
+
+    def improved(self, state: _PlanState) -> _PlanState:
+        """Modified policy iteration: nearer to the values of the policy, and the policy that is greedy for them."""
+        looks = state.looks + 1
+        pace: Literal["short", "settled", "long"] = state.pace
+        if pace == "settled":
+            after = self.state(self.settle(state))
+            if after.gap < 0.25 * state.gap:
+                return after._replace(looks=looks, pace=pace)
+            pace = "long"  # the states have too little in common for its shift
+        after = self.state(self.follow(state, (_FEW if pace == "short" else _MORE) * state.looks))
+        if pace == "short" and np.count_nonzero(after.rows != state.rows) <= _SETTLED * self.n:
+            pace = "settled" if self._few else "long"
+        return after._replace(looks=looks, pace=pace)
+
     def state(self, V: Array) -> _PlanState:
         """The values after one more sweep, moved to the middle of their bounds, and how wide these are."""
         TV, rows = self.best(V)
         change = TV - V
         low, high = float(change.min()), float(change.max())
-        factor = self.mdp.discount / (1.0 - self.mdp.discount)
-        gap = factor * (high - low)
-        middle = TV + factor * 0.5 * (low + high)
-        return _PlanState(middle, rows, float(middle.mean()), gap, max(abs(low), abs(high)))
+        middle, factor = 0.5 * (low + high), self.mdp.discount / (1.0 - self.mdp.discount)
+        values = TV + factor * middle
+        gap, step = factor * (high - low), max(abs(low), abs(high))
+        return _PlanState(values, rows, float(values.mean()), gap, step, change - middle)
 
 
 def value_iteration(
@@ -148,7 +210,7 @@ def value_iteration(
             order = np.argsort(-error, kind="stable")
             V = sweeps.in_place(V, order[error[order] >= 0.1 * error.max()])
         elif method == "auto":
-            V = sweeps.policy(V, state.rows, _FEW * state.looks)
+            return sweeps.improved(state)
         return sweeps.state(V)._replace(looks=state.looks + 1)
 
     start = sweeps.state(np.zeros(sweeps.n))
@@ -160,12 +222,11 @@ def value_iteration(
         floor = 16.0 * 2.0**-53 * float(np.abs(after.values).max()) / (1.0 - mdp.discount)
         return "precision" if after.gap <= floor else ""
 
-    run = drive(start, advance, finished, max_iter, time_budget, trace, events=_shown(mdp), check_start=True)
+    named: Any = {"events": _shown(mdp), "check_start": True, "what": "value iteration"}
+    run = drive(start, advance, finished, max_iter, time_budget, trace, **named)
     state = run.state
-    rows = sweeps.best(state.values)[1]
-    # The greedy policy's own values, near enough that their bound is as good as the others.
-    own = sweeps.policy(state.values, rows, 1)
-    return Plan(mdp, state.values, rows, run.status, run.n_iter, run.trace, own)
+    # The policy was greedy for the values before the last sweep, which was therefore a sweep of its own values, too.
+    return Plan(mdp, state.values, state.rows, run.status, run.n_iter, run.trace, state.values)
 
 
 def _shown(mdp: MDP) -> Callable[[_PlanState], Iterable[Mapping[str, Any]]]:
@@ -232,9 +293,8 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
         least = V + 1e-12 * (1.0 + np.abs(V))
         better = np.greater(TV, least)
         gain = float(max((TV - V).max(), 0.0))
-        return _PlanState(
-            V, np.where(better, greedy, rows), float(V.mean()), gain / (1.0 - mdp.discount), float(better.sum())
-        )
+        bound = gain / (1.0 - mdp.discount)
+        return _PlanState(V, np.where(better, greedy, rows), float(V.mean()), bound, float(better.sum()), TV - V)
 
     first = state(sweeps.best(np.zeros(sweeps.n))[1])
     run = drive(
@@ -246,6 +306,7 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
         trace,
         events=_shown(mdp),
         check_start=True,
+        what="policy iteration",
     )
     V, rows = run.state.values, run.state.rows
     return Plan(mdp, V, rows, run.status, run.n_iter, run.trace, V)

@@ -1,4 +1,4 @@
-"""Few labels: labels that spread over a graph of rows, with a proved error, and self-training around any classifier."""
+"""Semi-supervised learning: label propagation and spreading with a proved error, self-training with any classifier."""
 
 from certifit.semi_supervised._labels import LabelPropagation, LabelSpreading
 from certifit.semi_supervised._self_training import SelfTrainingClassifier

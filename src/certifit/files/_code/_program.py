@@ -197,7 +197,7 @@ def _constant(program: Program, model: Any) -> None:
 def _tree(program: Program, model: Any, z: list[Any]) -> None:
     tree = model.tree_
     if np.any((tree.group >= 0) & ~tree.is_leaf):
-        raise ExportError("Trees with questions about categories cannot be written as code: export to ONNX.")
+        raise ExportError("Trees with splits on categories cannot be written as code: export to ONNX.")
 
     def walk(node: int, leaf: Any) -> Any:
         if tree.children_left[node] < 0:

@@ -31,8 +31,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, input_typ
     path : path, default=None
         Where to write the graph; by custom ends in ``.onnx``. Replaced atomically. None: not written.
     input_type : {"float64", "float32"}, default="float64"
-        The type of numbers that go in. Rows in single precision are widened first: the answers are those of
-        `predict` on the widened rows.
+        The type of the input. Rows in single precision are converted to double precision first: the predictions are
+        those of `predict` on the converted rows.
 
     Returns
     -------

@@ -93,7 +93,7 @@ class Symbols(Arithmetic):
 
 
 def written(g: Graph, x: str, formula: Callable[[Symbol], Any], what: str) -> str:
-    """The name of ``formula(x)`` in the graph; what it cannot say is refused in one sentence about ``what``."""
+    """The name of ``formula(x)`` in the graph; what it cannot say is rejected in one sentence about ``what``."""
     try:
         return str(formula(Symbol(g, x)).name)
     except TypeError:  # of a symbol, or of a function of SciPy's that takes numbers only

@@ -1,7 +1,7 @@
 """Decision trees, exact in double precision.
 
-Trees whose questions are about numbers become one ``TreeEnsemble`` operator (ai.onnx.ml 5, which has float64
-thresholds); its answer is the number of the leaf, from which the leaf's values are looked up. Questions about
+Trees whose splits are on numbers become one ``TreeEnsemble`` operator (ai.onnx.ml 5, which has float64
+thresholds); its answer is the number of the leaf, from which the leaf's values are looked up. Splits on
 categories are walked with plain operators, one level of the tree after the other.
 """
 
@@ -52,7 +52,7 @@ def _coded(g: Graph, columns: Any, x: str) -> str:
 
 def _ensemble(g: Graph, tree: Any, x: str) -> str:
     inner, leaves = np.flatnonzero(~tree.is_leaf), np.flatnonzero(tree.is_leaf)
-    if not len(inner):  # the operator knows no tree without a question: ask one that does not matter
+    if not len(inner):  # the operator knows no tree without a split: add one that does not matter
         inner, leaves = np.array([0]), np.array([0])
     place = np.zeros(tree.node_count, dtype=np.int64)
     place[leaves] = np.arange(len(leaves))
