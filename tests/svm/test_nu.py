@@ -69,10 +69,23 @@ def test_another_share_is_refused():
     assert not issue("duality", data, certificate.evidence | {"objective": swapped}).holds
 
 
-def test_a_share_that_cannot_be():
+@pytest.mark.parametrize("spread", [1.0, 0.01])  # the price 1 attains the largest share, or a smaller one does
+def test_a_share_that_cannot_be(spread):
     X, labels, _ = _table(4)
-    with pytest.raises(ValueError, match="nu is infeasible"):
-        NuSVC(nu=0.9).fit(X[labels + np.arange(60) % 5 > 0], labels[labels + np.arange(60) % 5 > 0])
+    kept = labels + np.arange(60) % 5 > 0
+    X, labels = X[kept] / spread, labels[kept]
+    with pytest.warns(UserWarning, match="nu is infeasible"):
+        model = NuSVC(nu=0.9, kernel="linear").fit(X, labels)
+    largest = 2 * np.bincount(labels).min() / len(labels)
+    assert model.nu_ == pytest.approx([largest], rel=1e-5)
+    assert model.certificate_.holds
+    assert "nu" not in model.certificate_.evidence
+    lighter = np.argmin(np.bincount(labels))
+    alpha = np.zeros(len(labels))
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    np.testing.assert_allclose(
+        alpha[labels == lighter], alpha[labels == lighter].max(), rtol=1e-3
+    )  # all at their bound
 
 
 def test_inliers_and_outliers():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from certifit._progress import task
 from certifit._trace import Trace, TraceRow
 from certifit._types import Record
 
@@ -54,6 +55,7 @@ def drive(
     *,
     events: Events[S] | None = None,
     check_start: bool = False,
+    what: str = "fit",
 ) -> Run:
     """Advance a state until ``finished(before, after)``, ``max_iter`` steps, or the time is over.
 
@@ -77,6 +79,8 @@ def drive(
         columns (or of common ones that differ); None adds one row without any.
     check_start : bool, default=False
         Whether the start may be the answer: ``finished(state, state)`` is asked first.
+    what : str, default="fit"
+        What `certifit.progress` calls it.
 
     Returns
     -------
@@ -111,18 +115,20 @@ def drive(
 
     note(0, state)
     status, i = verdict(state, state) if check_start else "", 0
-    while not status:
-        if i >= max_iter:
-            status = "max_iter"
-            break
-        after = advance(state)
-        i += 1
-        if not math.isfinite(after.objective):
-            status = "diverged"
-            break
-        note(i, after)
-        before, state = state, after
-        status = verdict(before, after)
-        if not status and time_budget is not None and time.perf_counter() - start >= time_budget:
-            status = "time_budget"
+    with task(what) as tell:
+        while not status:
+            if i >= max_iter:
+                status = "max_iter"
+                break
+            after = advance(state)
+            i += 1
+            if not math.isfinite(after.objective):
+                status = "diverged"
+                break
+            note(i, after)
+            tell(i, after.gap)
+            before, state = state, after
+            status = verdict(before, after)
+            if not status and time_budget is not None and time.perf_counter() - start >= time_budget:
+                status = "time_budget"
     return Run(state, status, i, time.perf_counter() - start, rows)

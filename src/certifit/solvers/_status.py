@@ -11,8 +11,8 @@ STATUS = {
     "precision": "rounding allows no further progress",
     "max_iter": "the limit on iterations was reached",
     "time_budget": "the time budget was used up",
-    "cycle": "the same weights came back: it would never stop",
-    "not separable": "the classes meet: there is no margin to enlarge",
+    "cycle": "the weights returned to an earlier value: it would never stop",
+    "not separable": "the classes overlap or touch: there is no margin to maximise",
     "diverged": "the numbers overflowed; the last finite state is kept",
 }
 """Every status with its meaning, the best first."""

@@ -121,8 +121,8 @@ def _impossible(loss: EvaluationLoss) -> str:
     if isinstance(loss, Loss):
         return f"{loss.name} loss needs a score per class: use LogisticRegression, or loss='logistic' for two labels."
     return (
-        f"{loss.name} loss cannot be minimised by LinearModel; for two labels use loss='logistic', and judge "
-        f"predictions by {loss.name} afterwards."
+        f"{loss.name} loss cannot be minimised by LinearModel; for two labels use loss='logistic', and evaluate "
+        f"predictions with {loss.name} afterwards."
     )
 
 

@@ -94,7 +94,8 @@ def solve_harmonic(
 
     with one_thread():
         start = state(np.zeros_like(rhs), np.zeros_like(rhs))
-        run = drive(start, advance, finished, max_iter if method == "propagation" else 4, time_budget, trace)
+        most = max_iter if method == "propagation" else 4
+        run = drive(start, advance, finished, most, time_budget, trace, what="labels")
     status = run.status if method == "propagation" or run.status == "diverged" else "closed form"
     steps = run.n_iter if method == "propagation" else max(1, n_iter[0])
     stats = {**run.stats, "n_iter": steps, "method": method}

@@ -20,6 +20,7 @@ import scipy.optimize
 import scipy.special
 from sklearn.utils import gen_batches, shuffle
 
+from certifit._progress import task as shown
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, Matrix
 from certifit.solvers._driver import drive
@@ -180,6 +181,7 @@ def solve_lbfgs(
         now = time.perf_counter() - begin
         if trace:
             rows.append(TraceRow(int(values[0]), float(intermediate_result.fun), seconds=now))
+        tell(int(values[0]))
         if time_budget is not None and now >= time_budget:
             raise StopIteration
 
@@ -187,7 +189,8 @@ def solve_lbfgs(
         rows.append(TraceRow(0, both(pack(layers))[0], seconds=0.0))
     flat = _FLAT if tol >= _TIGHT else 0.0  # a small tol asks for the gradient itself
     limits = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol, "ftol": flat}
-    found = scipy.optimize.minimize(both, pack(layers), method="L-BFGS-B", jac=True, options=limits, callback=note)
+    with shown("network") as tell:
+        found = scipy.optimize.minimize(both, pack(layers), method="L-BFGS-B", jac=True, options=limits, callback=note)
     late = time_budget is not None and time.perf_counter() - begin >= time_budget
     status = (
         "converged" if found.success else "time_budget" if late else "max_iter" if found.status == 1 else "precision"
@@ -371,7 +374,7 @@ def solve_steps(
         return ({"validation": s.score},) if score is not None else ({},)
 
     start = _Pass(value_and_gradient(task, layers)[0] if trace else np.nan, np.nan, steps.rate, np.nan)
-    run = drive(start, advance, noted, max_iter, time_budget, trace, events=events)
+    run = drive(start, advance, noted, max_iter, time_budget, trace, events=events, what="network")
     value = walk.best if score is not None else layers
     more = {"method": steps.method, "curve": walk.curve, "scores": walk.scores, "value": walk.curve[-1]}
     return Solution(value, run.status, {**run.stats, **more})

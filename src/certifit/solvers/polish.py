@@ -5,25 +5,27 @@ others. Once the bounds are right these solve a linear system,
 
     K_ff d + δ1 = −F_f,  Σd = 0,
 
-so one Cholesky factor replaces thousands of pair steps. Which bounds are right is found in two ways. The bold one
-(primal-dual active sets) puts every multiplier that a step carries past a bound there, frees every one that wants to
-leave, and solves again; it ends after a few systems or not at all. The sure one goes to the first bound only, gives up
-the multipliers that stand there, and frees others once no bound is in the way: every step lowers the dual. A kernel of
-low rank has flat directions, along which a step is very long and always ends at a bound. The answer counts only
-if the duality gap, computed from fresh numbers, falls.
+so one Cholesky factor replaces thousands of pair steps. Which bounds are right is found in three ways, over the few
+multipliers that are free or want to be. Pair steps among these alone cost next to nothing. The bold way (primal-dual
+active sets) solves the system, puts every multiplier that the step carries past a bound there, frees every one that
+wants to leave, and solves again; it ends after a few systems or not at all, and then more pair steps bring it nearer.
+The sure way goes to the first bound only, gives up the multipliers that stand there, and frees others once no bound is
+in the way: every step lowers the dual. A kernel of low rank has flat directions, along which a step is very long and
+always ends at a bound. The answer counts only if the duality gap falls.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from certifit._types import Array
-from certifit.design import Blocks, cholesky
+from certifit.design import Blocks
 from certifit.loops import smo as loops
-from certifit.loops._tiers import Tiered
 from certifit.solvers._box_dual import Box, MakeBlocks
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
@@ -33,14 +35,12 @@ _SURE_WORK = 1e9  # flops spent on systems the sure way within a round, of which
 _FEWEST, _MOST = 5, 400
 _LIFT = 1e-14  # fraction of the largest diagonal entry that is added: kernels of few columns have flat directions
 _AT_BOUND = 1e-13  # fraction of its box by which a multiplier may miss a bound and still stand at it
-_PAIR_STEPS = 200  # between two working sets
+_TRIES = 4  # pair steps and the bold way, in turns
+_NARROWER, _STEPS_PER_POINT = 0.003, 100  # share of the violation that pair steps among few leave, and their limit
+_LAST_STEPS = 200  # pair steps after the sure way, whose budget may end anywhere
 _FEW = 1 << 19  # kernel values below which all points are looked at
 _WIDENINGS = 5  # how often points that come to matter are added to those looked at
 _DOUBT = 10.0  # times the largest error of the coarse gradient: points that close to their margin are looked at
-_CHUNK = 4096
-
-# The loop is compiled for single precision already; a few steps in double are not worth compiling it once more.
-_pair_steps = Tiered(loops.solve_block, lambda K, f, beta, lo, hi, eps, steps: 3e-6 * len(f) * steps)
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
         A feasible β with its gradient.
     least : float
         Gap below which there is nothing left to do.
+    dtype : dtype, default=float64
+        Precision of the start's gradient, and of pair steps.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     >>> from certifit.kernels import Linear
     >>> p, beta = np.array([-1.0, 1.0]), np.array([-0.499, 0.499])
     >>> box = Box(p, np.array([-9.0, 0.0]), np.array([0.0, 9.0]))
-    >>> start = Polished(beta, np.array([1.0, -0.004]), 0.0, 9.0)
+    >>> start = Polished(beta, np.array([1.0, 0.996]), 0.0, 9.0)
     >>> found = polish(lambda dtype: blocks(Linear(), np.array([[0.0], [2.0]]), dtype), box, start, 1e-15)
     >>> found.beta.tolist(), found.offset
     ([-0.5, 0.5], -1.0)
@@ -88,9 +90,10 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     at, fresh, doubt = start, near, 0.0
     for _ in range(_WIDENINGS):
         F, used, here = at.gradient.copy(), np.flatnonzero(at.beta), np.flatnonzero(fresh)
-        F[here] = _products(gram, here, used, at.beta[used]) - box.linear[here]
+        if coarse.dtype != gram.dtype:
+            F[here] = gram.combine(used, at.beta[used], here) - box.linear[here]
         doubt = max(doubt, _DOUBT * float(np.abs(F - at.gradient).max()))  # what the coarse precision leaves open
-        at = _descent(gram, box, _judged(box, at.beta, F), np.flatnonzero(near), least)
+        at = _descent(gram, box, _judged(box, at.beta, F), np.flatnonzero(near), least, dtype)
         at = _completed(coarse, box, start, at, ~near)
         fresh = ~near & (_moving(box, at) | (np.abs(at.gradient + at.offset) <= doubt))
         if not fresh.any():
@@ -127,23 +130,16 @@ def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, far: Array
     if not far.any() or not len(moved):
         return at
     F = at.gradient.copy()
-    F[far] = (start.gradient + gram.combine(moved, (at.beta - start.beta)[moved]))[far]
+    others = np.flatnonzero(far)
+    F[others] = start.gradient[others] + gram.combine(moved, (at.beta - start.beta)[moved], others)
     return _judged(box, at.beta, F)
 
 
-def _products(gram: Blocks, here: Array, used: Array, weights: Array) -> Array:
-    """Σₖ weightsₖ K[usedₖ, here]."""
-    total = np.zeros(len(here))
-    for k in range(0, len(used), _CHUNK):
-        total += weights[k : k + _CHUNK] @ gram.block(used[k : k + _CHUNK], here)
-    return total
-
-
-def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float) -> Polished:
+def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float, dtype: npt.DTypeLike) -> Polished:
     """The best of several working sets, one after the other."""
     best, idle = at, 0
     for _ in range(_ROUNDS):
-        after = _round(gram, box, at, near) if best.gap > least and idle < _PATIENCE else None
+        after = _round(gram, box, at, near, dtype) if best.gap > least and idle < _PATIENCE else None
         if after is None:
             break
         at, idle = after, idle + 1
@@ -160,24 +156,20 @@ def _moving(box: Box, at: Polished) -> Array:
     return (rise & fall) | (rise & (at.gradient < high)) | (fall & (at.gradient > low))
 
 
-def _round(gram: Blocks, box: Box, at: Polished, near: Array) -> Polished | None:
-    """The best β over the multipliers that are free or want to be, and some pair steps after it."""
+def _round(gram: Blocks, box: Box, at: Polished, near: Array, dtype: npt.DTypeLike) -> Polished | None:
+    """The best β over the multipliers that are free or want to be."""
     work = near[_moving(box, at)[near]]
     if not 1 < len(work) <= MOST_FREE:
         return None
     K = np.asarray(gram.block(work, work), dtype=float)
     part = _Part(K, at.beta[work], at.gradient[work], box.lo[work], box.hi[work])
-    moved = part.boldly()
-    if moved is None:
-        moved = part.surely()
-    f = part.F + K @ (moved - part.beta)
-    _pair_steps(K, f, moved, part.lo, part.hi, 0.0, _PAIR_STEPS)
+    moved = part.solved(dtype)
     beta = at.beta.copy()
     beta[work] = moved
     beta = box.balanced(beta)
     changed = np.flatnonzero(beta != at.beta)
     F = at.gradient.copy()
-    F[near] += _products(gram, near, changed, (beta - at.beta)[changed])
+    F[near] += gram.combine(changed, (beta - at.beta)[changed], near)
     return _judged(box, beta, F)
 
 
@@ -191,20 +183,21 @@ class _Part:
     lo: Array
     hi: Array
 
-    @property
+    @cached_property
     def size(self) -> float:
+        """The largest entry of the diagonal."""
         return max(float(np.abs(np.diagonal(self.K)).max(initial=0.0)), 1e-300)
 
     def step(self, F: Array, inside: Array, total: float = 0.0) -> tuple[Array, float] | None:
         """Newton step of the multipliers inside, whose sum changes by ``total``, and the level that F reaches."""
         # With a constant added to K only the level changes; it is what the offset adds to the rank.
         part = self.K[np.ix_(inside, inside)] + self.size
-        part[np.diag_indices(len(inside))] += _LIFT * self.size
-        factor = cholesky(part)
-        if factor is None:
+        part.flat[:: len(inside) + 1] += _LIFT * self.size
+        factor, failed = dpotrf(part, lower=1, clean=0)
+        if failed:
             return None
-        ones, pull = factor.solve(np.ones(len(inside))), factor.solve(F[inside])
-        if not ones.sum() > 0.0:
+        ones, pull = dpotrs(factor, np.column_stack([np.ones(len(inside)), F[inside]]), lower=1)[0].T
+        if not (ones.sum() > 0.0 and np.all(np.isfinite(pull))):
             return None
         level = (pull.sum() + total) / ones.sum()
         return level * ones - pull, level - self.size * total
@@ -213,13 +206,32 @@ class _Part:
         """Which multipliers at a bound want to leave it, where F lies r above its level."""
         return ((beta <= self.lo) & (r < -slack)) | ((beta >= self.hi) & (r > slack))
 
-    def boldly(self) -> Array | None:
-        """Primal-dual active sets; None where they do not settle."""
+    def solved(self, dtype: npt.DTypeLike) -> Array:
+        """The best β over the working set."""
         beta, F = self.beta.copy(), self.F.copy()
-        inside = np.ones(len(beta), dtype=bool)
+        K, level = np.ascontiguousarray(self.K, dtype=dtype), np.inf  # the precision that the loop is compiled for
+        for _ in range(_TRIES):
+            low, high = loops.violation(F, beta, self.lo, self.hi)
+            if not high - low < 0.5 * level:
+                break
+            level = high - low
+            loops.solve_block(K, F, beta, self.lo, self.hi, _NARROWER * level, _STEPS_PER_POINT * len(beta))
+            F = self.F + self.K @ (beta - self.beta)
+            moved = self.boldly(beta, F)
+            if moved is not None:
+                return moved
+        beta = self.surely(beta, F)
+        F = self.F + self.K @ (beta - self.beta)
+        loops.solve_block(K, F, beta, self.lo, self.hi, 0.0, _LAST_STEPS)
+        return beta
+
+    def boldly(self, start: Array, F: Array) -> Array | None:
+        """Primal-dual active sets; None where they do not settle."""
+        beta, F = start.copy(), F.copy()
+        inside, before = (beta > self.lo) & (beta < self.hi), len(beta)
         for _ in range(_BOLD):
             here = np.flatnonzero(inside)
-            found = self.step(F, here, -float(beta.sum() - self.beta.sum())) if len(here) > 1 else None
+            found = self.step(F, here, -float(beta.sum() - start.sum())) if len(here) > 1 else None
             if found is None:
                 return None
             step, level = found
@@ -230,14 +242,18 @@ class _Part:
             F += self.K @ (target - beta)
             beta = target
             wants = ~inside & self.outward(beta, F - level)
-            if not over.any() and not wants.any():
+            changes = np.count_nonzero(over) + np.count_nonzero(wants)
+            if changes == 0:
                 return beta
+            if changes >= before:  # it runs in circles, or from far away
+                return None
+            before = changes
             inside = (inside & ~over) | wants
         return None
 
-    def surely(self) -> Array:
+    def surely(self, beta: Array, F: Array) -> Array:
         """As far as steps to the first bound lead within the budget."""
-        beta, F = self.beta.copy(), self.F.copy()
+        beta, F = beta.copy(), F.copy()
         inside, freed, settled = np.ones(len(beta), dtype=bool), np.zeros(len(beta), dtype=bool), beta
         for _ in range(int(np.clip(_SURE_WORK / len(beta) ** 3, _FEWEST, _MOST))):
             here = np.flatnonzero(inside)

@@ -40,7 +40,7 @@ _LONG_ROUND = (
     500_000,
     1000,
 )  # pair steps, and for each point: more is a fight with rounding, or an all but flat Gram matrix
-_COARSE = 10  # times the target: where Newton steps are tried first
+_COARSE = 100  # times the target: where Newton steps take over
 _PROBE = 128  # points whose gradient is recomputed in double precision before a fit in single precision ends
 _WATCHED = 500  # points up to which a trace has every pair step
 
@@ -259,7 +259,7 @@ class _BlockDual(BoxDual):
         if not self.watched:
             return int(loops.solve_block(*problem)[0])
         log = np.empty((problem[-1], 6))
-        steps = int(loops.solve_block(*problem, log)[0])  # type: ignore[call-arg]  # Numba's type hides the default
+        steps = int(loops.solve_block(*problem, log)[0])
         log[:steps, :2] = rows[log[:steps, :2].astype(int)]
         self.pairs.append(log[:steps])
         return steps

@@ -104,7 +104,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         warn_if_limited(self)
         one = all(o == objectives[0] for o in objectives)
         parts = kernel, X, objectives[0] if one else objectives, self.support_, self._columns, self.intercept_
-        columns, share = self._columns, {"nu": float(self.nu)} if hasattr(self, "nu") else {}
+        columns, share = self._columns, self._share_of([found for _, found in solved])
         self._promise_certificates(
             lambda: (issue("duality", Data.of(X, y, sample_weight), machine_evidence(*parts, columns) | share),),
             X,
@@ -112,6 +112,10 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
             sample_weight,
         )
         return self
+
+    def _share_of(self, solved: list[Solution]) -> dict[str, float]:
+        """What the proof says of the multipliers' share, where a leaf fixes one for all machines."""
+        return {}
 
     def _name_results(
         self, X: Matrix, kernel: Kernel, gamma: float, lab: Labelled, solved: list[tuple[Array, Solution]]

@@ -40,7 +40,7 @@ def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, .
     given = models[0].kernel == "precomputed"
     require(all((m.kernel == "precomputed") == given for m in models), "only some kernels are precomputed")
     read = read_table(table, labels=True, sparse=not given, dtype=np.float64, order="C")
-    require(not given or read.X.shape[0] == read.X.shape[1], "fit refuses the data")
+    require(not given or read.X.shape[0] == read.X.shape[1], "fit rejects the data")
     room = min(1e6 * m.cache_size for m in models)
     require(8.0 * read.n**2 <= room, "the Gram matrix of all rows is larger than cache_size")
 

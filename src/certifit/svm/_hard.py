@@ -35,7 +35,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 \quad\text{subject to}\quad y_i(w^\top\varphi(x_i) + b) \ge 1
 
     Its dual maximises :math:`\sum\alpha_i - \tfrac12\lVert\sum\alpha_i y_i\varphi(x_i)\rVert^2` over α ≥ 0 with
-    Σαᵢyᵢ = 0. Data that no hyperplane separates are refused, with the proof.
+    Σαᵢyᵢ = 0. Data that no hyperplane separates are rejected, with the proof.
 
     Parameters
     ----------

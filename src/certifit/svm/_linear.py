@@ -171,7 +171,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         Accepted for compatibility with scikit-learn and ignored: primal and dual are both solved, the offset is not
         penalised, and nothing is random.
     multi_class : {"ovr"}, default="ovr"
-        One against the rest; scikit-learn's "crammer_singer" is refused.
+        One against the rest; scikit-learn's "crammer_singer" is rejected.
     tol : float > 0, default=1e-4
         Stop when the duality gap is at most this fraction of the null model's loss and, as far as rounding allows, of
         the objective itself.

@@ -29,7 +29,7 @@ _TOL = 1e-10
 
 def linear_svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Labels and decisions for every grid point on each fold."""
-    require(set(response) <= {"predict", "decision_function"}, "the score asks for other answers")
+    require(set(response) <= {"predict", "decision_function"}, "the score needs other predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
     require(model.penalty == "l2", "the l1 penalty has corners: each point is solved alone")
     require(plain, "time_budget, trace and few iterations belong to one fit")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -18,8 +19,9 @@ from certifit.solvers.crossing import crossing
 from certifit.svm._classifier import KernelClassifier, solve_labels
 from certifit.svm._svr import mixed, of_all
 
-_FARTHEST = 1e4  # prices between its inverse and this are tried; beyond, the margin is as good as zero
+_LOWEST, _HIGHEST = 1e-15, 1e4  # prices tried; above, the margin is as good as zero, and large rows ask for small ones
 _STRIDE = 8.0
+_JUST_BELOW = 1.0 - 1e-6  # of the largest ν: at ν itself all small prices are one
 
 
 class NuSVC(KernelClassifier):
@@ -35,7 +37,10 @@ class NuSVC(KernelClassifier):
     Parameters
     ----------
     nu : float in (0, 1], default=0.5
-        ν: at most this fraction of the rows violates the margin, and at least this fraction are support vectors.
+        ν: at most this fraction of the rows violates the margin, and at least this fraction are support vectors. The
+        lighter of two classes has to have half of these rows; where it has not, a warning says so and the largest
+        possible ν is used (scikit-learn raises an error). It leaves the offset open: the machine is then that of `SVC`
+        with the C nearest to 1 that attains it.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps at each of the prices tried; −1 is none.
     trace : bool, default=False
@@ -54,6 +59,8 @@ class NuSVC(KernelClassifier):
         As in scikit-learn.
     gap_, kernel_, status_, trace_ :
         As in `SVC`.
+    nu_ : array
+        The ν of each pair of classes.
     certificate_ : Certificate
         Kind "duality", as in `SVC`.
 
@@ -108,11 +115,23 @@ class NuSVC(KernelClassifier):
         self.trace = trace
         self.time_budget = time_budget
 
+    def _possible(self, y: Array, unit: Array) -> tuple[float, bool]:
+        """ν, or the largest possible one, and whether it had to be lowered to that."""
+        share, largest = float(self.nu), 2.0 * float(min(unit[y > 0].sum(), unit[y < 0].sum()) / unit.sum())
+        if share <= largest * (1.0 + 1e-12):
+            return share, False
+        warnings.warn(
+            f"specified nu is infeasible for two of the classes: nu={share:g} asks for more support vectors than the "
+            f"lighter of them has. The largest possible nu, {largest:g}, is used for the two.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return largest * _JUST_BELOW, True
+
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         """The price at which the multipliers add up to ν of the costs, and the machine there."""
-        share, unit = float(self.nu), cost(1.0)
-        if share * unit.sum() / 2.0 > min(unit[y > 0].sum(), unit[y < 0].sum()) * (1.0 + 1e-12):
-            raise ValueError("specified nu is infeasible: it asks for more support vectors than the smaller class has.")
+        unit = cost(1.0)
+        share, lowered = self._possible(y, unit)
         found: dict[float, Solution] = {}
         last: list[float] = []
 
@@ -124,13 +143,21 @@ class NuSVC(KernelClassifier):
             return float(np.abs(found[price].value.beta).sum()) - share * float(here.sum())
 
         low = high = (1.0, over(1.0))
-        while low[1] < 0.0 and low[0] > 1.0 / _FARTHEST:
+        if lowered and low[1] >= 0.0:  # every price up to some larger one gives this sum
+            return replace(found[1.0], stats=found[1.0].stats | {"nu": share}), 1.0
+        while low[1] < 0.0 and low[0] > _LOWEST:
             high, low = low, (low[0] / _STRIDE, over(low[0] / _STRIDE))
-        while high[1] > 0.0 and high[0] < _FARTHEST:
+        while high[1] > 0.0 and high[0] < _HIGHEST:
             low, high = high, (high[0] * _STRIDE, over(high[0] * _STRIDE))
         a, b = crossing(over, low, high, lambda price: 1e-10 * share * price * float(unit.sum()))
         if a == b:
-            return of_all(found.values(), found[a]), a
-        between = mixed(found[a], found[b], len(y), share * float(cost(a).sum()))
-        between = of_all(found.values(), between)
-        return replace(between, value=replace(between.value, beta=balance(between.value.beta, cost(a)))), a
+            end = of_all(found.values(), found[a])
+        else:
+            between = mixed(found[a], found[b], len(y), share * float(cost(a).sum()))
+            between = of_all(found.values(), between)
+            end = replace(between, value=replace(between.value, beta=balance(between.value.beta, cost(a))))
+        return replace(end, stats=end.stats | {"nu": share}), a
+
+    def _share_of(self, solved: list[Solution]) -> dict[str, float]:
+        self.nu_ = np.array([f.stats["nu"] for f in solved])
+        return {"nu": float(self.nu)} if np.all(self.nu_ == self.nu) else {}
