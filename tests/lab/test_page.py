@@ -201,6 +201,7 @@ def test_a_link_makes_the_page_again_exactly(page, chromium, lab):
     link = page.page.url
     assert "token" not in link
     other = Page(chromium, lab)
+    other.page.wait_for_timeout(1000)  # it writes its own state into the address a little later
     other.page.goto(link)
     other.page.reload()
     other.settle()

@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.testclient import TestClient
@@ -195,3 +196,29 @@ def test_a_table_of_the_command_line_travels_as_bytes(tmp_path):
 
 def test_a_conversation_starts_empty():
     assert not Conversation(None, Lab(1, "t", Limits()), Worker(Limits())).waiting
+
+
+SLOW = """
+import json, struct, sys, time
+while head := sys.stdin.buffer.read(4):
+    said = json.loads(sys.stdin.buffer.read(int.from_bytes(head, "little")))
+    time.sleep(0.2)
+    text = json.dumps({"id": said["id"], "rasters": 0}).encode()
+    sys.stdout.buffer.write(struct.pack("<I", len(text)) + text)
+    sys.stdout.buffer.flush()
+"""
+
+
+def test_the_answer_of_a_page_that_has_gone_is_nobody_elses():
+    async def talk():
+        worker = Worker(Limits(), [sys.executable, "-c", SLOW])
+        gone = asyncio.ensure_future(worker.ask('{"id": 1}', 1))
+        await asyncio.sleep(0.1)
+        gone.cancel()
+        text, _ = await worker.ask('{"id": 2}', 2)
+        await worker.stop()
+        return json.loads(text)["id"]
+
+    # A thread of its own: the browser tests keep an event loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, talk()).result() == 2

@@ -58,6 +58,7 @@ class Worker:
         self.command = command or [sys.executable, "-P", "-m", "certifit.lab._worker", json.dumps(asdict(limits))]
         self.process: asyncio.subprocess.Process | None = None
         self.lock = asyncio.Lock()
+        self.turns: set[asyncio.Future[tuple[str, list[bytes]]]] = set()
 
     async def start(self) -> asyncio.subprocess.Process:
         """The process, running."""
@@ -67,7 +68,17 @@ class Worker:
         return self.process
 
     async def ask(self, message: str, number: int) -> tuple[str, list[bytes]]:
-        """The answer and its rasters; a problem in words when it takes too long or the process dies."""
+        """The answer and its rasters; a problem in words when it takes too long or the process dies.
+
+        The process answers in order: when a page goes away, the answer to its last request is still waited for, so
+        that nobody else takes it for their own.
+        """
+        turn = asyncio.ensure_future(self._take_turn(message, number))
+        self.turns.add(turn)
+        turn.add_done_callback(self.turns.discard)
+        return await asyncio.shield(turn)
+
+    async def _take_turn(self, message: str, number: int) -> tuple[str, list[bytes]]:
         async with self.lock:
             try:
                 return await asyncio.wait_for(self._ask(message.encode()), self.limits.seconds)

@@ -1,7 +1,7 @@
 """A person's own table as points of a scene: two columns, or the first two principal components.
 
 Numbers are taken as they are, in their own units. Dates become days since the first of them, rows with gaps are left
-out, and both are said. What cannot be shown is refused in one sentence that names what can.
+out, and both are said. What cannot be shown is rejected in one sentence that names what can.
 """
 
 from __future__ import annotations

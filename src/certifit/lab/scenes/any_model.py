@@ -46,8 +46,8 @@ class AnyModel(Scene):
     about = (
         "Load a table, choose two of its columns or its first two principal components, and a column of classes; "
         "then try any classifier on it. Nothing is rescaled behind your back: the axes have the units of the "
-        "columns, and models that care about units show it. The figures are about the points of the fit, which "
-        "flatters every model; certifit study compares models honestly, with all columns. The claim below is the "
+        "columns, and models that care about units show it. The figures are those on the training points, which "
+        "are optimistic; certifit study compares models on held-out rows, with all columns. The claim below is the "
         "certificate of this fit."
     )
     labels = ("A", "B", "C")

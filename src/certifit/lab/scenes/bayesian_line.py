@@ -45,7 +45,7 @@ class BayesianLine(Scene):
     about = (
         "Before any point, every line near zero is believed in; each point makes lines that miss it less "
         "credible. The belief about the weights stays a bell, and the band shows where the next point is expected "
-        "with 95 % probability. The band opens where there are no points, which no least-squares fit tells. The "
+        "with 95 % probability. The band widens where there are no points, which no least-squares fit shows. The  "
         "mean is the ridge solution; that, and that the covariance is right, is proved."
     )
     labels = ("point",)
@@ -65,7 +65,9 @@ class BayesianLine(Scene):
         if not len(board.X):
             raise LabError("Draw at least one point.")
         if np.max(np.abs(board.X[:, 0])) > 1e6:
-            raise LabError("Powers of so large numbers drown all else: choose a column of smaller numbers.")
+            raise LabError(
+                "The powers of such large numbers dominate everything else: choose a column of smaller numbers."
+            )
 
     def steps(self, shown: Shown) -> int:
         """No point, then one more each."""

@@ -73,9 +73,9 @@ class BiasVariance(Scene):
     page = "families/model_selection"
     about = (
         "Your points are the truth: the line through them is what a learner should find, and training sets are "
-        "drawn around it with noise. A learner that is too stiff misses the truth on average (bias); one that is "
-        "too free follows every training set (variance). The expected error at new points is bias² plus variance "
-        "plus noise, to the last digit. Step to draw one training set after the other; the band holds the middle "
+        "drawn around it with noise. A learner that is too rigid misses the truth on average (bias); one that is "
+        "too flexible follows every training set (variance). The expected error at new points is bias² plus variance "
+        "plus noise, to the last digit. Step to draw one training set after the other; the band shows the middle "
         "of all fits so far."
     )
     labels = ("truth",)

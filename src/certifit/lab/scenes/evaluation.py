@@ -40,8 +40,8 @@ class Evaluation(Scene):
         "A classifier that gives probabilities becomes one that decides by a threshold: every threshold trades "
         "missed positives for false alarms, and the ROC curve shows all trades at once. Stepping moves the "
         "threshold down through the points. Figures from few points are uncertain themselves, so each has an "
-        "interval. The points judged here are those of the fit, which flatters it: for an honest figure judge "
-        "points that the model has not seen."
+        "interval. The points evaluated here are the training points, so the figures are optimistic: for an "
+        "unbiased estimate, use points that the model has not seen."
     )
     labels = ("negative", "positive")
     controls = (

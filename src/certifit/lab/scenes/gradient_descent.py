@@ -102,7 +102,7 @@ class GradientDescent(Scene):
         "From each start the walk follows the negative gradient, which points straight downhill, by a step size "
         "times its length. With a step below 1/L, where L is the largest curvature, every step goes down; between "
         "1/L and 2/L the walk swings from side to side, and above 2/L it diverges. A small change of the value "
-        "proves nothing: only a lower bound of the least value tells how much is left. In a landscape with two "
+        "proves nothing: only a lower bound on the minimum shows how much is left. In a landscape with two "
         "valleys the end depends on the start."
     )
     labels = ("start",)

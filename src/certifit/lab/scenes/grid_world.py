@@ -52,7 +52,7 @@ class World(Scene):
     page = "families/reinforcement"
     about = (
         "A robot in a world of squares wants to reach a goal and keep out of pits; now and then it slips to the "
-        "side, and every step has a price. Each sweep improves what is known of every square from what is known "
+        "side, and every step has a cost. Each sweep improves what is known of every square from what is known "
         "of its neighbours. From the largest and smallest change of a sweep follow bounds of the best possible "
         "values on both sides; when they meet, the policy is proved best. Paint walls, goals and pits with the "
         "pointer."

@@ -38,8 +38,8 @@ class Clusters(Scene):
     about = (
         "Each point goes to its nearest centre, each centre to the mean of its points, and so on until nothing "
         "moves; then single points move where that lowers the cost. The end depends on the start and need not be "
-        "the best clustering. How far it can be from the best is proved by a lower bound that no clustering goes "
-        "below: tight where clusters are apart, loose where they run into each other. Labels play no part here."
+        "the best clustering. A lower bound on the cost of every clustering proves how far it can be from the "
+        "best: tight where clusters are well separated, loose where they overlap. Labels are not used here."
     )
     labels = ("point",)
     controls = (

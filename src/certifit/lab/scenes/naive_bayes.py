@@ -36,10 +36,10 @@ class NaiveBayes(Scene):
     page = "families/naive_bayes"
     about = (
         "Naive Bayes learns how each class looks and turns that around by Bayes' rule. Within a class the two "
-        "coordinates are taken as independent, so a class is a bell whose ellipses stand parallel to the axes, "
-        "whatever the points look like. The border is where the bells, times class frequencies, are "
-        "equally high: a curve, and a line when the variances agree. Proved is that every mean, variance and "
-        "share is that of the points, with rounding bounded."
+        "coordinates are assumed independent, so a class is a normal distribution whose ellipses are parallel to the "
+        "axes, whatever the points look like. The boundary is where the densities, times class frequencies, are "
+        "equal: a curve, or a line when the variances agree. It is proved that every mean, variance and class "
+        "frequency is that of the points, with rounding bounded."
     )
     labels = ("A", "B", "C")
     many = True

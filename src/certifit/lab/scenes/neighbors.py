@@ -43,9 +43,9 @@ class Neighbors(Scene):
     about = (
         "A place gets the label that most of its k nearest points have; there is nothing to learn beforehand. One "
         "neighbour follows every point, many neighbours smooth the border; stepping goes from one up to k. "
-        "Condensing keeps a few points by which the nearest neighbour still answers every training point as "
-        "before, editing drops points that their neighbours outvote; both are proved point by point. Hover to see "
-        "the neighbours, proved to be the nearest."
+        "Condensing keeps a few points with which the nearest neighbour still predicts the same label for every "
+        "training point, editing drops points that their neighbours outvote; both are proved point by point. Hover "
+        "to see the neighbours, proved to be the nearest."
     )
     labels = ("A", "B", "C")
     many = True
@@ -100,7 +100,7 @@ class Neighbors(Scene):
                 stop = "Proved: kept are exactly the points that their neighbours confirm."
                 if shown["keep"] == "condensed":
                     stop = (
-                        f"Proved: by one nearest neighbour, the {len(rows)} points kept answer every point as all do."
+                        f"Proved: with one nearest neighbour, the {len(rows)} points kept predict what all of them do."
                     )
         else:
             panels.append(Proof.later())

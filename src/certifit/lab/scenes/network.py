@@ -49,8 +49,8 @@ class Network(Scene):
     about = (
         "Hidden units each draw a soft line, and the output unit combines them: with a few units the network "
         "solves exclusive or, which no single line can. Training follows the gradient of all rows at once by "
-        "L-BFGS. The objective is not convex, so nobody knows how far it is from the best; that is said. What is "
-        "proved are predictions: in the square around each point no place gets another label. Dashed lines are "
+        "L-BFGS. The objective is not convex, so the distance to the best network is not known. What is "
+        "proved is about predictions: in the square around each point no place gets another label. Dashed lines are "
         "the hidden units of the first layer."
     )
     controls = (
@@ -107,7 +107,7 @@ class Network(Scene):
             boxes = model.certify_radius(board.X, radius)
             panels += [Proof.of(boxes), Proof.of(model.certificate_)]
             if boxes.holds:
-                stop = "Proved: inside the squares no label changes. How far the best network is, nobody knows."
+                stop = "Proved: inside the squares no label changes. The distance to the best network is not known."
         elif board.quick:
             panels.append(Proof.later())
         return Frame(layers, panels, caption, stop, answers)

@@ -41,8 +41,8 @@ class Components(Scene):
     page = "families/pca"
     about = (
         "The first principal component is the direction in which the points vary most; projecting on it loses "
-        "least. Turn an axis of your own and watch what it keeps: no direction beats the component, and a "
-        "certificate proves it. The mean is taken off first. Distances count in the units of the axes as they "
+        "least. Turn an axis of your own and watch how much it retains: no direction beats the component, and a "
+        "certificate proves it. The mean is subtracted first. Distances count in the units of the axes as they "
         "are, so changing a unit changes the component."
     )
     labels = ("point",)

@@ -46,9 +46,9 @@ class Perceptron(Scene):
     about = (
         "The perceptron goes through the points and moves its line whenever a point lies on the wrong side: it "
         "adds the point to the weights, or takes it away. If some line separates the classes, the number of "
-        "mistakes is bounded, whatever the order of the points; the bound is shown. If none does, it goes on for "
-        "ever, and that is proved too. The averaged and the voted perceptron let all lines of the run decide "
-        "together; they start at zero."
+        "mistakes is bounded, whatever the order of the points; the bound is shown. If none does, it never "
+        "stops, and that is proved too. The averaged and the voted perceptron combine all lines of the run; they "
+        "start at zero."
     )
     controls = (
         Choice("kind", "predict by", ("last line", "averaged", "voted")),

@@ -54,7 +54,7 @@ class Polynomials(Scene):
         "least. A higher degree always fits the training points better, and new points often worse: every third "
         "point can be held back to see it. Ridge shrinks all coefficients, lasso sets some to exactly zero; "
         "stepping goes from a strong penalty to the chosen one. The polynomial is written in t, which runs from "
-        "−1 to 1 over the points: that is said, not hidden."
+        "−1 to 1 over the points."
     )
     labels = ("point",)
     controls = (

@@ -35,8 +35,8 @@ class Separability(Scene):
     order = 2
     page = "families/separability"
     about = (
-        "Either some line has the classes on its two sides, or a point is a mixture of points of both classes: "
-        "their convex hulls share it, and no line can part them. Both answers come with evidence that a few lines "
+        "Either some line has the classes on its two sides, or the convex hulls of the classes share a point, and "
+        "no line can separate them. Both verdicts come with evidence that a few lines "
         "of arithmetic check. Where the hulls only touch, floating-point numbers cannot decide; choose exact "
         "arithmetic. The line of the proof is some separating line; the one of widest margin is the hard-margin "
         "support vector machine."

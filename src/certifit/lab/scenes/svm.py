@@ -42,8 +42,8 @@ class SupportVectors(Scene):
         "Of all separating lines, the hard margin takes the one farthest from the nearest points; the soft margin "
         "lets points fall short at a cost of C each. In the dual every point has a multiplier between 0 and C; "
         "SMO moves two of them at a time, and points with a positive one are the support vectors (ringed). Any "
-        "multipliers give a lower bound of the primal value, so the machine is proved once the two values meet. A "
-        "kernel bends the line."
+        "multipliers give a lower bound of the primal value, so the solution is proved once the two values meet. "
+        "A kernel bends the line."
     )
     controls = (
         Choice("margin", "margin", ("soft", "hard")),
@@ -111,7 +111,7 @@ class SupportVectors(Scene):
                 f"The widest margin: {model.margin_:.4g} on either side, held by {count} support vectors (ringed)."
             )
         elif step == 0:
-            caption = "The start: all multipliers are zero, and so is the machine."
+            caption = "The start: all multipliers are zero, and so are the weights."
         elif last:
             caption = f"Done: {count} support vectors (ringed). Thin lines are H⁻ and H⁺, where the score is −1 and 1."
         else:

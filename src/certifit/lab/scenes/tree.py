@@ -1,4 +1,4 @@
-"""A decision tree, one question at a time."""
+"""A decision tree, one split at a time."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
     """Size, errors and the proof."""
     certificate = answer.certificate_
     return {
-        "questions": int(answer.get_n_leaves() - 1),
+        "splits": int(answer.get_n_leaves() - 1),
         "leaves": int(answer.get_n_leaves()),
         "depth": int(answer.get_depth()),
         "training errors": int(np.sum(answer.predict(X) != y)),
-        "questions compared": int(certificate.compared),
+        "splits compared": int(certificate.compared),
         "proved": bool(certificate.holds),
     }
 
 
 class Tree(Scene):
-    """Steps are questions, from the top."""
+    """Steps are splits, from the top."""
 
     title = "Decision tree"
     order = 7
     page = "families/trees"
     about = (
-        "A tree asks about one coordinate at a time; each question is the one that gains most, the impurity "
+        "A tree splits by one coordinate at a time; each split is the one that gains most, the impurity "
         "before minus the mean impurity after. Growing goes on until every leaf is pure or a limit is met, which "
-        "learns the noise as well; pruning charges α for every leaf and cuts what does not pay. Proved is that no "
-        "other question at any node gains more, and that no other pruning costs less. It is not proved that this "
+        "learns the noise as well; pruning charges α for every leaf and removes splits that save less. It is proved "
+        "that no other split at any node gains more and no other pruning costs less, but not that this "
         "is the smallest tree: greedy is not optimal."
     )
     labels = ("A", "B", "C")
@@ -60,37 +60,37 @@ class Tree(Scene):
     )
 
     def check(self, board: Board) -> None:
-        """One class would need no question."""
+        """One class would need no split."""
         if len(board.y) < 2:
             raise LabError("Draw at least two points.")
 
     def steps(self, shown: Shown) -> int:
-        """No question, then one more each."""
+        """No split, then one more each."""
         return len(_questions(shown.answer)) + 1
 
     def frame(self, shown: Shown, step: int) -> Frame:
-        """The regions after some questions."""
+        """The regions after some splits."""
         board, model = shown.board, shown.answer
-        questions = _questions(model)
-        boxes, lines = _regions(board, model, set(questions[:step]))
+        splits = _questions(model)
+        boxes, lines = _regions(board, model, set(splits[:step]))
         leaf_class = {node: int(model.classes_[np.argmax(model.tree_.value[node])]) for node in boxes}
         layers: list[Layer] = [
             Areas([_corners(box) for box in boxes.values()], [f"class{leaf_class[n] % 8}" for n in boxes], 0.2),
-            Lines([line for node, line in lines.items() if node != questions[step - 1]] if step else [], "ink", 1.5),
+            Lines([line for node, line in lines.items() if node != splits[step - 1]] if step else [], "ink", 1.5),
         ]
-        caption = "No question yet: one answer for all."
+        caption = "No split yet: one prediction for all."
         if step:
-            node = questions[step - 1]
-            layers.append(Lines([lines[node]], "accent", 3.5, name="this question"))
+            node = splits[step - 1]
+            layers.append(Lines([lines[node]], "accent", 3.5, name="this split"))
             asked, gain = _asked(board, model, node), _gain(model, node)
-            caption = f"Question {step} of {len(questions)}: is {asked}? It gains {gain:.4g}."
-        last = step == len(questions)
-        panels: list[Panel] = [_asked_so_far(board, model, questions[:step])]
+            caption = f"Split {step} of {len(splits)}: {asked}. It gains {gain:.4g}."
+        last = step == len(splits)
+        panels: list[Panel] = [_asked_so_far(board, model, splits[:step])]
         stop = ""
         if not board.quick:
             panels += [_pruning(shown), Proof.of(model.certificate_)] if last else []
             if last and model.certificate_.holds:
-                stop = "Proved: no other question gains more at any node, and no other pruning costs less."
+                stop = "Proved: no other split gains more at any node, and no other pruning costs less."
         elif last:
             panels.append(Proof.later())
         return Frame(layers, panels, caption, stop, labelled(board, model.predict(board.X)) if last else ())
@@ -115,7 +115,7 @@ def _questions(model: Any) -> list[int]:
 
 
 def _regions(board: Board, model: Any, asked: set[int]) -> tuple[dict[int, Any], dict[int, Any]]:
-    """Boxes of the leaves after these questions, and the line of each question within its box."""
+    """Boxes of the leaves after these splits, and the line of each split within its box."""
     tree, boxes, lines = model.tree_, {}, {}
     stack: list[tuple[int, tuple[float, float, float, float]]] = [(0, board.view)]
     while stack:
@@ -156,7 +156,7 @@ def _gain(model: Any, node: int) -> float:
 
 def _asked_so_far(board: Board, model: Any, nodes: list[int]) -> Table:
     rows = [[_asked(board, model, n), int(model.tree_.n_node_samples[n]), f"{_gain(model, n):.4g}"] for n in nodes]
-    return Table("questions", ["question", "points", "gain"], rows[-12:], len(rows[-12:]) - 1 if rows else None)
+    return Table("splits", ["split", "points", "gain"], rows[-12:], len(rows[-12:]) - 1 if rows else None)
 
 
 def _pruning(shown: Shown) -> Curve:
