@@ -22,12 +22,13 @@ from tests.dropin.test_scripts import SCRIPTS
 PAGE = Path(__file__).parent.parent / "docs" / "from_sklearn.md"
 BEGIN, END = "<!-- timings of the scripts -->", "<!-- end of the timings -->"
 ONE = """
-import json, os, statistics, sys, textwrap, warnings
+import json, resource, statistics, sys, textwrap, warnings
 script, library, repeats = json.load(sys.stdin)
 warnings.simplefilter("ignore")
 code = compile(textwrap.dedent(script).replace("sklearn", library), "script", "exec")
 seconds = []
-spent = lambda: sum(os.times()[:4])
+whose = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+spent = lambda: sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, whose))
 for _ in range(repeats + 1):
     start = spent()
     exec(code, {})
@@ -50,11 +51,11 @@ def table(repeats: int) -> str:
     before = os.getloadavg()[0]
     for name, script in SCRIPTS.items():
         times = [seconds(script, library, repeats) for library in ("sklearn", "certifit")]
-        cells = [f"{times[k][j]:.2f} s" if j == 0 else f"{1000 * times[k][j]:.0f} ms" for j in (0, 1) for k in (0, 1)]
+        cells = [f"{times[k][j]:.2f} s" if j == 0 else f"{1000 * times[k][j]:.1f} ms" for j in (0, 1) for k in (0, 1)]
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
         print(rows[-1], flush=True)
     load = f"{before:.1f} and {os.getloadavg()[0]:.1f}"
-    note = f"{os.cpu_count()} cores; {load} processes wanted one of them before and after (1 would be a quiet machine)."
+    note = f"{os.cpu_count()} cores; load {load} before and after (1 would be a quiet machine)."
     return "\n".join([*rows, "", f"CPU seconds, warm: the median of {repeats} runs; {note}"])
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Entry, installed
+from certifit.parallel import cores
 
 _POWERS = np.logspace(-3, 3, 7)
 _SHRINK = np.logspace(-3, 4, 15)
@@ -47,12 +48,19 @@ def table(name: str) -> tuple[Any, str]:
 
 
 def entries(name: str) -> list[Entry]:
-    """certifit's study (without yardsticks) against nested searches of scikit-learn, plain and accelerated."""
+    """certifit's study (without yardsticks) and nested searches of scikit-learn, plain and accelerated; all cores."""
     from certifit.study import run
 
     frame, target = table(name)
     folds = 10 if len(frame) <= 2_000 else 5
-    found = [Entry("certifit study", lambda: run(frame, target, folds=folds, yardstick=False), kind="ours", repeats=1)]
+    found = [
+        Entry(
+            "certifit study",
+            lambda: run(frame, target, folds=folds, yardstick=False, workers=cores()),
+            kind="ours",
+            repeats=1,
+        )
+    ]
     found.append(Entry("scikit-learn, nested", lambda: nested(frame, target), note="fewer models", repeats=1))
     if installed("sklearnex"):
         from sklearnex import patch_sklearn, unpatch_sklearn
@@ -77,7 +85,7 @@ def nested(frame: Any, target: str) -> dict[str, float]:
     outer = (StratifiedKFold if classes else KFold)(10 if len(y) <= 2_000 else 5, shuffle=True, random_state=0)
     scoring = "roc_auc" if classes else "r2"
     return {
-        name: float(cross_val_score(search, X, y, cv=outer, scoring=scoring).mean())
+        name: float(cross_val_score(search, X, y, cv=outer, scoring=scoring, n_jobs=cores()).mean())
         for name, search in searches(X, y, classes).items()
     }
 

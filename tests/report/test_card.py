@@ -17,5 +17,13 @@ def test_a_card_says_what_matters_and_escapes_names(tmp_path):
     assert text.startswith("# Model card: y by least squares\n")
     assert "a\\_\\*x\\*" in text
     assert study.record["verdict"]["text"] in text
-    for part in ("In short", "Data", "Columns used", "How it was judged", "Proved", "What would change this", "Again"):
+    for part in (
+        "Summary",
+        "Data",
+        "Columns used",
+        "Evaluation",
+        "Proved",
+        "What would change this",
+        "How to reproduce this",
+    ):
         assert f"## {part}\n" in text

@@ -243,7 +243,7 @@ def test_many_classes_have_their_curves_and_a_baseline_its_proof(many, nothing):
     assert "each class against all others" in render(many)
     assert nothing["verdict"]["winner"] == "baseline"
     assert nothing["proofs"]["certificates"][0]["holds"]
-    assert "No answer that ignores the columns" in render(nothing)
+    assert "No prediction that ignores the columns" in render(nothing)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (apt-get install chromium)")

@@ -45,7 +45,7 @@ def test_what_cannot_be_given_is_refused():
     model = run(numbers(60, 1), "y", models=["least squares"], folds=5).model
     with pytest.raises(TableError, match="60 held-out rows are too few"):
         prediction_sets(model, np.zeros((1, 1)), 0.999)
-    with pytest.raises(TableError, match="make it with certifit study"):
+    with pytest.raises(TableError, match="create it with certifit study"):
         prediction_sets(fit(numbers(60, 1), "y", "ridge", parameters={"alpha": 1.0}), np.zeros((1, 1)))
 
 

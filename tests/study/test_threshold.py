@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from certifit.exceptions import TableError
 from certifit.study import decisions, evaluate, run
-from certifit.study._threshold import Rule, _cheapest, _cost, by_rule, in_words, read_costs
+from certifit.study._threshold import Rule, _cheapest, _cost, _figures, by_rule, in_words, read_costs
 
 
 @settings(max_examples=60, deadline=None)
@@ -118,7 +118,7 @@ def test_costs_of_the_threshold_are_judged_on_a_table_too():
     model = run(table, "y", models=["logistic regression"], folds=4, costs=(1.0, 9.0)).model
     said = dict(decisions(model, model.predict_proba(table)))["decision"]
     flagged, ill = np.array(said) == "ill", table["y"] == "ill"
-    line = next(line for line in evaluate(model, table) if line.startswith("saying ill from a probability of"))
+    line = next(line for line in evaluate(model, table) if line.startswith("predicting ill from a probability of"))
     assert line.endswith(f"cost per row {np.mean((flagged & ~ill) + 9.0 * (~flagged & ill)):.3g}")
     assert f"recall {np.mean(flagged[ill]):.3f} (" in line
 
@@ -126,5 +126,12 @@ def test_costs_of_the_threshold_are_judged_on_a_table_too():
 def test_costs_for_which_no_model_is_needed_are_named():
     found = {"by": "costs", "threshold": 0.1, "alarms": 1.0, "recall": 1.0, "precision": 0.5, "interval": [0.4, 0.6]}
     found |= {"cost": 0.5, "never": 4.0}
-    assert in_words(found | {"always": 0.5}, "ill").endswith("With these costs always flagging is no dearer.")
-    assert "no dearer" not in in_words(found | {"always": 0.6}, "ill")
+    assert in_words(found | {"always": 0.5}, "ill").endswith("With these costs always flagging costs no more.")
+    assert "costs no more" not in in_words(found | {"always": 0.6}, "ill")
+
+
+def test_the_confusion_matrix_is_that_of_the_threshold():
+    p, happened = np.array([0.1, 0.2, 0.3, 0.6, 0.9]), np.array([False, True, False, False, True])
+    found = _figures(p, happened, 0.2)
+    assert found["matrix"] == [[1, 2], [0, 2]]
+    assert (found["recall"], found["precision"], found["alarms"]) == (1.0, 0.5, 0.8)

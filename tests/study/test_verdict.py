@@ -169,7 +169,7 @@ def test_claims_are_adjusted_step_by_step_and_agree_with_their_intervals():
 def test_what_a_yardstick_finds_is_not_denied():
     verdict = decide([result("baseline", [0.5] * 10), result("noise", 0.5 + 10 * NOISE)], FOLDS, AUC)
     forest = {"name": "random forest", "mean": 0.8, "minus_winner": 0.3, "half_width": 0.1}
-    assert "found by random forest (0.800) only" in in_words(verdict, AUC, (), [forest])
+    assert "only random forest (0.800), about which nothing is proved, predicts" in in_words(verdict, AUC, (), [forest])
     assert "do not predict the target" in in_words(verdict, AUC, (), [forest | {"half_width": 0.4}])
 
 

@@ -20,7 +20,7 @@ Start with a table and a column to predict:
 
     certifit study patients.csv --target disease
 
-This compares every model that applies, says which differences are real, and writes study/report.html,
+This compares every model that applies, reports which differences are significant, and writes study/report.html,
 study/model.certifit and study/record.json. Then:
 
     certifit predict study/model.certifit new.csv --out predictions.csv
@@ -30,7 +30,7 @@ study/model.certifit and study/record.json. Then:
 A table is a CSV, TSV, Parquet, Arrow or Excel file; example:breast-cancer, example:iris, example:wine and
 example:diabetes are tables to try things on.
 
-Exit codes: 0 done and every claim holds, 1 a claim does not hold or data were refused, 2 wrong usage.""",
+Exit codes: 0 done and every claim holds, 1 a claim does not hold or the data were rejected, 2 wrong usage.""",
     help_format="plaintext",
     help_flags=["--help", "-h"],
 )
@@ -197,7 +197,7 @@ def fit(
     categories
         Numeric columns to treat as categorical.
     engine
-        Who reads the partitions: processes of this machine, or a Dask cluster.
+        What reads the partitions: processes on this machine, or a Dask cluster.
     scheduler
         Address of a Dask scheduler, such as tcp://10.0.0.1:8786.
     memory
@@ -264,7 +264,7 @@ def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
     model
         A model file, written by certifit study or fit.
     data
-        A table with the target column; for an honest figure, rows the model has not seen.
+        A table with the target column; for an unbiased estimate, use rows that the model has not seen.
     by
         Columns, separated by commas: errors for each of their levels (or thirds), with simultaneous intervals.
     """
@@ -287,8 +287,8 @@ def certify(
 ) -> int:
     """How far is a fitted model from the best possible one, by its own objective? With proof.
 
-    certifit certify MODEL TABLE judges a model file; certifit certify TABLE --coefficients w.csv judges numbers found
-    by hand, by mean loss plus λ times the penalty, and says which mistake would explain them.
+    certifit certify MODEL TABLE certifies a model file; certifit certify TABLE --coefficients w.csv certifies numbers
+    found by hand, by mean loss plus λ times the penalty, and says which mistake would explain them.
 
     Parameters
     ----------
@@ -297,9 +297,11 @@ def certify(
     data
         The table it was fitted to.
     target
-        The column it predicts (for a skops file and for coefficients).
+        The column it predicts (for a skops file and for coefficients, where it may be left out: it is the column
+        without a coefficient, or the last one).
     coefficients
-        A CSV file with a line for each column of the table, NAME,VALUE, and one for the offset, intercept,VALUE.
+        A CSV file with a line for each column of the table, NAME,VALUE, and one for the offset, intercept,VALUE; or
+        numbers alone in the order of the columns, the offset last.
     loss
         squared, absolute, logistic, hinge, squared_hinge, exponential, poisson.
     regularizer
@@ -307,12 +309,12 @@ def certify(
     lam
         λ.
     """
-    from certifit.cli import _commands, _errors
+    from certifit.cli import _coefficients, _commands, _errors
 
     if coefficients is not None:
         if data is not None:
             raise _errors.UsageError("With --coefficients there is one table, and no model file.")
-        return _commands.certify_coefficients(first, target, coefficients, (loss, regularizer, lam))
+        return _coefficients.judge_file(first, target, coefficients, (loss, regularizer, lam))
     if data is None:
         raise _errors.UsageError("certifit certify MODEL TABLE, or certifit certify TABLE --coefficients w.csv.")
     return _commands.certify(Path(first), data, target)
@@ -361,7 +363,7 @@ def verify(model: Path, data: str, /, *, details: bool = False) -> int:
 
 @app.command
 def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proof")) -> int:
-    """Write the proof of a model as a file that checks with nothing but Python's standard library.
+    """Write the proof of a model to a file that can be checked with only Python's standard library.
 
     Parameters
     ----------
@@ -398,7 +400,7 @@ def check(proof: Path, table: Path, /) -> int:
 
 @app.command
 def explain(model: Path, row: str, /) -> int:
-    """Why does the model say this about one row?
+    """Why does the model make this prediction for one row?
 
     Parameters
     ----------
@@ -430,7 +432,7 @@ def show(model: Path, /) -> int:
 def examples(
     name: str | None = None, /, *, out: Path = Path("examples"), names: bool = False, notebook: bool = False
 ) -> int:
-    """Run a worked example, tell its story and draw it; without a name, all of them (about half a minute).
+    """Run a worked example, print its results and draw its figure; without a name, all of them (about half a minute).
 
     Parameters
     ----------
@@ -459,7 +461,7 @@ def lab(
 ) -> int:
     """Watch algorithms work in the browser, step by step, on points that you draw or on your own table.
 
-    The page is served on this computer only; the printed address holds a token that it asks for. Ctrl-C ends it.
+    The page is served on this computer only; the printed address contains the token that it requires. Ctrl-C stops it.
 
     Parameters
     ----------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from certifit._errors import CertifitError
 from certifit.cli._errors import UsageError
 
 _EXAMPLE = "example:"
+_SMALL_FILE = 1 << 20  # bytes of a table whose study is over in seconds: starting processes is much of it
 
 
 def _out() -> Console:
@@ -73,6 +74,21 @@ def _model(path: Path) -> Any:
 
 def study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     """certifit study."""
+    with _workers_ahead(data, options["workers"]):
+        return _study(data, target, out=out, **options)
+
+
+def _workers_ahead(data: str, workers: int) -> AbstractContextManager[None]:
+    """Start the other processes of a study of a small file now: they load what they need while this one does."""
+    small = data.startswith(_EXAMPLE) or (Path(data).is_file() and Path(data).stat().st_size <= _SMALL_FILE)
+    if workers < 2 or not small:
+        return nullcontext()
+    from certifit.parallel import starting_processes
+
+    return starting_processes(workers - 1, "certifit.study._runner")
+
+
+def _study(data: str, target: str | None, *, out: Path, **options: Any) -> int:
     from certifit.cli._screen import Screen
     from certifit.study import run
     from certifit.study._threshold import Rule, read_costs
@@ -272,52 +288,6 @@ def certify(path: Path, data: str, target: str | None) -> int:
             return 1
     _say(str(certificate))
     return 0 if certificate.holds else 1
-
-
-def certify_coefficients(data: str, target: str | None, file: Path, asked: tuple[str, str, float]) -> int:
-    """certifit certify --coefficients."""
-    import numpy as np
-
-    from certifit.judge import certify_coefficients as judge
-
-    table, chosen = _with_target(data, target)
-    given = _coefficients(file)
-    b = given.pop("intercept", None)
-    names = [name for name in table.columns if name != chosen]
-    if set(given) != set(names):
-        odd = sorted(set(given) ^ set(names))
-        raise UsageError(
-            f"{file} must have one line for each column but {chosen}, and intercept: {odd[0]!r} does not match."
-        )
-    try:
-        X = np.column_stack([np.asarray(table.arrow[name].to_pylist(), dtype=float) for name in names])
-    except (TypeError, ValueError):
-        raise UsageError("The columns must be numeric, without missing values.") from None
-    y = np.asarray(table.arrow[chosen].to_pylist())
-    with contextlib.suppress(ValueError):  # labels may be words
-        y = y.astype(float)
-    loss, regularizer, lam = asked
-    try:
-        certificate = judge([given[name] for name in names], b, X, y, loss, regularizer, lam)
-        found = certificate.diagnose(X, y)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    _say(str(certificate))
-    for finding in found:
-        _say(f"  {finding}")
-    return 0 if certificate.holds else 1
-
-
-def _coefficients(file: Path) -> dict[str, float]:
-    import csv
-
-    try:
-        lines = [row for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) if row]
-        return {name.strip(): float(value) for name, value in lines}
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise UsageError(f"{file} must contain lines NAME,VALUE.") from None
 
 
 def _foreign(model: Any, table: Any, target: str) -> tuple[Any, Any, Any]:

@@ -59,4 +59,4 @@ def _plain(error: CycloptsError) -> str:
     elif isinstance(error, RepeatArgumentError):
         option = text.split()[1] if text.startswith("Parameter ") else "An option"
         text = f"{option} is given more than once. Several names are separated by commas: --models 'ridge,lasso'."
-    return f"{text} (certifit --help tells how)"
+    return f"{text} (see certifit --help)"

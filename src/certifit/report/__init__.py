@@ -1,4 +1,4 @@
-"""Records of studies to one self-contained page, and to a model card."""
+"""The report of a study as one self-contained page, and its model card."""
 
 from certifit.report._card import card
 from certifit.report._page import render

@@ -30,14 +30,17 @@ def card(record: Named) -> str:
     parts = [
         f"# Model card: {_text(data['target'])} by {_text(verdict['winner'])}",
         _section("Verdict", [verdict["text"]]),
-        _section("In short", [f"- **{line['head']}.** {_text(line['text'])}" for line in record.get("summary", [])]),
+        _section("Summary", [f"- **{line['head']}.** {_text(line['text'])}" for line in record.get("summary", [])]),
         _section("Data", [_text(data["summary"]) + ".", *(f"- {_text(r)}" for r in data["remarks"])]),
         _section("Columns used", [_columns(record)]),
-        _section("How it was judged", [_judged(record)]),
+        _section("Evaluation", [_evaluation(record)]),
         _section("Proved", [f"- {_text(c['claim'])}" for c in record["proofs"]["certificates"] if c["holds"]]),
         _section("Not proved", [record["proofs"]["none"]] if "none" in record["proofs"] else []),
         _section("What would change this", [f"- {_text(c)}" for c in record["changes"]]),
-        _section("Again", [f"```\n{command(record)}\n```", f"certifit {record['certifit']}, {record['made'][:10]}."]),
+        _section(
+            "How to reproduce this",
+            [f"```\n{command(record)}\n```", f"certifit {record['certifit']}, {record['made'][:10]}."],
+        ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -59,12 +62,16 @@ def _columns(record: Named) -> str:
     return "\n".join([*lines, *(f"| {_text(c['name'])} | {c['kind']} | {c['missing']} |" for c in rows)])
 
 
-def _judged(record: Named) -> str:
+def _evaluation(record: Named) -> str:
     s, best = record["settings"], record["verdict"]["winner"]
     standing = next(row for row in record["comparison"]["standings"] if row["name"] == best)
     low, high = standing["interval"]
-    how = "rows of a group together" if s.get("groups") else "only from earlier rows" if s.get("time") else "at random"
+    how = "held out at random"
+    if s.get("groups"):
+        how = f"rows with the same {_text(s['groups'])} in the same fold"
+    elif s.get("time"):
+        how = f"each predicted from earlier rows only (by {_text(s['time'])})"
     return (
-        f"Nested cross-validation, {s['folds']} folds, held out {how}: {record['measure']['name']} "
+        f"Nested cross-validation, {s['folds']} folds, {how}: {record['measure']['name']} "
         f"{standing['mean']:.3f} ({low:.3f} to {high:.3f}, 95 %), {record['measure']['words']}."
     )

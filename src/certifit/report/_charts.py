@@ -35,9 +35,9 @@ def alternative(name: str, record: Record) -> str | None:
     """What a picture shows, for who cannot see it; None for pictures of other files."""
     if name == "drivers":
         rows = [f"{row['columns'][0]} {row['lost']:.3g}" for row in _important(record)[:8]]
-        return f"Loss of {record['measure']['name']} on held-out rows when a column is shuffled: {', '.join(rows)}."
+        return f"Decrease of {record['measure']['name']} on held-out rows when a column is shuffled: {', '.join(rows)}."
     if name == "calibration":
-        rows = [f"said {g['said']:.2f} seen {g['seen']:.2f}" for g in record["calibration"]["groups"]]
+        rows = [f"predicted {g['said']:.2f} observed {g['seen']:.2f}" for g in record["calibration"]["groups"]]
         return f"Calibration on held-out rows: {', '.join(rows)}."
     if name == "precision":
         return f"Precision against recall of {record['classes']['roc']['positive']} on held-out rows, with a band."
@@ -128,7 +128,7 @@ def _drivers(axes: Any, record: Record) -> None:
             label.set(fontsize=8, linespacing=0.95)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel(f"loss of {record['measure']['name']} when shuffled")
+    axes.set_xlabel(f"decrease of {record['measure']['name']} when shuffled")
 
 
 def _group(columns: list[str]) -> str:
@@ -192,12 +192,12 @@ def _precision(axes: Any, record: Record) -> None:
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.03)
     axes.set_aspect("equal")
-    axes.set_xlabel(f"recall: {short(record['classes']['roc']['positive'], 20, 1)} found")
+    axes.set_xlabel(f"recall of {short(record['classes']['roc']['positive'], 20, 1)}")
     axes.set_ylabel("precision")
 
 
 def _tree(axes: Any, record: Record) -> None:
-    """From left to right: a question, the upper branch for yes, the lower for no."""
+    """From left to right: a split, the upper branch for yes, the lower for no."""
     nodes = _nodes(record)
     height: list[float] = [0.0] * len(nodes)
     ends = [i for i, n in enumerate(nodes) if n["leaf"] or n["cut"]]

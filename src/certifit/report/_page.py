@@ -143,7 +143,8 @@ _IN_WORDS = {
     "multipliers_at_cost": "rows inside the margin or wrong (α = C)",
     "largest_violation": "largest violation of the optimality conditions",
     "prediction_error": "error of a prediction, at most, times √k(x, x)",
-    "compared": "questions compared",
+    "questions": "splits",
+    "compared": "splits compared",
     "shortfall": "gain lost at a node, at most",
     "pruning_shortfall": "cost lost by the pruning, at most",
     "impurity": "impurity that is left",
@@ -191,15 +192,23 @@ def command(record: Named) -> str:
     return " ".join(shlex.quote(w) for w in words)
 
 
+def _shaded(matrix: list[list[int]]) -> list[list[Record]]:
+    """The cells of a confusion matrix, each with its share of the row."""
+    return [
+        [{"n": n, "shade": round(100 * n / max(sum(row), 1)), "right": i == j} for j, n in enumerate(row)]
+        for i, row in enumerate(matrix)
+    ]
+
+
 def _tables(record: Named) -> Record:
     """Rows that need a little arithmetic before the template can show them."""
     tables: dict[str, Any] = {}
     if "classes" in record:
-        matrix = record["classes"]["matrix"]
-        tables["confusion"] = [
-            [{"n": n, "shade": round(100 * n / max(sum(row), 1)), "right": i == j} for j, n in enumerate(row)]
-            for i, row in enumerate(matrix)
-        ]
+        tables["confusion"] = _shaded(record["classes"]["matrix"])
+    decided = record.get("threshold", {})
+    if "matrix" in decided:
+        turn = -1 if record["classes"]["labels"][0] == decided["positive"] else 1  # there the positive class is last
+        tables["decisions"] = _shaded([row[::turn] for row in decided["matrix"][::turn]])
     inside = record.get("inside", {})
     if inside.get("kind") == "coefficients":
         size = [max(abs(row[j]) for row in inside["values"]) for j in range(len(inside["names"]))]

@@ -215,7 +215,7 @@ def _roc(axes: Any, record: Record) -> None:
     axes.set_ylim(-0.01, 1.01)
     axes.set_aspect("equal")
     axes.set_xlabel("false positive rate")
-    axes.set_ylabel(f"{_plain(curves[0]['positive'])} found" if len(curves) == 1 else "class found")
+    axes.set_ylabel("true positive rate")
 
 
 def _predicted(axes: Any, record: Record) -> None:

@@ -57,7 +57,9 @@ def prediction_sets(model: TableModel, X: Array, level: float = 0.9) -> list[tup
     """
     known = model.about.get("strangeness")
     if not known:
-        raise TableError("This model remembers no held-out rows with probabilities: make it with certifit study.")
+        raise TableError(
+            "This model file stores no held-out predictions with probabilities: create it with certifit study."
+        )
     place = math.ceil((len(known) + 1) * level)
     if place > len(known):
         raise TableError(f"{len(known)} held-out rows are too few for an interval of {level:g}.")

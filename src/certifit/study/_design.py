@@ -168,7 +168,7 @@ def designed_folds(roles: Roles, y: Array, classes: bool, asked: int | None, see
         split = time_folds(y, roles.time, classes, min(count, max(len(y) // 10, 2)))
     if len(split) < 2:
         what = "--groups" if roles.groups is not None else "--time"
-        raise TableError(f"{what} leaves no two folds in which every class can be learned and judged.")
+        raise TableError(f"{what} leaves fewer than two folds in which every class can be learned and evaluated.")
     return split, inner
 
 

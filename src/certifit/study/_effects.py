@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array, Record
-from certifit.exceptions import CertifitError
+from certifit.exceptions import CertifitError, NoOptimumError
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
 
@@ -60,8 +60,10 @@ def effects(pipeline: Any, work: Work) -> Record | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             summary = model.fit(Z, y).summary()
+    except NoOptimumError:
+        return {"why_not": "without a penalty the likelihood increases without bound, so there is no optimum"}
     except (ValueError, CertifitError) as error:
-        return {"why_not": " ".join(str(error).split())[:200]}
+        return {"why_not": " ".join(str(error).split()).partition(". ")[0].rstrip(".")}
     return _table(summary, encoder, ratio)
 
 

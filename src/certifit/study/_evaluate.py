@@ -89,7 +89,7 @@ def _at_threshold(model: TableModel, y: Array, said: Answers) -> list[str]:
         return []
     flagged, happened = np.array(decided["decision"]) == at["positive"], y.astype(str) == at["positive"]
     hits = int((flagged & happened).sum())
-    line = f"saying {at['positive']} from a probability of {at['threshold']:.3f} on: "
+    line = f"predicting {at['positive']} from a probability of {at['threshold']:.3f}: "
     line += f"recall {_share(share(hits, int(happened.sum())))}, precision {_share(share(hits, int(flagged.sum())))}"
     if at["by"] == "costs":
         alarm, miss = at["costs"]

@@ -249,8 +249,7 @@ def _story(study: Study, sample: int, rows: int, parts: int, seed: int, again: b
         text = f"Models were compared on a reproducible sample of {sample:,} of {rows:,} rows (seed {seed}). "
         text += (
             f"The chosen one, {name}, was then fitted again to all {rows:,} rows in passes over {parts} partitions; "
-            "its parameters, the encoding of its columns, and what is told of how it works and how well, are those of "
-            "the sample."
+            "its parameters, the encoding of its columns, its scores and the explanations are those of the sample."
             if again
             else f"The chosen one, {name}, cannot be fitted in passes and stays fitted to the sample."
         )

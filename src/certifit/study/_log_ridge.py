@@ -86,12 +86,12 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """All folds and strengths from one pass, as `Ridge` (see `certifit.model_selection`)."""
-        require(response == ("predict",), "the score asks for more than predictions")
+        require(response == ("predict",), "the score needs more than predictions")
         require_shared(self, grid, {"alpha"})
         alphas = [point.get("alpha", self.alpha) for point in grid]
         require(all(is_number(a) and a > 0 for a in alphas), "an alpha is no number > 0")
         read = read_table(table)
-        require(read.y.ndim == 1 and np.all(read.y > 0), "fit refuses the targets")
+        require(read.y.ndim == 1 and np.all(read.y > 0), "fit rejects the targets")
         logs = np.log(read.y)
         found = ridge_folds(replace(read, y=logs[:, None]), np.array(alphas, dtype=float), True)
 

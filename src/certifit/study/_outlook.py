@@ -21,7 +21,7 @@ _USUAL = ("logistic regression", "ridge", "Poisson regression", "decision tree",
 
 
 def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
-    """Models that usually matter and could not be compared for want of time or because they failed."""
+    """Models that usually matter and could not be compared because time ran out or they failed."""
     compared = {s.name for s in verdict.standings}
     gone = {name for name, why in skipped if name not in compared and _by_chance(why)}
     return [name for name in _USUAL if name in gone]
@@ -50,7 +50,7 @@ def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
         elif not r.complete(folds):
             found.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
         elif not np.all(np.isfinite(r.scores)):
-            found.append((r.name, "gives no score on some fold"))
+            found.append((r.name, "has no score on some fold"))
         elif (fold := diverged(r, results)) is not None:
             found.append((r.name, f"diverged: its score on fold {fold + 1} is {r.scores[fold]:.2g}"))
     return found
@@ -80,8 +80,8 @@ def what_would_change(facts: Facts, verdict: Verdict, record: Named, measure: Me
     if facts.duplicates > 0.01 * len(facts.y):
         told.append(f"The {plural(facts.duplicates, 'repeated row')}, if they are copies by mistake.")
     told.append(
-        "Other data: every figure assumes that future rows come from where these came from; a change of instrument, "
-        "place or time voids them."
+        "Other data: every figure assumes that future rows come from the same source as these; a change of instrument, "
+        "place or time invalidates them."
     )
     return told
 
@@ -132,7 +132,8 @@ def _growth(curve: Sequence[Mapping[str, float]], measure: Measure) -> list[str]
     if gain < -_FLAT:
         return [f"Chance: from {first} to {last} training rows {measure.name} fell by {-gain:.3f}, which is noise."]
     return [
-        f"Hardly more rows of the same kind: the learning curve is flat ({signed(gain)} from {first} to {last} rows)."
+        "More rows of the same kind would hardly change it: the learning curve is flat "
+        f"({signed(gain)} from {first} to {last} rows)."
     ]
 
 

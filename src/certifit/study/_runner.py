@@ -8,14 +8,18 @@ processor: another program on the machine does not change what is compared.
 
 from __future__ import annotations
 
+import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -23,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from certifit._types import Array
 from certifit.model_selection import Search
-from certifit.parallel import processes
+from certifit.parallel import loaded_processes
 from certifit.study._design import group_folds, time_folds
 from certifit.study._encoder import TableEncoder
 from certifit.study._judge import Answers, answers_of, score
@@ -155,7 +159,7 @@ def inner_folds(work: Work, rows: Array) -> Any:
         assert work.time is not None
         split = time_folds(y, work.time[rows], classes, min(work.inner, max(len(rows) // 10, 2)))
     if not split:
-        raise ValueError("too few rows or groups for an inner split in which every class can be learned and judged")
+        raise ValueError("too few rows or groups for an inner split in which every class can be learned and evaluated")
     return list(split)
 
 
@@ -170,7 +174,8 @@ def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     """Search on the training rows of fold k, answer for its held-out rows."""
     train, test = work.folds[k]
     start = time.process_time()
-    with warnings.catch_warnings(record=True) as heard:
+    # The parameters are the study's own: checking them in every one of thousands of fits takes a twentieth of the time.
+    with warnings.catch_warnings(record=True) as heard, config_context(skip_parameter_validation=True):
         warnings.simplefilter("always")
         try:
             model, chosen = choose_and_fit(candidate, work, train)
@@ -233,21 +238,25 @@ def _here(plan: StudyPlan, results: list[Result], allowance: Allowance) -> Itera
                 yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
 
 
-_HELD: dict[str, Work] = {}
+_HELD: dict[Path, StudyPlan] = {}
 
 
-def _hold(plan: StudyPlan) -> None:
-    """Called once in every worker process: keep the data, compile or load what will run."""
-    _HELD["work"] = plan.work
-    warm(plan)
+def _held(file: Path) -> StudyPlan:
+    """In a worker process: the plan of this file, read once; what will run is compiled or loaded then."""
+    if file not in _HELD:
+        _HELD.clear()
+        _HELD[file] = pickle.loads(file.read_bytes())
+        warm(_HELD[file])
+    return _HELD[file]
 
 
-def _remote(candidate: Candidate, k: int) -> Piece:
-    return run_piece(candidate, k, _HELD["work"])
+def _ready(file: Path) -> None:
+    _held(file)
 
 
-def _ready() -> None:
-    """Nothing to do: by the time it is done, a worker process has started."""
+def _remote(file: Path, step: Step) -> Piece:
+    plan = _held(file)
+    return run_piece(plan.candidates[step.model], step.fold, plan.work)
 
 
 def _elsewhere(
@@ -256,17 +265,21 @@ def _elsewhere(
     """The same in worker processes, which are ended when the time is up.
 
     Pieces of a small table are over soon: there this process works too, for one more process costs seconds to start.
+    The processes read the plan from a file: this one need not wait until they have started.
     """
     helping = plan.work.X.size <= _SMALL
-    executor = processes(workers - helping, _hold, (plan,))
-    try:
-        with threadpool_limits(1) if helping else nullcontext():
-            if helping:
-                executor.submit(_ready)  # the others get ready meanwhile
-                warm(plan)
-            yield from _shared_out(plan, results, allowance, workers, executor, helping)
-    finally:
-        executor.shutdown(wait=True, kill_workers=True)
+    executor = loaded_processes(workers - helping, __name__)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "plan"
+        file.write_bytes(pickle.dumps(plan))
+        try:
+            with threadpool_limits(1) if helping else nullcontext():
+                if helping:
+                    executor.submit(_ready, file)  # the others get ready meanwhile
+                    warm(plan)
+                yield from _shared_out(plan, results, allowance, workers, executor, file)
+        finally:
+            executor.shutdown(wait=True, kill_workers=True)
     # The baseline is never skipped, however short the time.
     for step in plan.steps():
         if step.model == 0 and step.fold not in results[0].pieces:
@@ -274,20 +287,21 @@ def _elsewhere(
 
 
 def _shared_out(
-    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int, executor: Any, helping: bool
+    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int, executor: Any, file: Path
 ) -> Iterator[tuple[Step, Piece]]:
     """Pieces in the order of the plan, each to the first who is free."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     waiting = (step for step in plan.steps() if not results[step.model].error)
     running: dict[Any, Step] = {}
+    helping = plan.work.X.size <= _SMALL
 
     def take() -> Step | None:
         return None if allowance.reached(results, workers) else next(waiting, None)
 
     while True:
         while len(running) < workers and (step := take()) is not None:
-            running[executor.submit(_remote, plan.candidates[step.model], step.fold)] = step
+            running[executor.submit(_remote, file, step)] = step
         own = take() if helping else None
         if own is not None:
             yield own, run_piece(plan.candidates[own.model], own.fold, plan.work)

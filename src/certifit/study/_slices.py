@@ -80,7 +80,7 @@ def _parts(x: Array, column: Column) -> Iterator[tuple[str, Array]]:
         for c in np.argsort(-counts, kind="stable")[:_LEVELS]:
             yield f"{column.name} = {column.categories[int(c)]}", x == c
         if (x == -1).any():
-            yield f"{column.name}: a level the model has not met", x == -1
+            yield f"{column.name}: a level not seen in training", x == -1
     elif column.kind == "boolean":
         yield f"{column.name} = yes", x == 1
         yield f"{column.name} = no", x == 0

@@ -47,8 +47,8 @@ def _errors(record: Mapping[str, Any]) -> list[Line]:
     named = (c.get("roc") or {}).get("positive")
     row = next((r for r in c["classes"] if r["label"] == named), None)
     if row is not None and row["precision"]["value"] is not None:
-        text += f" Of all {named} it finds {_share(row['recall'])}; of those it calls {named}, "
-        text += f"{_share(row['precision'])} are."
+        text += f" Of all {named} rows it finds {_share(row['recall'])} (recall); of the rows predicted "
+        text += f"{named}, {_share(row['precision'])} are (precision)."
     return [{"head": head, "text": text}]
 
 
@@ -78,10 +78,10 @@ def _matters(record: Mapping[str, Any]) -> list[Line]:
     if not found:
         return []
     if not sure:
-        return [{"head": "What matters", "text": "No single column matters significantly; they matter together."}]
+        return [{"head": "What matters", "text": "No single column matters significantly on its own."}]
     listed = "; ".join(_together(row["columns"]) for row in sure[:_NAMED])
-    rest = f" Clearly matter: {len(sure)} of {len(found)} columns or groups of columns." if len(found) > 1 else ""
-    return [{"head": "What matters most", "text": f"{listed[:1].upper()}{listed[1:]}.{rest}"}]
+    rest = f" Significant: {len(sure)} of {len(found)} columns or groups of columns." if len(found) > 1 else ""
+    return [{"head": "What matters most", "text": f"{listed}.{rest}"}]  # names stay as they are written in the table
 
 
 def _together(columns: Sequence[str]) -> str:
@@ -123,4 +123,4 @@ def _proved(record: Mapping[str, Any]) -> list[Line]:
     if not found or record["verdict"]["winner"] == "baseline":
         return []
     held = "is proved, and anyone can check it" if found[0]["holds"] else "could not be proved"
-    return [{"head": "Proof", "text": f"What this page claims about the fit itself {held}: see below."}]
+    return [{"head": "Proof", "text": f"What this report claims about the fit itself {held}: see below."}]

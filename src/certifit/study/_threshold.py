@@ -60,7 +60,9 @@ def read_costs(text: str) -> tuple[float, float]:
     except ValueError:
         parts = []
     if len(parts) != 2 or not all(np.isfinite(v) and v > 0 for v in parts):
-        raise TableError(f"--costs takes the costs of a false alarm and of a miss, such as 1,20, not {text!r}.")
+        raise TableError(
+            f"--costs takes the costs of a false positive and of a false negative, such as 1,20, not {text!r}."
+        )
     return parts[0], parts[1]
 
 
@@ -138,10 +140,12 @@ def _precise(p: Array, happened: Array, least: float) -> tuple[float, list[float
 
 
 def _figures(p: Array, happened: Array, threshold: float) -> Record:
-    """Recall, precision and fraction of alarms on the held-out rows."""
+    """Recall, precision, fraction of alarms and confusion matrix (the positive class last) on the held-out rows."""
     flagged = p >= threshold
     hits = int((flagged & happened).sum())
+    matrix = [[int((flagged[happened == true] == said).sum()) for said in (False, True)] for true in (False, True)]
     return {
+        "matrix": matrix,
         "recall": hits / max(int(happened.sum()), 1),
         "precision": hits / max(int(flagged.sum()), 1),
         "alarms": float(flagged.mean()),
@@ -153,7 +157,7 @@ def in_words(found: Record, positive: str) -> str:
     """The threshold in one sentence or two."""
     if found.get("threshold") is None:
         return f"{found['why_not'][0].upper()}{found['why_not'][1:]}."
-    text = f"Say {positive} from a probability of {found['threshold']:.3f} on: "
+    text = f"Predict {positive} when its probability is at least {found['threshold']:.3f}: "
     text += (
         f"{100 * found['alarms']:.1f} % of rows are flagged, {100 * found['recall']:.1f} % of {positive} are found, "
         f"and {100 * found['precision']:.1f} % of those flagged are {positive} (held-out rows)."
@@ -165,5 +169,5 @@ def in_words(found: Record, positive: str) -> str:
             f"{found['never']:.3g}, always flagging {found['always']:.3g}."
         )
         plain = "always" if found["always"] <= found["never"] else "never"
-        return text + (f" With these costs {plain} flagging is no dearer." if found[plain] <= found["cost"] else "")
+        return text + (f" With these costs {plain} flagging costs no more." if found[plain] <= found["cost"] else "")
     return text + f" On new rows {found['figure']} lies between {100 * low:.1f} and {100 * high:.1f} % (95 %)."

@@ -241,7 +241,8 @@ def _in_words(verdict: Verdict, measure: Measure, better: Sequence[Named]) -> st
         text = f"No model is significantly better than the baseline ({measure.name} {_number(chosen.mean)}): "
         if better:
             names = _listed([f"{y['name']} ({_number(y['mean'])})" for y in better])
-            text += f"what these columns tell about the target is found by {names} only."
+            verb = "predicts" if len(better) == 1 else "predict"
+            text += f"only {names}, about which nothing is proved, {verb} the target from these columns."
         else:
             text += "these columns do not predict the target, or there are too few rows to tell."
         best = verdict.standings[0]

@@ -299,12 +299,12 @@ def _tree_text(model: Any, names: list[str]) -> str:
     return in_plain_words(str(export_text(model, feature_names=names, form="words")), names)
 
 
-_DRAWN = 3  # questions below each other in the picture of a tree
+_DRAWN = 3  # splits below each other in the picture of a tree
 
 
 def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
-    """The top of a tree as a list of nodes, parents first: depth, question or answer, fraction of rows."""
-    from certifit.tree._export import answer, question
+    """The top of a tree as a list of nodes, parents first: depth, split or prediction, fraction of rows."""
+    from certifit.tree._export import answer, split
 
     tree = model.tree_
     whole = float(tree.weighted_n_node_samples[0])
@@ -312,7 +312,7 @@ def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
 
     def add(node: int, depth: int, parent: int | None, yes: bool) -> None:
         leaf, cut = bool(tree.children_left[node] < 0), depth >= _DRAWN
-        asked = "" if leaf else in_plain_words(question(model, node, names)[0], names)
+        asked = "" if leaf else in_plain_words(split(model, node, names)[0], names)
         text = answer(model, node) if leaf or cut else asked
         row = {"depth": depth, "parent": parent, "yes": yes, "text": text, "leaf": leaf, "cut": cut and not leaf}
         found.append(row | {"share": float(tree.weighted_n_node_samples[node]) / whole})
@@ -326,7 +326,7 @@ def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
 
 
 def in_plain_words(text: str, names: list[str]) -> str:
-    """Questions about 0/1 features as a person asks them: colour = red, colour ≠ red, age is missing, age is there."""
+    """Splits on 0/1 features in plain words: colour = red, colour ≠ red, age is missing, age is there."""
     for name in sorted(names, key=len, reverse=True):
         if " = " in name:
             column, _, level = name.rpartition(" = ")
