@@ -36,7 +36,7 @@ def _shown():
     certificate = fit.certificate_
     return {
         "certificate": (certificate, certificate.claim),
-        "refused": (certificate.verify(X, Y + 1), "other data"),
+        "refused": (certificate.verify(X, Y + 1), "not the data"),
         "verification": (certificate.verify(X, Y), "recomputed"),
         "separability": (cf.separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]), "Overlapping"),
         "summary": (fit.summary(), "intercept"),

@@ -24,12 +24,24 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> table(["x"], [["<1"]])
-    '<table><thead><tr><th>x</th></tr></thead><tbody><tr><td>&lt;1</td></tr></tbody></table>'
+    >>> "&lt;1</td></tr></tbody></table></div>" in table(["x"], [["<1"]])
+    True
     """
-    top = "".join(f"<th>{html.escape(word)}</th>" for word in head)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(word)}</td>' for word in row)}</tr>" for row in rows)
-    return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+    top = "".join(_cell("th", word) for word in head)
+    body = "".join(f"<tr>{''.join(_cell('td', word) for word in row)}</tr>" for row in rows)
+    inside = f"{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody>"
+    return f'<div style="overflow-x:auto"><table>{inside}</table></div>'  # wide tables scroll, the page does not
+
+
+def _cell(tag: str, word: str) -> str:
+    """Numbers to the right, words to the left; marimo has no room between cells unless it is asked for."""
+    try:
+        float(word)
+        side = "right"
+    except ValueError:
+        side = "left" if tag == "td" else "right"
+    wrap = ";white-space:nowrap" if len(word) <= 40 else ""  # a short cell stays on one line, on a phone too
+    return f'<{tag} style="text-align:{side};padding:.15em .6em{wrap}">{html.escape(word)}</{tag}>'
 
 
 def card(claim: str, parts: Iterable[str] = (), proved: bool | None = None) -> str:

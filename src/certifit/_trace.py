@@ -20,7 +20,6 @@ import numpy as np
 
 from certifit import _notebook
 from certifit._errors import MissingExtraError
-from certifit._trace_latex import latex_of
 from certifit._types import Record
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
@@ -207,6 +206,8 @@ class Trace(Sequence[TraceRow]):
         1 & 1.5 & 0.25 \\
         \end{tabular}
         """
+        from certifit._trace_latex import latex_of
+
         return latex_of(list(self), self.columns, self._cells() if len(self) else [["iteration"]])
 
     def _cells(self) -> list[list[str]]:

@@ -147,7 +147,7 @@ def _values(rows: list[Any]) -> list[str]:
 
 def _questions(rows: list[Any]) -> list[str]:
     return [
-        rf"\text{{node {r.node}}}: \quad \mathrm{{Gain}}(\text{{{words(r.question)}}}) &= {_number(r.gain)}"
+        rf"\text{{node {r.node}}}: \quad \mathrm{{Gain}}(\text{{{words(r.split)}}}) &= {_number(r.gain)}"
         + (r" \quad\leftarrow\ \text{asked}" if r.chosen else "")
         for r in rows
     ]
@@ -202,7 +202,7 @@ _FORMS: tuple[tuple[set[str], Callable[[list[Any]], list[str]]], ...] = (
     ({"i", "j", "alpha_i", "alpha_j", "dual"}, _pairs),
     ({"centres", "changed"}, _centres),
     ({"values", "actions"}, _values),
-    ({"question", "gain", "node"}, _questions),
+    ({"split", "gain", "node"}, _questions),
     ({"row", "distance", "y", "votes"}, _distances),
     ({"outcome", "mean"}, _beliefs),
 )

@@ -1,4 +1,4 @@
-"""What certifit raises and warns of, each with one clear sentence for the user.
+"""Exceptions and warnings, each with a clear message.
 
 Errors that only certifit raises derive from `CertifitError` and from the built-in one that they resemble, so that
 ``except ValueError`` keeps working. scikit-learn's own (`NotFittedError`, ...) can be imported from here too.
@@ -172,7 +172,7 @@ class OptionError(TableError):
 
 
 class ModelFileError(CertifitError, ValueError):
-    """A model file that is refused: not one of ours, damaged, newer, or holding something that is not allowed.
+    """A model file that is rejected: not one of ours, damaged, newer, or holding something that is not allowed.
 
     Examples
     --------

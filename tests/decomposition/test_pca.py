@@ -178,7 +178,7 @@ def test_wrong_eigenvectors_are_refused(shape):
     }
     wrong = certificates.issue("principal-components", Data.of(X), evidence)
     assert not wrong.holds
-    assert [f.split(":")[0] for f in wrong.failures] == ["no subspace of this size keeps more"]
+    assert [f.split(":")[0] for f in wrong.failures] == ["no subspace of this dimension retains more"]
     right = evidence | {"components": every.components_[:3], "variances": every.explained_variance_[:3]}
     assert certificates.issue("principal-components", Data.of(X), right).holds
 

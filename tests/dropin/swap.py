@@ -71,6 +71,8 @@ def stand_in(theirs, ours, name):
 def pytest_configure(config):
     import sklearn
 
+    config.addinivalue_line("markers", "no_check_spmatrix: of scikit-learn's own configuration")
+
     for found in pkgutil.walk_packages(sklearn.__path__, "sklearn."):
         if not {"tests", "conftest", "externals", "experimental", "_build_utils"} & set(found.name.split(".")):
             try:

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 import sklearn
 import sklearn.linear_model
+from sklearn.base import clone, is_regressor
 
-from certifit.linear_model import LogisticRegression, Ridge
+from certifit.linear_model import Lasso, LogisticRegression, Ridge
 from certifit.model_selection import GridSearchCV
+from certifit.naive_bayes import GaussianNB
+from certifit.neighbors import KNeighborsClassifier
+from certifit.svm import SVC
+from certifit.tree import DecisionTreeClassifier
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = X @ [1.0, -1.0, 0.5]
@@ -36,6 +41,33 @@ def test_dispatch_changes_nothing_for_numpy():
     plain = Ridge().fit(X, Y).coef_
     with sklearn.config_context(array_api_dispatch=True):
         np.testing.assert_array_equal(Ridge().fit(X, Y).coef_, plain)
+
+
+ESTIMATORS = [
+    Ridge(),
+    Lasso(),
+    LogisticRegression(),
+    SVC(),
+    DecisionTreeClassifier(),
+    KNeighborsClassifier(),
+    GaussianNB(),
+]
+
+
+@pytest.mark.filterwarnings("ignore:You are comparing a array_api_strict dtype")  # in scikit-learn's validation
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_arrays_of_the_array_api(model):
+    """They are converted; with dispatch they are refused, as by scikit-learn's estimators that do not compute with them."""
+    strict = pytest.importorskip("array_api_strict")
+    y = Y if is_regressor(model) else (Y > 0).astype(int)
+    foreign = strict.asarray(X), strict.asarray(y)
+    found = clone(model).fit(*foreign).predict(foreign[0])
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_array_equal(found, clone(model).fit(X, y).predict(X))
+    with sklearn.config_context(array_api_dispatch=True):
+        for refusing in (model, sklearn.linear_model.Lasso()):
+            with pytest.raises(TypeError, match="dtype"):
+                clone(refusing).fit(*foreign)
 
 
 def test_callbacks_are_taken_where_they_are_called():

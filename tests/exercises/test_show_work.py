@@ -105,7 +105,7 @@ def test_the_tree_asks_what_the_estimator_asks():
     assert sum(r.chosen for r in steps) == 1
     model = cf.tree.DecisionTreeClassifier(max_depth=1).fit(X, Y)
     j, t = model.tree_.feature[0], model.tree_.threshold[0]
-    assert chosen.question == f"x[{j}] <= {t:.6g}"
+    assert chosen.split == f"x[{j}] <= {t:.6g}"
     assert chosen.gain == max(steps["gain"])
 
 
@@ -118,3 +118,14 @@ def test_neighbours_vote():
 def test_unknown_algorithms_get_a_sentence():
     with pytest.raises(ValueError, match="Unknown algorithm 'magic'; choose one of perceptron"):
         cf.show_work("magic", X, Y)
+
+
+def test_other_names_and_the_picture_of_mistakes():
+    X, y = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0], [2.0, 2.5]]), np.array([1, -1, -1, 1])
+    assert len(cf.show_work("lloyd", X, say=None, n_clusters=2)) == len(
+        cf.show_work("k-means", X, say=None, n_clusters=2)
+    )
+    steps = cf.show_work("perceptron", X, y, say=None)
+    ax = steps.plot()
+    assert ax.get_ylabel() == "mistakes in the pass"
+    assert sum(ax.get_lines()[0].get_ydata()) == len(steps)

@@ -102,7 +102,7 @@ def test_agrees_with_an_exact_linear_programme_on_thousands():
 
 
 def test_agrees_without_flint(monkeypatch):
-    monkeypatch.setattr(integers, "_fmpz_mat", None)
+    monkeypatch.setattr(integers, "_fmpz_mat", lambda: None)
     for case in cases(seed=2, count=90, largest=8):
         check_case(*case)
 

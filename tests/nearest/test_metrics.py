@@ -45,7 +45,7 @@ def test_weights_of_both_places_multiply_and_are_checked():
     for bad in ([1.0], [-1.0, 1.0], [0.0, 0.0], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="feature_weights"):
             resolve("euclidean", None, None, bad, 2)
-    with pytest.raises(ValueError, match="does not know"):
+    with pytest.raises(ValueError, match="does not accept"):
         resolve("euclidean", None, {"V": 1}, None, 2)
 
 

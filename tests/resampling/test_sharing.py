@@ -56,13 +56,13 @@ def test_assembled_answers_stand_in_the_order_of_the_grid(grid, folds):
 def test_refusals_say_why():
     with pytest.raises(CannotShare, match="LogisticRegression does not share work across max_iter, trace"):
         require_shared(LogisticRegression(), [{"C": 1.0, "trace": True}, {"max_iter": 3}], {"C"})
-    with pytest.raises(CannotShare, match="fit refuses a parameter"):
+    with pytest.raises(CannotShare, match="fit rejects a parameter"):
         models_of(LogisticRegression(), [{"C": "large"}], {"C"})
     rows = np.arange(4.0)[:, None]
     for X, y, weights, reason in (
         (scipy.sparse.csr_matrix(rows), rows[:, 0], None, "sparse"),
-        (np.full((4, 1), np.nan), rows[:, 0], None, "refuses the data"),
-        (rows, list("abcd"), None, "refuses the data"),
+        (np.full((4, 1), np.nan), rows[:, 0], None, "rejects the data"),
+        (rows, list("abcd"), None, "rejects the data"),
         (rows, rows[:3, 0], None, "shape"),
         (rows, rows[:, 0], -np.ones(4), "weights"),
     ):

@@ -86,5 +86,5 @@ def test_standardising_and_encoding(seed):
 
 
 def test_labels_that_are_numbers_and_too_many_of_them():
-    with pytest.raises(TableError, match="no classes"):
+    with pytest.raises(TableError, match="not classes"):
         scale.fit(GaussianNB(), partitioned(table(0, 1500), 3), target="y", engine="serial")

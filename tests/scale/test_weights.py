@@ -127,7 +127,7 @@ def test_refusals_name_what_is_wrong_with_the_weights():
     one = (t["y"].to_numpy(zero_copy_only=False) == "no").astype(float)
     with pytest.raises(TableError, match="class yes has no weight"):
         scale.fit(LogisticRegression(), t.append_column("w", [one]), **ask)
-    with pytest.raises(TypeError, match="LinearSVC takes no weights"):
+    with pytest.raises(TypeError, match="LinearSVC does not support row weights"):
         scale.fit(LinearSVC(), t.append_column("w", [np.ones(60)]), **ask)
     with pytest.raises(TableError, match="cannot be the weights"):
         scale.fit(Ridge(), t, target="x0", features=["x1"], weight="y", engine="serial")

@@ -36,7 +36,7 @@ def test_text_is_cut_and_names_are_replaced():
     X, y = load_iris(return_X_y=True)
     tree = DecisionTreeClassifier().fit(X, y)
     text = export_text(tree, max_depth=1, feature_names=list("abcd"), class_names=["one", "two", "three"], form="words")
-    assert "more questions" in text
+    assert "more splits" in text
     assert "one" in text
     assert "x[" not in text
     with pytest.raises(ValueError, match="4"):
@@ -52,7 +52,7 @@ def test_explanation_follows_the_path(mixed):
         told = tree.explain(X.iloc[[row]])
         assert told.prediction == tree.predict(X.iloc[[row]])[0] == y[row]
         assert list(told.nodes) == sorted(tree.decision_path(X.iloc[[row]]).indices.tolist())
-        assert len(told.questions) == len(told.nodes) - 1
+        assert len(told.splits) == len(told.nodes) - 1
     same = tree.explain(["b", False, 2.0])
     assert same.prediction == "yes"
     assert "so: yes" in str(same)

@@ -1,4 +1,4 @@
-"""Several targets, counts and random questions: scikit-learn as witness, proofs that can fail."""
+"""Several targets, counts and random splits: scikit-learn as witness, proofs that can fail."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Growing: the question of the root is the best of all, found by trying every one."""
+"""Growing: the split of the root is the best of all, found by trying every one."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def gini(y):
 
 
 def best_gain(X, y):
-    """The largest gain of any question, by trying all of them."""
+    """The largest gain of any split, by trying all of them."""
     best = 0.0
     for column in X.T:
         values = np.unique(column)

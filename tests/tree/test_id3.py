@@ -26,7 +26,7 @@ def tennis():
 def test_the_tree_of_the_books():
     X, y = tennis()
     tree = id3(X, y)
-    assert [r.question for r in tree.trace[:4]] == ["outlook", "temperature", "humidity", "wind"]
+    assert [r.split for r in tree.trace[:4]] == ["outlook", "temperature", "humidity", "wind"]
     assert [round(r.gain, 3) for r in tree.trace[:4]] == [0.247, 0.029, 0.152, 0.048]
     assert str(tree).splitlines() == [
         "outlook = sunny",
@@ -51,7 +51,7 @@ def test_chosen_columns_gain_most_and_the_proof_holds(seed, depth):
     tree = id3(X, y, max_depth=depth)
     assert tree.verify(X, y)
     for row in (r for r in tree.trace if r.depth == 0):
-        j = int(row.question[2])
+        j = int(row.split[2])
         assert row.gain == pytest.approx(information_gain(y, X[:, j]), abs=1e-12)
     for node in {r.node for r in tree.trace}:
         asked = [r for r in tree.trace if r.node == node]

@@ -1,4 +1,4 @@
-"""Every question that a tree compared: gains against their definition, and the one asked is the best."""
+"""Every split that a tree compared: gains against their definition, and the one asked is the best."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ def test_gains_are_those_of_the_definition(criterion):
     trace = DecisionTreeClassifier(criterion=criterion, max_depth=1, trace=True).fit(X, Y).trace_
     assert len(trace) == sum(len(np.unique(X[:, j])) - 1 for j in range(3))
     for row in trace[::7]:
-        j, t = int(row.question[2]), float(row.question.split("<= ")[1])
+        j, t = int(row.split[2]), float(row.split.split("<= ")[1])
         assert row.gain == pytest.approx(information_gain(Y, X[:, j] <= t, criterion=criterion), abs=1e-12)
 
 
@@ -53,11 +53,11 @@ def test_groups_booleans_and_words():
         {"sky": pd.Categorical(list("abcabcabcabc")), "wet": [True, False] * 6, "t": [np.nan, *range(11)]}
     )
     trace = DecisionTreeClassifier(criterion="entropy", max_depth=1, trace=True).fit(frame, list("xyzxyzxxyzyz")).trace_
-    questions = trace["question"]
-    assert {"sky = a", "sky = b", "sky != c"} <= set(questions)
-    assert "not wet" in questions
-    assert "t is known" in questions
-    assert any(q.endswith("or missing") for q in questions)
+    splits = trace["split"]
+    assert {"sky = a", "sky = b", "sky != c"} <= set(splits)
+    assert "not wet" in splits
+    assert "t is known" in splits
+    assert any(q.endswith("or missing") for q in splits)
 
 
 def test_without_trace_it_is_empty_and_odd_trees_are_refused():

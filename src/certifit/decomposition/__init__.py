@@ -1,4 +1,4 @@
-"""Principal component analysis, with a proof that no other subspace keeps more."""
+"""Principal component analysis, with a proof that no other subspace retains more variance."""
 
 from certifit._passing import pass_on
 from certifit.decomposition._covariance import Covariance

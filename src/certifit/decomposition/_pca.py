@@ -1,4 +1,4 @@
-"""Principal component analysis, with a proof that no other subspace keeps more."""
+"""Principal component analysis, with a proof that no other subspace retains more variance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     .. math:: \min_{U:\ UU^\top = I} \sum_i \lVert (x_i - \bar x) - U^\top U (x_i - \bar x) \rVert^2
 
     Solved by the leading eigenvectors of the d × d covariance or, with fewer rows than columns, of the n × n matrix
-    of inner products. The certificate proves that no subspace of the same dimension keeps more variance.
+    of inner products. The certificate proves that no subspace of the same dimension retains more variance.
 
     Parameters
     ----------

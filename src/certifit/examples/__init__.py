@@ -1,4 +1,4 @@
-"""Worked examples: each module tells its story through ``run(say=print)`` and shows it with ``draw(numbers)``."""
+"""Worked examples: each module explains itself with ``run(say=print)`` and draws its figure with ``draw(numbers)``."""
 
 from certifit.examples._catalogue import GROUPS, draw, names, run, told
 from certifit.examples._script import notebook, script

@@ -1,10 +1,10 @@
 """Every boolean function is a tree, and some need a large one.
 
-A tree that asks about one input at a time can write down any truth table. How large it gets depends on the
-function: "all of them" needs one question per input, parity needs 2^d − 1, because before the last input is
-known nothing is: at the root of a parity tree every question has a gain of exactly zero. Greedy growing is not
-optimal: where one input chooses which other input counts, three questions suffice, but the choosing input has no gain
-on its own, so the greedy tree needs more questions.
+A tree that splits by one input at a time can represent any truth table. How large it gets depends on the
+function: "all of them" needs one split per input, parity needs 2^d − 1, because before the last input is
+known nothing is: at the root of a parity tree every split has a gain of exactly zero. Greedy growing is not
+optimal: where one input chooses which other input counts, three splits suffice, but the choosing input has no gain
+on its own, so the greedy tree needs more splits.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def run(say: Callable[[str], Any] = print, inputs: int = 5) -> Record:
-    """Questions needed by five functions of so many inputs, and the best gain at the root."""
+    """Splits needed by five functions of so many inputs, and the best gain at the root."""
     X = np.array(list(itertools.product([False, True], repeat=inputs)))
     say(f"All {len(X)} rows of the truth table of {inputs} inputs:")
-    questions, gains, trees = {}, {}, {}
+    splits, gains, trees = {}, {}, {}
     for name, function in FUNCTIONS.items():
         y = np.asarray(function(X), dtype=bool)
         tree = DecisionTreeClassifier(criterion="entropy").fit(X, y)
         assert tree.score(X, y) == 1.0
-        questions[name] = tree.get_n_leaves() - 1
+        splits[name] = tree.get_n_leaves() - 1
         gains[name] = max(information_gain(y, column) for column in X.T)
         trees[name] = tree
-        say(f"  {name:<18} {questions[name]:>3} questions; the best first one gains {gains[name]:.3f} bits")
-    say("Where one input chooses, 3 would do: the choosing input tells nothing alone, so greedy asks it late.")
-    say("Parity is the worst case: 2^d − 1 questions, and the first tells nothing at all.")
-    return {"inputs": inputs, "questions": questions, "gains": gains, "trees": trees}
+        say(f"  {name:<18} {splits[name]:>3} splits; the best first one gains {gains[name]:.3f} bits")
+    say("Where one input chooses, 3 splits would do; that input has no gain alone, so greedy growing uses it late.")
+    say("Parity is the worst case: 2^d − 1 splits, and the first has no gain at all.")
+    return {"inputs": inputs, "splits": splits, "gains": gains, "trees": trees}
 
 
 def draw(numbers: Record) -> Any:
-    """Trees of three inputs for two functions, and how many questions each function needs."""
+    """Trees of three inputs for two functions, and how many splits each function needs."""
     import matplotlib.pyplot as plt
 
     small = run(say=lambda line: None, inputs=3)
@@ -58,10 +58,10 @@ def draw(numbers: Record) -> Any:
     draw_tree(small["trees"]["parity"], feature_names=names, ax=figure.add_subplot(grid[1, :]),
               fontsize=8, title="parity of three")  # fmt: skip
     bars = figure.add_subplot(grid[0, 1])
-    counts = dict(sorted(numbers["questions"].items(), key=lambda item: item[1]))
+    counts = dict(sorted(numbers["splits"].items(), key=lambda item: item[1]))
     bars.barh(list(counts), list(counts.values()), color="C0", height=0.6)
     for place, count in enumerate(counts.values()):
         bars.text(count + 0.4, place, str(count), va="center")
-    bars.set_title(f"questions for {numbers['inputs']} inputs", loc="left")
+    bars.set_title(f"splits for {numbers['inputs']} inputs", loc="left")
     bars.spines[["top", "right"]].set_visible(False)
     return figure

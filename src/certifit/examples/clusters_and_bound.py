@@ -37,7 +37,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     say(f"No clustering into four parts costs less than {bound:.2f}: the best one is at most {above:.1e}")
     say(f"above the smallest possible cost; the worst is {costs.max() / bound - 1:.0%} above the bound.")
     judged = certify_clusters(worst.labels_, X)
-    say(f"The judge on the worst: {judged.claim}")
+    say(f"The certificate of the worst: {judged.claim}")
     return {
         "X": X,
         "costs": costs,

@@ -1,6 +1,6 @@
 """A diagonal boundary: a line needs two numbers, a tree a staircase.
 
-The classes are divided by x₁ = x₂. A tree asks about one column at a time, so it can only build a staircase, whose
+The classes are divided by x₁ = x₂. A tree splits by one column at a time, so it can only build a staircase, whose
 steps become finer as rows are added; logistic regression draws the line at once. On a boundary along the axes it is
 the other way round. No learner is best for every shape.
 """

@@ -1,6 +1,6 @@
 """Decision regions of k nearest neighbours for growing k
 
-Two interleaved half-moons with noise. With k = 1 every training row rules its own cell, islands included,
+Two interleaved half-moons with noise. With k = 1 every training row determines the class around it, islands included,
 and the training error is zero; with more neighbours the border grows smooth; with nearly all rows voting it
 disappears. Leave-one-out error, from one search, is large at both ends.
 """

@@ -1,8 +1,8 @@
 """The lasso as a prior: the MAP estimate under a Laplace prior.
 
 With y = wx + noise and a Laplace prior on w, exp(−|w|/s), the logarithm of the posterior is the squared loss plus |w|
-times a constant: its maximum is the lasso's answer, which may be exactly zero. A normal prior gives ridge, whose
-answer never is.
+times a constant: its maximum is the lasso estimate, which may be exactly zero. A normal prior gives ridge, whose
+estimate never is.
 """
 
 from __future__ import annotations

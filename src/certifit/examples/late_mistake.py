@@ -1,7 +1,7 @@
 """One wrong label at the end: the plain perceptron swings, the averaged one hardly moves.
 
-A perceptron that has seen a hundred good rows meets one with a wrong label last. The plain perceptron answers with
-its last weights, which this one row has just moved; the averaged perceptron answers with the mean of all weights on
+A perceptron that has seen a hundred good rows meets one with a wrong label last. The plain perceptron predicts with
+its last weights, which this one row has just moved; the averaged perceptron predicts with the mean of all weights on
 the way, in which one step counts for little.
 """
 

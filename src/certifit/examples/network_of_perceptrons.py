@@ -1,9 +1,9 @@
 """Perceptrons combined: XOR with two layers, proved by its truth table.
 
 One perceptron cannot compute XOR, because no line separates its two classes. Two hidden perceptrons, each of
-which recognises one row of the truth table, and a third that asks whether either fires, can. The whole truth table is
-the proof. A network that learns the same function by its gradient also gets it right, and around each corner a square
-can be proved within which no point gets another label.
+which recognises one row of the truth table, and a third that fires if either of them does, can. The whole truth table
+is the proof. A network that learns the same function by its gradient also gets it right, and around each corner a
+square can be proved within which no point gets another label.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     say(str(proof))
     learned = MLPClassifier((4,), activation="tanh", random_state=0, max_iter=1000).fit(CORNERS, XOR)
     radius = learned.certified_radius(CORNERS)
-    say(f"The learned network answers {learned.predict(CORNERS).tolist()}; {learned.certificate_.claim}")
+    say(f"The learned network predicts {learned.predict(CORNERS).tolist()}; {learned.certificate_.claim}")
     say(f"Its labels do not change within {', '.join(f'{r:.3f}' for r in radius)} of the corners: proved.")
     return {"built": built, "proof": proof, "learned": learned, "radius": radius}
 

@@ -1,7 +1,7 @@
 """The perceptron is stochastic gradient descent with step one.
 
 The perceptron loss of a point is max(0, −y(w·x + b)). One step of gradient descent with step 1 on the loss of one point
-moves w by yx when the point is on the wrong side and not at all otherwise: the perceptron's update. Its answer is not
+moves w by yx when the point is on the wrong side and not at all otherwise: the perceptron's update. The solution is not
 unique; other orders and other starts end in other separators, as the example shows with the same six points.
 """
 

@@ -1,8 +1,8 @@
-"""Play tennis: which question is most informative?
+"""Play tennis: which split is most informative?
 
 Fourteen Saturday mornings with their outlook, temperature, humidity and wind, and whether tennis was played (Quinlan
-1986). The information gain of each column says what to ask first; the tree grows until every leaf is pure. A question
-here has two answers, so a column with three values is asked about by groups: "overcast or not?"
+1986). The information gain of each column says which to split first; the tree grows until every leaf is pure. A split
+here has two branches, so a column with three values is split by groups: overcast or not.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def run(say: Callable[[str], Any] = print) -> Record:
     """Gains of the four columns, the tree, and the way of a sunny, cool, humid, windy day through it."""
     X, y = table()
     gains = {name: information_gain(y, X[:, j]) for j, name in enumerate(COLUMNS)}
-    say(f"Nine days of fourteen were played: {entropy(y):.3f} bits are open.")
+    say(f"Tennis was played on nine of fourteen days: an entropy of {entropy(y):.3f} bits.")
     for name, gain in sorted(gains.items(), key=lambda item: -item[1]):
-        say(f"  asking about {name:<12} tells {gain:.3f} bits")
+        say(f"    splitting by {name:<12} gains {gain:.3f} bits")
     tree = DecisionTreeClassifier(criterion="entropy", categorical_features=[0, 1, 2, 3]).fit(X, y)
-    say("The tree (with two answers to a question):")
+    say("The tree (each split has two branches):")
     say(export_text(tree, feature_names=COLUMNS, form="words"))
     told = tree.explain(["sunny", "cool", "high", "strong"])
-    say(f"A sunny, cool, humid and windy day: {told.prediction}, after {len(told.questions)} questions.")
+    say(f"A sunny, cool, humid and windy day: {told.prediction}, after {len(told.splits)} splits.")
     say(str(tree.certificate_))
     return {
         "entropy": entropy(y),
@@ -75,7 +75,7 @@ def draw(numbers: Record) -> Any:
         left.text(gain + 0.004, place, f"{gain:.3f}", va="center")
     left.set_xlim(0, 0.31)
     left.set_xlabel("information gain in bits")
-    left.set_title("What to ask first", loc="left")
+    left.set_title("The first split", loc="left")
     left.spines[["top", "right"]].set_visible(False)
     draw_tree(
         numbers["tree"],

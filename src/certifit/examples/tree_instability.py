@@ -1,9 +1,9 @@
 """One row changes, the tree changes: instability.
 
-A tree takes the best question at each node, by however little it wins. When two questions gain nearly the
+A tree takes the best split at each node, by however little it wins. When two splits gain nearly the
 same, a single row decides between them, and everything below is grown on other rows. Two columns here say
 almost the same thing about the label. Of all single rows whose label might have been read wrongly, some
-move the first question to the other column; the predictions for new points then differ far from that row.
+move the first split to the other column; the predictions for new points then differ far from that row.
 The fit is proved right both times: instability is a property of trees, not a mistake in growing them.
 """
 
@@ -45,11 +45,11 @@ def run(say: Callable[[str], Any] = print) -> Record:
     flipped = y.copy()
     flipped[worst] = 1 - flipped[worst]
     after = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=3).fit(X, flipped)
-    say(f"{len(y)} rows, two columns; the first question is about column {tree.tree_.feature[0]}.")
-    say(f"Changing one label moves the first question to the other column for {roots.sum()} rows.")
+    say(f"{len(y)} rows, two columns; the first split is on column {tree.tree_.feature[0]}.")
+    say(f"Changing one label moves the first split to the other column for {roots.sum()} rows.")
     say(f"The worst single label (row {worst}) changes {100 * changed[worst]:.0f} % of the plane.")
     proved = tree.certificate_.holds and after.certificate_.holds
-    say(f"Both trees are proved to ask the best question at every node: {proved}.")
+    say(f"Both trees are proved to have the best split at every node: {proved}.")
     return {
         "X": X,
         "y": y,

@@ -66,11 +66,11 @@ def draw(numbers: Record) -> Any:
     for count in (4, 8, 12):
         left.plot(numbers["grid"], numbers["curves"][count], label=f"{count} features")
     left.plot(numbers["grid"], numbers["curve"], "--", color=palette().ink, label="the kernel itself")
-    left.set(xlabel="x", ylabel="y")
+    left.set(xlabel="x", ylabel="y", title="a few features draw the kernel's curve")
     left.legend(fontsize=8)
     right.semilogy(numbers["counts"], numbers["kernel"], "o-", label="kernel")
     right.semilogy(numbers["counts"], numbers["off"], "s-", label="curve")
-    right.set(xlabel="features", ylabel="largest difference")
+    right.set(xlabel="features", ylabel="largest difference", title="every feature more brings it nearer")
     right.legend()
     figure.tight_layout()
     return figure

@@ -43,7 +43,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     plane = out["plane"]
     assert plane.multipliers is not None
     meeting = [plane.multipliers[c == XOR] @ CORNERS[c == XOR] / plane.multipliers[c == XOR].sum() for c in (0, 1)]
-    say(f"The two mixtures meet at {meeting[0].tolist()} and {meeting[1].tolist()}.")
+    say(f"The two weighted averages are equal: {meeting[0].tolist()} and {meeting[1].tolist()}.")
     return {"verdicts": {k: v.verdict for k, v in out.items()}, "answers": out, "meeting": np.array(meeting)}
 
 
@@ -91,5 +91,5 @@ def _lifted(ax: Any, s: Any) -> None:
     ax.plot([0, 1], [0, 1], [0, 1], color="C0", alpha=0.6)
     ax.plot([0, 1], [1, 0], [0, 0], color="C1", alpha=0.6)
     ax.view_init(elev=18, azim=-62)
-    ax.set(xlabel="x₁", ylabel="x₂", zlabel="x₁x₂", xticks=[0, 1], yticks=[0, 1], zticks=[0, 1], zlim=(-0.8, 1.4))
+    ax.set(xlabel="x₁", ylabel="x₂", xticks=[0, 1], yticks=[0, 1], zticks=[0, 1], zlim=(-0.8, 1.4))
     ax.set_title("lifted by x₁x₂: a plane")

@@ -2,8 +2,8 @@
 
 An exercise is a function of a random generator in a file of its own: the docstring is its title and statement, and it
 returns data, a marker and a hint. Two markers cover most needs: `numbers` compares figures with their definition and
-knows the values that usual slips lead to; `judged` asks for a certificate, so that no solution has to be written down
-at all.
+knows the values that usual mistakes lead to; `judged` asks for a certificate, so that no solution has to be
+written down.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Exercise:
     asks : dict
         The parts of the answer and what each of them is.
     hint : str
-        What a wrong answer is told when no slip explains it.
+        What a wrong answer is told when no mistake explains it.
     mark : callable
         From the parts of an answer to a `Verdict`; `check` calls it.
     seed : int

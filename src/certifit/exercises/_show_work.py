@@ -99,13 +99,19 @@ WORKS: dict[str, tuple[str, Callable[..., Trace]]] = {
             _estimator("svm", "SVC", kernel="linear")),
     "k-means": ("Rows go to the nearest centre, centres to the mean of their rows.",
                 _estimator("cluster", "KMeans", n_clusters=2, random_state=0)),
-    "tree": ("Every question at every node, with its gain in Gini impurity; the best one is asked.",
+    "tree": ("Every split at every node, with its gain in Gini impurity; the best one is chosen.",
              _estimator("tree", "DecisionTreeClassifier", max_depth=2)),
     "neighbours": ("Rows by their distance from the query; the nearest vote.", _neighbours),
     "bayes": ("Outcomes 0 and 1 one by one: Beta(a, b) becomes Beta(a + 1, b) or Beta(a, b + 1).", _bayes),
     "value iteration": ("Every state takes its best action: V(s) becomes max over a of r(s, a) + γ Σ p(s′) V(s′).",
                         _values),
 }  # fmt: skip
+
+
+_ALSO = {"lloyd": "k-means", "kmeans": "k-means", "k-nn": "neighbours", "nearest neighbours": "neighbours",
+         "gradient_descent": "gradient descent", "coordinate_descent": "coordinate descent",
+         "value_iteration": "value iteration"}  # fmt: skip
+"""Other names of the same."""
 
 
 def show_work(
@@ -141,6 +147,7 @@ def show_work(
             2        1      3     1      0.75
             3        0      3     2       0.6
     """
+    algorithm = _ALSO.get(algorithm, algorithm)
     if algorithm not in WORKS:
         raise ValueError(f"Unknown algorithm {algorithm!r}; choose one of {', '.join(WORKS)}.")
     words, run = WORKS[algorithm]

@@ -1,4 +1,4 @@
-"""The best question of a stump."""
+"""The best split of a stump."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _impurity(labels: np.ndarray) -> float:
 def best_threshold(rng: np.random.Generator) -> dict[str, Any]:
     """The best threshold of a stump.
 
-    Which question x ≤ t makes the Gini impurity of the two sides, weighted by their numbers of rows, smallest? Any t
+    Which split x ≤ t makes the Gini impurity of the two sides, weighted by their numbers of rows, smallest? Any t
     between the right two values will do.
     """
     x = np.sort(rng.choice(30, size=8, replace=False)).astype(float)

@@ -16,10 +16,10 @@ def _entropy(counts: np.ndarray) -> float:
 
 @exercise("information-gain", "trees")
 def information_gain(rng: np.random.Generator) -> dict[str, Any]:
-    """Information gain of a question.
+    """Information gain of a split.
 
-    The table counts rows by class (columns) on both sides of a question (rows). What is the entropy before the
-    question, in bits, and what is the information gain?
+    The table counts rows by class (columns) on both sides of a split (rows). What is the entropy before the
+    split, in bits, and what is the information gain?
     """
     table = rng.integers(1, 9, size=(2, 2))
     whole, sides = _entropy(table.sum(axis=0)), [_entropy(side) for side in table]

@@ -49,9 +49,13 @@ class FewestMistakes:
     groups: Mapping[frozenset[int], tuple[int, ...]]
 
     def __str__(self) -> str:
+        if self.count == 0:
+            return "A hyperplane makes no mistake: the classes are separable."
+        mistakes = "1 mistake" if self.count == 1 else f"{self.count} mistakes"
+        groups = "1 group" if len(self.groups) == 1 else f"{len(self.groups)} groups"
         return (
-            f"No hyperplane makes fewer than {self.count} mistakes, and one makes exactly that many (rows "
-            f"{', '.join(map(str, self.rows)) or 'none'}); proved by {len(self.groups)} groups of rows."
+            f"No hyperplane makes fewer than {mistakes}, and one makes exactly that many "
+            f"({'row' if self.count == 1 else 'rows'} {', '.join(map(str, self.rows))}); proved by {groups} of rows."
         )
 
     def verify(self, X: MatrixLike, y: VectorLike) -> bool:

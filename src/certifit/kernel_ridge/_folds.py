@@ -18,7 +18,7 @@ _NAMED = ("linear", "poly", "rbf")
 
 def kernel_ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Predictions of kernel ridge regression for every grid point on each fold."""
-    require(response == ("predict",), "the score asks for more than predictions")
+    require(response == ("predict",), "the score needs more than predictions")
     models = models_of(model, grid, {"alpha", "gamma", "degree", "coef0", "kernel"})
     named = all(isinstance(m.kernel, str) and m.kernel in _NAMED for m in models)
     require(named, "only named kernels are shared")  # others may be code, or the rows themselves

@@ -51,7 +51,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     solver : {"auto", "cholesky", "lms"}, default="auto"
         "auto" is "cholesky"; "lms" is gradient descent on c (kernel LMS).
     step : float > 0, default=None
-        Step of "lms"; None is 1/L. A step that must diverge is refused with a safe one.
+        Step of "lms"; None is 1/L. A step that must diverge is rejected with a safe one.
     tol : float > 0, default=1e-8
         "lms" stops when the proved gap is at most this fraction of the null model's objective.
     max_iter : int ≥ 1, default=10000
@@ -147,7 +147,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not (np.all(alpha > 0) or (np.all(alpha == 0) and self.solver == "lms")):
             raise ValueError(
                 "alpha must be positive for every target: without a penalty the fit is not unique. solver='lms' takes "
-                "alpha=0 and walks from zero."
+                "alpha=0 and starts from zero."
             )
         kernel = self._kernel(X)
         coef = self._solve(np.asarray(kernel.gram(X, X)), Y, alpha, weights)

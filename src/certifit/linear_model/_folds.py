@@ -54,7 +54,7 @@ def _points(model: Any, grid: Grid, name: str, default: Any) -> list[_Point]:
 def ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Predictions of least squares or ridge for every α on each fold."""
     require(not model.positive, "positive=True has no closed form")
-    require(response == ("predict",), "the score asks for more than predictions")
+    require(response == ("predict",), "the score needs more than predictions")
     points = _points(model, grid, "fit_intercept", model.fit_intercept)
     require(all(isinstance(p.other, bool) for p in points), "fit_intercept is no truth value")
     read = read_table(table)
@@ -75,7 +75,7 @@ def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     """Predictions of a lasso or elastic net for every α on each fold."""
     plain = not (model.warm_start or model.time_budget is not None or model.trace)
     require(plain, "warm_start, time_budget and trace belong to one fit")
-    require(response == ("predict",), "the score asks for more than predictions")
+    require(response == ("predict",), "the score needs more than predictions")
     points = _points(model, grid, "l1_ratio", model._ratio())
     valid = all(is_number(p.other) and 0.0 < p.other <= 1.0 and p.alpha > 0.0 for p in points)
     require(valid, "alpha or l1_ratio lies outside what is shared")
@@ -125,7 +125,7 @@ def _lasso_paths(model: Any, table: FoldTable, grid: Grid, points: Sequence[_Poi
 
 def logistic_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Answers of logistic regression for every grid point on each fold."""
-    require(set(response) <= {"predict", "predict_proba", "decision_function"}, "the score asks for other answers")
+    require(set(response) <= {"predict", "predict_proba", "decision_function"}, "the score needs other predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
     require(plain, "time_budget, trace and few iterations belong to one fit")
     models = models_of(model, grid, _LOGISTIC)

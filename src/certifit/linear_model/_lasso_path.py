@@ -81,7 +81,7 @@ def enet_path(
     random_state, selection :
         As in `Lasso`.
     **params :
-        Refused: what is not named above is not known.
+        Raises an error: other parameters are unknown.
 
     Returns
     -------

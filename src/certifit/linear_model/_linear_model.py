@@ -65,7 +65,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         λ; 0 leaves the penalty out (a constraint w ≥ 0 stays).
     solver : str, default="auto"
         "closed_form", "coordinate", "newton", "interior_point", "proximal", "splitting", "gradient_descent" or "sgd".
-        "auto" takes the first that serves the pairing; ``solver_`` says which. An impossible pairing is refused with
+        "auto" takes the first that serves the pairing; ``solver_`` says which. An impossible pairing is rejected with
         one that works.
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-8
@@ -100,7 +100,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    ``sample_weight`` is refused by ``solver="sgd"``, which depends on the order of rows.
+    ``sample_weight`` is rejected by ``solver="sgd"``, which depends on the order of rows.
 
     Examples
     --------

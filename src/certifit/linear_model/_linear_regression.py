@@ -44,7 +44,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
     fit_intercept : bool, default=True
         Whether to fit the offset b.
     copy_X, tol, n_jobs :
-        Accepted for compatibility with scikit-learn; X is never changed, the answer is always as accurate as
+        Accepted for compatibility with scikit-learn; X is never changed, the solution is always as accurate as
         possible, and the linear algebra uses all cores.
     positive : bool, default=False
         Require w ≥ 0.

@@ -318,7 +318,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: MatrixLike) -> Array:
-        """The likelier class (two classes: the second where its probability exceeds the threshold)."""
+        """The most probable class (two classes: the second where its probability exceeds the threshold)."""
         cut = getattr(self, "threshold_", None)  # coefficients may have been set by hand, as scikit-learn allows
         return _labels(self.decision_function(X), self.classes_, self._cut() if cut is None else cut)
 
@@ -403,7 +403,7 @@ def _looks_finite(solution: Solution, design: Design) -> bool:
 
 
 def _labels(scores: Array, classes: Array, threshold: float) -> Array:
-    """The likelier class; for two (scores without an axis for classes), the second where it exceeds the threshold."""
+    """The most probable class; of two (scores without an axis for classes) the second if it exceeds the threshold."""
     if len(classes) == 2:
         return classes[(scores > logit(threshold)).astype(int)]
     return classes[scores.argmax(axis=-1)]

@@ -239,9 +239,9 @@ class Perceptron(PerceptronBase):
 
     Notes
     -----
-    Not in certifit: penalties "l1" and "elasticnet", and ``sample_weight`` in `fit` (the answer depends on the
+    Not in certifit: penalties "l1" and "elasticnet", and ``sample_weight`` in `fit` (the solution depends on the
     order of the rows, so weights are not repetitions).
-    On sparse rows scikit-learn slows the offset a hundredfold; here dense and sparse rows give the same answer.
+    On sparse rows scikit-learn slows the offset a hundredfold; here dense and sparse rows give the same weights.
 
     References
     ----------
@@ -253,7 +253,7 @@ class Perceptron(PerceptronBase):
     >>> X, y = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [1, 0, 0]
     >>> model = Perceptron(shuffle=False).fit(X, y)
     >>> print(model.certificate_.claim)
-    The steps of 2 mistakes lead from the start to the last weights; whatever the order of the rows, no more than
+    The updates of 2 mistakes lead from the initial to the final weights; whatever the order of the rows, no more than
     3.33333 are possible.
     >>> model.coef_, model.certificate_.value
     (array([[-1.,  3.]]), 2)

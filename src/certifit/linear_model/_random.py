@@ -30,7 +30,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
     Parameters
     ----------
     n_candidates : int ≥ 1, default=1000
-        The number k of hyperplanes, judged in large blocks by matrix products.
+        The number k of hyperplanes, evaluated in large blocks by matrix products.
     fit_intercept : bool, default=True
         Whether to draw offsets; through the origin otherwise (columns are then scaled but not centred).
     random_state : int, RandomState or None, default=None
@@ -65,7 +65,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RandomLinearClassifier:
-        """Draw, judge, keep the best; weight k of a row equals k copies of it."""
+        """Draw, evaluate, keep the best; weight k of a row equals k copies of it."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)

@@ -1,4 +1,4 @@
-"""How good predictions are, and how sure we are of it: every figure carries an interval.
+"""Metrics of predictions, each with a confidence interval.
 
 Three conventions hold throughout. Weight k counts as k rows (in the intervals too). Of two labels the last in
 sorted order is the positive one. A figure is a float with ``.interval(level)``; the method is named in what

@@ -237,7 +237,7 @@ def positive_label(classes: Array, positive: Label | None) -> Any:
 
 
 def find_classes(*vectors: Array) -> Array:
-    """All labels that occur, sorted; mixed kinds are refused."""
+    """All labels that occur, sorted; mixed kinds are rejected."""
     if len({v.dtype.kind in "biuf" for v in vectors}) > 1:
         raise ValueError("Labels mix numbers and words: use one kind in both vectors.")
     return np.unique(np.concatenate(vectors))

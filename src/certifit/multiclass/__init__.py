@@ -1,4 +1,4 @@
-"""Many classes from two-class models."""
+"""Multiclass classification with two-class models."""
 
 from certifit._passing import pass_on
 from certifit.multiclass._one_vs_rest import OneVsRest

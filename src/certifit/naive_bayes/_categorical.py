@@ -48,7 +48,7 @@ class CategoricalNB(CountingNB):
 
     Notes
     -----
-    A category that was never seen is refused with a ValueError (scikit-learn: IndexError); reserve it with
+    A category that was never seen is rejected with a ValueError (scikit-learn: IndexError); reserve it with
     ``min_categories``, or use `MixedNB`, which reads words and skips unknown ones.
 
     References

@@ -120,7 +120,7 @@ def _position(name: Any, names: Sequence[Any] | None, d: int) -> int:
 
 
 def as_numbers(column: Array, label: Any) -> Array:
-    """A numeric column as floats, NaN where missing; infinities and words are refused."""
+    """A numeric column as floats, NaN where missing; infinities and words are rejected."""
     if column.dtype.kind in "iufb":
         values = column.astype(float)
     else:

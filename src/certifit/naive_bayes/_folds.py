@@ -131,7 +131,7 @@ def bayes_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     """Answers of every setting on each fold."""
     require_shared(model, grid, SHAREABLE)
     require(table.complementary, "a fold does not train on all rows that it does not test")
-    require(all(hasattr(model, name) for name in response), "the score asks for other answers")
+    require(all(hasattr(model, name) for name in response), "the score needs other predictions")
     tallies = Tallies(model, table)
     require(not tallies.loses_categories(), "a category is seen only in rows that a fold tests")
 

@@ -87,7 +87,9 @@ def resolve(
     p = float(given.pop("p", 2.0 if p is None else p))
     w = _weights(given.pop("w", None), feature_weights, n_features, name)
     if given:
-        raise ValueError(f"metric_params has {sorted(given)}, which metric={metric!r} does not know; it knows p and w.")
+        raise ValueError(
+            f"metric_params has {sorted(given)}, which metric={metric!r} does not accept; it accepts p and w."
+        )
     if name == "minkowski":
         name = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(p, name)
     return Metric(name=name, p=p, weights=w)
@@ -124,8 +126,8 @@ def check_axioms(metric: Metric, X: Array, sample: int = 12) -> None:
             at = np.unravel_index(int(np.argmax(mask)), mask.shape)
             names = ", ".join(str(rows[i]) for i in at)
             raise ValueError(
-                f"The metric is not a distance: {axiom} is broken ({text}) by training rows {names}. "
-                "Mend the function, or pass check_metric=False to use it as it is."
+                f"The metric is not a distance: {axiom} is violated ({text}) by training rows {names}. "
+                "Correct the function, or pass check_metric=False to use it as it is."
             )
 
     broken("finiteness", ~np.isfinite(D), "d(x, z) must be a finite number")

@@ -256,7 +256,7 @@ class Search(Certified, BaseEstimator):
         -------
         Trace
             One row a training row, nearest first: row, distance, label or value, its weight in the vote (none
-            beyond the k nearest), and the answer so far.
+            beyond the k nearest), and the prediction so far.
         """
         check_is_fitted(self)
         query = np.asarray(x)[None, :]
@@ -270,12 +270,12 @@ class Search(Certified, BaseEstimator):
             votes = place < count
             own: dict[str, Any] = {"row": int(row), "distance": float(distances[place]), "y": y[row], "votes": votes}
             own["weight"] = float(weights[place]) if votes else None
-            own["answer"] = self._answer_of(y[rows[0][: place + 1]], weights[: place + 1]) if votes else None
+            own["prediction"] = self._prediction_of(y[rows[0][: place + 1]], weights[: place + 1]) if votes else None
             steps.append(TraceRow(place, **own))
         return Trace(steps)
 
-    def _answer_of(self, y: Array, weights: Array) -> Any:
-        """What the rows seen so far would answer: the class of most weight, or the weighted mean."""
+    def _prediction_of(self, y: Array, weights: Array) -> Any:
+        """What the rows seen so far would predict: the class of most weight, or the weighted mean."""
         if not hasattr(self, "classes_"):
             return float(weights @ y / weights.sum()) if y.ndim == 1 and weights.sum() > 0 else None
         if y.ndim > 1:

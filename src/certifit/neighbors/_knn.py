@@ -114,9 +114,9 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
-        require(set(response) <= {"predict", "predict_proba"}, "the score asks for other answers")
+        require(set(response) <= {"predict", "predict_proba"}, "the score needs other predictions")
         read, points = read_neighbors(self, table, grid, labels=True)
-        require(type_of_target(read.y) in ("binary", "multiclass"), "fit refuses the labels")
+        require(type_of_target(read.y) in ("binary", "multiclass"), "fit rejects the labels")
         return neighbor_answers(self, read, grid, points, class_votes(read.y, response))
 
 
@@ -165,6 +165,6 @@ class KNeighborsRegressor(ValueAnswers, Searcher):
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: one search answers every k, weighting and fold."""
-        require(response == ("predict",), "the score asks for more than predictions")
+        require(response == ("predict",), "the score needs more than predictions")
         read, points = read_neighbors(self, table, grid, labels=False)
         return neighbor_answers(self, read, grid, points, value_means(read.y))

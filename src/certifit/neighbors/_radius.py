@@ -75,7 +75,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
     algorithm, leaf_size, p, metric, metric_params, n_jobs :
         As in `KNeighborsClassifier`.
     outlier_label : label, list of labels, "most_frequent" or None, default=None
-        Answer for queries without any row within r; None: they are refused.
+        Answer for queries without any row within r; None: they are rejected.
 
     Attributes
     ----------

@@ -185,7 +185,9 @@ class EditedNeighbors(_Prototypes):
         labelled = self._labelled(X, y)
         table, _, classes, codes, metric = labelled
         if len(table) < 2:
-            raise ValueError("Editing asks each row's neighbours, and there is only 1 sample: give at least two.")
+            raise ValueError(
+                "Editing compares each row with its neighbours, and there is only 1 sample: give at least two."
+            )
         rows, lists = edit(table, codes, len(classes), min(self.n_neighbors, len(table) - 1), metric, self.n_jobs)
         if len(rows) == 0:
             raise ValueError(
@@ -199,8 +201,8 @@ class EditedNeighbors(_Prototypes):
 class CondensedNeighbors(_Prototypes):
     """1-NN on Hart's condensed set: far fewer rows, with the same prediction for every training row.
 
-    The rows are visited in the order given; one that the set so far answers wrongly joins it, until none
-    does. The certificate proves, row by row, that the answers are those of the whole training set.
+    The rows are visited in the order given; one that the set so far misclassifies joins it, until none
+    does. The certificate proves, row by row, that the predictions are those of the whole training set.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Records and fitted models to pictures, in one quiet style (matplotlib; install ``certifit[plot]``).
+"""Plots of results and fitted models, in one style (matplotlib; install ``certifit[plot]``).
 
 Every function takes ``ax`` (axes to draw on; a fresh figure when None) and returns the axes.
-``with style("dark"):`` draws for dark paper. Colours stay apart for colour-blind readers, and classes differ in
-their markers too.
+``with style("dark"):`` draws for a dark background. Colours are safe for colour-blind readers, and classes
+also differ in their markers.
 """
 
 from certifit.plot._clusters import clusters, number_of_clusters

@@ -107,7 +107,7 @@ def shape(model: Any, column: int | str = 0, ax: Axes | None = None, names: Any 
 
     steps = [step for _, step in getattr(model, "steps", [])]
     if len(steps) < 2 or not isinstance(steps[-2], AdditiveBasis) or not hasattr(steps[-1], "coef_"):
-        raise TypeError("A shape is drawn of a pipeline that ends in a fitted AdditiveBasis and a linear model.")
+        raise TypeError("shape needs a pipeline that ends in a fitted AdditiveBasis and a linear model.")
     basis, last = steps[-2], steps[-1]
     known = getattr(basis, "feature_names_in_", [f"x{j}" for j in range(len(basis.knots_))]) if names is None else names
     j = list(known).index(column) if isinstance(column, str) else int(column)
@@ -125,7 +125,7 @@ def shape(model: Any, column: int | str = 0, ax: Axes | None = None, names: Any 
 
 @drawing
 def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
-    """A fitted tree: questions in boxes, leaves in the colour of their answer.
+    """A fitted tree: splits in boxes, leaves in the colour of their prediction.
 
     Parameters
     ----------

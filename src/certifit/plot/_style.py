@@ -141,7 +141,7 @@ def drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def figure(ax: Axes | None = None, size: tuple[float, float] = (5.6, 3.8)) -> tuple[Any, Any]:
-    """(figure, axes): those of ``ax``, or fresh ones in the house style that no global state holds on to.
+    """(figure, axes): those of ``ax``, or fresh ones in certifit's style that no global state holds on to.
 
     Parameters
     ----------

@@ -17,19 +17,19 @@ _PLAIN = (
     ("gap", "gap to the optimum"),
     ("objective", "objective"),
     ("score", "score of the mistake"),
-    ("gain", "gain of the question"),
+    ("gain", "gain of the split"),
     ("distance", "distance from the query"),
     ("mean", "posterior mean"),
 )
-_MARKED = {"gain": ("chosen", "compared", "asked"), "distance": ("votes", "too far", "votes")}
+_MARKED = {"gain": ("chosen", "other splits", "chosen split"), "distance": ("votes", "other rows", "k nearest rows")}
 
 
 @drawing
 def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
     """The iterations of a fit with ``trace=True``: the proved gap on a logarithmic axis, or the objective without one.
 
-    Traces without either show what their algorithm measures: the gain of every question of a tree, the distances of a
-    search for neighbours, the probabilities of hypotheses.
+    Traces without either show what their algorithm measures: the gain of every split of a tree, the distances of a
+    search for neighbours, the probabilities of hypotheses, the mistakes in each pass of a perceptron.
 
     Parameters
     ----------
@@ -56,6 +56,8 @@ def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
     shares = [name for name in table.columns if name.startswith("P(")]
     if shares:
         return _shares(table, shares, ax)
+    if {"sweep", "row", "label", "before"} <= set(table.columns):
+        return _mistakes(table, ax)
     what, name = _drawn(table)
     if what in _MARKED and _MARKED[what][0] in table.columns:
         return _marked(table, what, name, ax)
@@ -75,7 +77,8 @@ def _lines(table: Trace, what: str, name: str, ax: Any, label: str | None) -> An
         for column in values.T:
             style = {"markersize": 3.0} if len(rows) > 40 else {}
             ax.plot([r.iteration for r in rows], column, "o-", label=said or None, **style)
-    ax.set(yscale="log" if what == "gap" else "linear", xlabel="iteration", ylabel=name)
+    ax.set(yscale="log" if what == "gap" else "linear", xlabel="outcomes seen" if what == "mean" else "iteration",
+           ylabel=name)  # fmt: skip
     ax.xaxis.get_major_locator().set_params(integer=True)
     if label or several:
         ax.legend()
@@ -93,10 +96,25 @@ def _marked(table: Trace, what: str, name: str, ax: Any) -> Any:
     if "node" in table.columns:
         ends = [b.iteration - 0.5 for a, b in pairwise(table) if a.node != b.node]
         ax.vlines(ends, 0, 1, transform=ax.get_xaxis_transform(), color=palette().faint, linewidth=0.8, zorder=0)
-    ax.set(
-        xlabel="question (lines divide the nodes)" if "node" in table.columns else "place", ylabel=name, ylim=(0, None)
-    )
+    ax.set(xlabel="split (lines divide the nodes)" if "node" in table.columns else "place", ylabel=name, ylim=(0, None))
     ax.legend()
+    return ax
+
+
+def _mistakes(table: Trace, ax: Any) -> Any:
+    """How many mistakes each pass of a perceptron made, for each target."""
+    several = len({str(v) for v in table.to_dict().get("target", [])}) > 1
+    for which in dict.fromkeys(table["target"]) if several else [None]:
+        passes = [int(r.sweep) for r in table if r.sweep is not None and (not several or r["target"] == which)]
+        if passes:
+            every = np.arange(min(passes), max(passes) + 1)
+            count = [passes.count(int(p)) for p in every]
+            ax.plot(every, count, "o-", label=f"target {which}" if several else None)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="pass over the rows", ylabel="mistakes in the pass", ylim=(0, None))
+    if several:
+        ax.legend()
     return ax
 
 

@@ -39,7 +39,7 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Ties go to the earlier column. Missing values are refused. scikit-learn's ``SelectKBest(f_regression)`` keeps the
+    Ties go to the earlier column. Missing values raise an error. scikit-learn's ``SelectKBest(f_regression)`` keeps the
     same columns for real targets; this one also takes labels and shows the correlations.
 
     Examples

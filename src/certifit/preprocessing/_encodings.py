@@ -139,7 +139,7 @@ class OneHot(_Encoder):
     drop_first : bool, default=False
         Leave the first level of every column out (its rows are all zero), as regressions with an offset need.
     handle_unknown : {"error", "ignore"}, default="error"
-        A level not seen in `fit`: refuse, or code as zeros.
+        A level not seen in `fit`: raise an error, or code as zeros.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class OneHot(_Encoder):
         if self.missing_[j]:
             out = np.hstack([out, absent[:, None].astype(float)])
         elif np.any(absent) and self.handle_unknown == "error":
-            raise ValueError(f"Column {j} has missing values, which it had not in fit; use handle_unknown='ignore'.")
+            raise ValueError(f"Column {j} has missing values, but had none in fit; use handle_unknown='ignore'.")
         return out[:, 1:] if self.drop_first else out
 
     def _words(self, j: int, name: str) -> list[str]:
@@ -193,14 +193,14 @@ class Thermometer(_Encoder):
         The levels of each column from low to high. When None: the order of pandas' ordered categories or polars' Enum
         where a column has that type, else sorted values.
     handle_unknown : {"error", "ignore"}, default="error"
-        A level not seen: refuse, or code as zeros (which with ``drop_first`` is the lowest level).
+        A level not seen: raise an error, or code as zeros (which with ``drop_first`` is the lowest level).
     drop_first : bool, default=True
         Leave out the column that is 1 for every level: beside an intercept it says nothing. False keeps all K columns,
         of which level k sets the first k.
 
     Notes
     -----
-    Missing values are refused: they have no place in an order. A column with one level gives no column at all.
+    Missing values raise an error: they have no place in an order. A column with one level gives no column at all.
     scikit-learn has no encoder of this kind (its ``OrdinalEncoder`` assumes equal steps).
 
     Examples
@@ -282,7 +282,7 @@ class Factored(_Encoder):
     factors : callable, str or None, default=None
         What splits a value into its parts: a function that returns a tuple, or a separator; None is one part.
     handle_unknown : {"error", "ignore"}, default="error"
-        A part not seen in `fit`: refuse, or code as zeros; the other parts still count.
+        A part not seen in `fit`: raise an error, or code as zeros; the other parts still count.
 
     Notes
     -----

@@ -40,7 +40,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
     -----
     Columns come in the order of scikit-learn's ``PolynomialFeatures``, which also has sparse input and a range of
     degrees. This one exists because it states the dimension of the basis (and refuses one that would not fit into
-    memory, before trying) and keeps the exponents. Missing values are refused; a constant column gives constant
+    memory, before trying) and keeps the exponents. Missing values raise an error; a constant column gives constant
     monomials, as any other column.
 
     Examples

@@ -122,7 +122,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values are refused. scikit-learn has ``preprocessing.add_dummy_feature``, a function that puts the ones
+    Missing values raise an error. scikit-learn has ``preprocessing.add_dummy_feature``, a function that puts the ones
     first; this is a transformer, so that it can stand in a pipeline, and puts them last, as θ₀ follows θ.
 
     Examples
@@ -185,7 +185,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A value outside the domain (the logarithm of −3) is refused with its row and column; missing values stay missing.
+    A value outside the domain (the logarithm of −3) is rejected with its row and column; missing values stay missing.
     scikit-learn's ``FunctionTransformer`` applies one function to everything and checks no domain.
 
     Examples

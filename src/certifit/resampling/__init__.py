@@ -4,8 +4,9 @@ Splitters are scikit-learn's; here stand the few things around them. Random choi
 is handed out, so results are the same for any number of workers.
 
 A family of models shares work in three steps: it reads the `FoldTable` and the grid (or raises `CannotShare` with the
-reason), puts points that one piece of work serves together (`group_grid`), and yields the answers of each group fold
-by fold; `assemble` lays them out in the order of the grid. The protocol is described in `certifit.model_selection`.
+reason), puts points that one piece of work serves together (`group_grid`), and yields the predictions of each group
+fold by fold; `assemble` lays them out in the order of the grid. The protocol is described
+in `certifit.model_selection`.
 """
 
 from certifit.design import Fold as Fold

@@ -209,7 +209,7 @@ def models_of(model: M, grid: Grid, shared: Collection[str]) -> list[M]:
         for one in models:
             one._validate_params()
     except (TypeError, ValueError) as error:
-        raise CannotShare("fit refuses a parameter of the grid") from error
+        raise CannotShare("fit rejects a parameter of the grid") from error
     return models
 
 
@@ -265,7 +265,7 @@ def read_table(table: FoldTable, *, labels: bool = False, sparse: bool = False, 
         y = y if labels else y.astype(float)
         weights = None if table.weights is None else check_array(table.weights, ensure_2d=False, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise CannotShare("fit refuses the data") from error
+        raise CannotShare("fit rejects the data") from error
     require(len(y) == X.shape[0] and (y.ndim == 1 or not labels), "the targets have a shape of their own")
-    require(weights is None or (weights.shape == (len(y),) and np.all(weights >= 0)), "fit refuses the weights")
+    require(weights is None or (weights.shape == (len(y),) and np.all(weights >= 0)), "fit rejects the weights")
     return replace(table, X=X, y=y, weights=weights)

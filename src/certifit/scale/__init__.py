@@ -1,4 +1,4 @@
-"""Tables larger than memory, and many machines: the answers of one laptop, bit for bit, with proof.
+"""Tables larger than memory, on one machine or many: bit-identical results, with proof.
 
 `fit` takes an ordinary estimator and a table in partitions (files of Parquet, Arrow or CSV, a Dask collection), reads
 it in one or a few passes and returns the ordinary fitted estimator. Sums do not depend on the order of their terms

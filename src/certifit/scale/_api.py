@@ -114,7 +114,7 @@ def fit(
     estimator : estimator
         LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and similar classes
         (convex families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, MixedNB, PCA, KMeans,
-        Standardizer, OneHot, Thermometer or Factored. Others are refused: fit them to a `sample`.
+        Standardizer, OneHot, Thermometer or Factored. Others are rejected: fit them to a `sample`.
     source : path, pattern, list of paths, pyarrow.Table, data frame, dask.dataframe, dask.array or Source
         Parquet, Arrow and CSV files are read in partitions.
     target : str, default=None
@@ -152,7 +152,7 @@ def fit(
     if fitter is None:
         raise TypeError(refusal(estimator, "it needs all rows at once"))
     if weight is not None and not isinstance(estimator, WEIGHTED):
-        raise TypeError(f"{type(estimator).__name__} takes no weights of rows in passes over partitions.")
+        raise TypeError(f"{type(estimator).__name__} does not support row weights in passes over partitions.")
     if target is None and not isinstance(estimator, UNTARGETED):
         raise ValueError(f"{type(estimator).__name__} predicts a column: name it with target=.")
     model = clone(estimator)

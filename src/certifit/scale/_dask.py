@@ -150,6 +150,6 @@ def partitions_of(data: Any) -> tuple[tuple[Partition, ...], tuple[tuple[str, st
         kinds = tuple((f"x{j}", "number") for j in range(data.shape[1]))
     else:
         raise TableError(
-            f"A Dask {type(data).__name__} is no table: pass a dask.dataframe or a dask.array of two axes."
+            f"A Dask {type(data).__name__} is not a table: pass a dask.dataframe or a dask.array of two axes."
         )
     return tuple(HeldPart(part, f"partition {k}") for k, part in enumerate(parts)), kinds, truths

@@ -54,14 +54,14 @@ class Look(Statistic):
             labels, counts = np.unique(block.y, return_counts=True)
             self.found.update(dict(zip(labels.tolist(), counts.tolist())))
             if len(self.found) > _CLASSES:
-                raise TableError(f"The target has more than {_CLASSES} different values: these are no classes.")
+                raise TableError(f"The target has more than {_CLASSES} different values: these are not classes.")
 
     def merge(self, other: Look) -> Look:
         self.rows += other.rows
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         self.found.update(other.found)
         if len(self.found) > _CLASSES:
-            raise TableError(f"The target has more than {_CLASSES} different values: these are no classes.")
+            raise TableError(f"The target has more than {_CLASSES} different values: these are not classes.")
         return self
 
     def finish(self) -> Seen:
@@ -180,7 +180,7 @@ class Job:
         gaps : bool, default=False
             Whether missing numbers are left out instead of refused.
         squares : bool, default=True
-            Whether numbers are to be squared: those whose squares no float holds are refused.
+            Whether numbers are to be squared: those whose squares no float holds are rejected.
         """
         columns, plan = list(self.plan.numbers), self.plan
         if not labels and plan.target is not None and dict(plan.kinds).get(plan.target) == "word":

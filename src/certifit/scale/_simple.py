@@ -189,7 +189,7 @@ class Levels(Statistic):
 
     def _limit(self) -> None:
         if max(map(len, self.found), default=0) > _LEVELS:
-            raise TableError(f"A column has more than {_LEVELS} different values: it is no column of categories.")
+            raise TableError(f"A column has more than {_LEVELS} different values: it is not categorical.")
 
     def merge(self, other: Levels) -> Levels:
         for mine, its in zip(self.found, other.found):

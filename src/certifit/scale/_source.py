@@ -2,7 +2,7 @@
 
 A partition is a small record that any process can turn into blocks of rows (`Block`): columns of numbers as float64
 with one row of the array a column of the table. Every partition must have the columns and types of the first one.
-What cannot be read is refused in one sentence that names the file.
+What cannot be read is rejected in one sentence that names the file.
 """
 
 from __future__ import annotations
@@ -379,7 +379,7 @@ class Source:
         rows : int or None
             Rows of a block.
         words : bool, default=False
-            Whether columns of words are wanted too; without it they are refused.
+            Whether columns of words are wanted too; without it they are rejected.
         """
         kinds, apart = dict(self.kinds), [c for c in (ask.target, ask.weight) if c is not None]
         for name in [*(ask.features or []), *apart]:
@@ -428,7 +428,7 @@ def _expanded(pattern: str) -> list[str]:
 def _file_parts(path: str) -> list[Partition]:
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
-        raise TableError(f"{path} is of no known format: {', '.join(sorted(_FORMATS))} can be read in partitions.")
+        raise TableError(f"{path} has an unknown format: {', '.join(sorted(_FORMATS))} can be read in partitions.")
     if _FORMATS[suffix] != "parquet" or os.path.getsize(path) <= _LARGE:
         return [FilePart(path, _FORMATS[suffix])]
     import pyarrow as pa

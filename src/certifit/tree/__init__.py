@@ -1,6 +1,6 @@
-"""Decision trees: exact greedy growing, pruning chosen for the user, and trees one can read.
+"""Decision trees: exact greedy growing, pruning chosen by cross-validation, and readable output.
 
-The names are scikit-learn's; every fit carries a certificate that at each node no other allowed question
+The names are scikit-learn's; every fit carries a certificate that at each node no other allowed split
 gains more, and after pruning that no other pruning costs less.
 """
 

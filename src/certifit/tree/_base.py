@@ -139,7 +139,7 @@ class DecisionTree(Certified, BaseEstimator):
         return _Table(numbers, columns, target, given, classes, class_weight, signs)
 
     def _read_signs(self, target: Any, d: int) -> Array | None:
-        """Directions asked for, with scikit-learn's messages; None where there are none."""
+        """Requested directions, with scikit-learn's messages; None where there are none."""
         if self.monotonic_cst is None:
             return None
         general = isinstance(target, SeveralTargets)
@@ -208,7 +208,7 @@ class DecisionTree(Certified, BaseEstimator):
         return self
 
     def _questions(self, table: _Table, grown: Grown, held: Array | None) -> Trace:
-        """Every question that a node of the tree compared, with its gain."""
+        """Every split that a node of the tree compared, with its gain."""
         if isinstance(table.target, SeveralTargets):
             raise ValueError(
                 "trace=True is for one target, splitter='best', a criterion other than 'poisson' and no monotonic_cst."
@@ -232,7 +232,7 @@ class DecisionTree(Certified, BaseEstimator):
         return resolve(params, target.n, d, target.total, seed)
 
     def _grow(self, table: _Table, seed: int) -> tuple[Grown, Array, Choice | None, Array | None]:
-        """The grown tree, which nodes keep their question, how α was chosen, and the rows held back."""
+        """The grown tree, which nodes keep their split, how α was chosen, and the rows held back."""
         if isinstance(table.target, SeveralTargets):
             grown = self._grow_general(table, seed)
             return grown, prune(grown, self.ccp_alpha)[1], None, None
@@ -301,10 +301,10 @@ class DecisionTree(Certified, BaseEstimator):
         """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha or size."""
         require(
             not self._is_general(np.asarray(table.y)),
-            "several targets, counts, directions and random questions go one by one",
+            "several targets, counts, directions and random splits go one by one",
         )
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
-        require(set(response) <= known, "the score asks for other answers")
+        require(set(response) <= known, "the score needs other predictions")
         return tree_answers(self, table, grid, response)
 
     def cost_complexity_pruning_path(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Bunch:
@@ -368,7 +368,7 @@ class DecisionTree(Certified, BaseEstimator):
         return self.tree_.decision_path(self._read_X(X, reset=False)[0])
 
     def explain(self, x: Any) -> Explanation:
-        """The questions on the way of one row to its prediction, and the answers.
+        """The splits on the path of one row to its prediction.
 
         Parameters
         ----------
@@ -378,14 +378,14 @@ class DecisionTree(Certified, BaseEstimator):
         Returns
         -------
         Explanation
-            ``questions``, ``prediction``; prints as numbered steps.
+            ``splits``, ``prediction``; prints as numbered steps.
         """
         check_is_fitted(self, "tree_")
         table = x if _columns.is_frame(x) or np.ndim(x) == 2 else np.asarray(x, dtype=object).reshape(1, -1)
         if not _columns.is_frame(table) and hasattr(self, "feature_names_in_"):
             values = self.columns_.encode(table)
             if values.shape[1] != self.n_features_in_:
-                raise ValueError(f"The row has {values.shape[1]} entries; the tree asks about {self.n_features_in_}.")
+                raise ValueError(f"The row has {values.shape[1]} entries; the tree has {self.n_features_in_} columns.")
         else:
             values = self._read_X(table, reset=False)[0]
         if len(values) != 1:
@@ -393,7 +393,7 @@ class DecisionTree(Certified, BaseEstimator):
         return explain_row(self, values[0])
 
     def get_depth(self) -> int:
-        """Depth of the tree: the most questions on any way to a leaf."""
+        """Depth of the tree: the most splits on any path to a leaf."""
         check_is_fitted(self, "tree_")
         return self.tree_.max_depth
 
@@ -418,7 +418,7 @@ class DecisionTree(Certified, BaseEstimator):
 def general_evidence(
     table: _Table, grown: Grown, asks: Array, alpha: float, held: Array | None, splitter: str
 ) -> Callable[[], dict[str, Any]]:
-    """All that a re-check of several targets, counts or random questions needs besides the data."""
+    """All that a re-check of several targets, counts or random splits needs besides the data."""
     t, s = grown.tree, grown.settings
     classes = None if table.classes is None else [_plain_names(c).tolist() for c in table.classes]
     factors = None if table.class_weight is None else [np.asarray(f).tolist() for f in table.class_weight]

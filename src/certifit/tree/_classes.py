@@ -20,9 +20,9 @@ from certifit.tree._target import Target
 
 
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
-    """A classification tree: at each node the question with the largest information gain.
+    """A classification tree: at each node the split with the largest information gain.
 
-    The gain of a question is H(node) − Σ over its two answers of (fraction of the weight × H(answer)), where H
+    The gain of a split is H(node) − Σ over its two sides of (fraction of the weight × H(side)), where H
     is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure,
     or until a limit below is met; pruning may then be chosen for you.
 
@@ -31,9 +31,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     splitter : {"best", "random"}, default="best"
-        The best question, or the best of one drawn at random for each column.
+        The best split, or the best of one drawn at random for each column.
     max_depth : int ≥ 1, default=None
-        Most questions on the way to a leaf; None: no limit.
+        Largest number of splits on a path to a leaf; None: no limit.
     min_samples_split : int ≥ 2 or float in (0, 1], default=2
         Smallest number (or fraction) of rows that a node needs to be split.
     min_samples_leaf : int ≥ 1 or float in (0, 1), default=1
@@ -64,10 +64,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     validation_fraction : float in (0, 1), default=0.25
         Share of rows held back for ``pruning="reduced_error"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns to be asked about by groups of categories: those that a data frame says are (text,
+        Columns to be split by groups of categories: those that a data frame says are (text,
         categories), or a mask, column numbers or names.
     trace : bool, default=False
-        Record every question that a node compared, with its gain, in ``trace_`` (small tables, one target).
+        Record every split that a node compared, with its gain, in ``trace_`` (small tables, one target).
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     columns_ : Columns
         What each column is.
     trace_ : Trace
-        With ``trace=True`` one row a question: node, depth, rows, question, gain (of the node's impurity), chosen.
+        With ``trace=True`` one row for each split: node, depth, rows, split, gain (of the node's impurity), chosen.
 
     Notes
     -----
@@ -92,8 +92,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
     each class's share.
 
-    Several targets share one tree; the impurity is the mean of theirs. They, and random questions, are grown in plain
-    NumPy (numeric columns only), and the certificate says what is proved of them: of random questions, nothing but that
+    Several targets share one tree; the impurity is the mean of theirs. They, and random splits, are grown in plain
+    NumPy (numeric columns only), and the certificate says what is proved of them: of random splits, nothing but that
     limits are kept and leaves are right. Trees with ``monotonic_cst`` are grown there too; that predictions keep the
     directions is part of the proof. Sparse X is read in full; ``check_input`` has no effect.
 
@@ -272,16 +272,16 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
 
 class DecisionTreeRegressor(RegressorMixin, DecisionTree):
-    """A regression tree: at each node the question after which the leaves' values fit best.
+    """A regression tree: at each node the split after which the leaves' values fit best.
 
-    The gain of a question is the fall of the squared error Σ w (y − mean)² (or of the absolute error
+    The gain of a split is the fall of the squared error Σ w (y − mean)² (or of the absolute error
     Σ w |y − median|) as a fraction of the total weight.
 
     Parameters
     ----------
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
         What is reduced; leaves predict the mean or the median. "poisson" is half the Poisson deviance, for values ≥ 0.
-        Friedman's criterion orders questions as the squared error does and is another name of it.
+        Friedman's criterion orders splits as the squared error does and is another name of it.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, pruning, cv, validation_fraction, \
 categorical_features, trace :
@@ -299,7 +299,7 @@ pruning_choice_, columns_, trace_ :
     for the absolute error the same order is used as a heuristic. ``pruning="reduced_error"`` compares
     squared errors.
 
-    Several targets, counts, directions (``monotonic_cst``) and random questions are grown in plain NumPy (numeric
+    Several targets, counts, directions (``monotonic_cst``) and random splits are grown in plain NumPy (numeric
     columns only). Sparse X is read in full; ``check_input`` has no effect.
 
     References

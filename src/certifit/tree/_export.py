@@ -1,4 +1,4 @@
-"""Reading a tree: as text, and as the questions on the way of one row."""
+"""Reading a tree: as text, and as the splits on the way of one row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def column_name(model: Any, j: int, feature_names: Any = None) -> str:
     return str(feature_names[j]) if feature_names is not None else model.columns_.name(j)
 
 
-def question(model: Any, node: int, feature_names: Any = None, decimals: int = 4) -> tuple[str, str]:
+def split(model: Any, node: int, feature_names: Any = None, decimals: int = 4) -> tuple[str, str]:
     """What a node asks, as (condition for going left, condition for going right)."""
     tree, columns = model.tree_, model.columns_
     j = int(tree.feature[node])
@@ -70,7 +70,7 @@ def export_text(
     show_weights: bool = False,
     form: str = "scikit-learn",
 ) -> str:
-    """A tree as indented text, one line per question side and leaf.
+    """A tree as indented text, one line per split side and leaf.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def export_text(
     show_weights : bool, default=False
         Add the weight of each class to the leaves; with ``form="words"`` rows and class shares (or the error).
     form : {"scikit-learn", "words"}, default="scikit-learn"
-        The text that scikit-learn writes, letter by letter (questions that its trees cannot ask are put in words), or a
+        The text that scikit-learn writes, letter by letter (splits that its trees do not have are put in words), or a
         shorter one in words.
 
     Returns
@@ -145,7 +145,7 @@ def other_questions(model: Any, max_depth: int | None) -> Iterator[int]:
 
 
 def _other_questions_told(model: Any, text: str, names: Any, max_depth: int) -> str:
-    """scikit-learn writes such questions as "x <= nan": each of the two lines gets its condition in words."""
+    """scikit-learn writes such splits as "x <= nan": each of the two lines gets its condition in words."""
     nodes, sides, lines = other_questions(model, max_depth), {}, text.split("\n")
     for k, line in enumerate(lines):
         found = re.fullmatch(r"((?:\| *)*-* )(.*) (<=|> ) (nan|inf)", line)
@@ -153,7 +153,7 @@ def _other_questions_told(model: Any, text: str, names: Any, max_depth: int) -> 
             continue
         indent = found[1]
         if found[3] == "<=":
-            left, sides[indent] = question(model, next(nodes), names)
+            left, sides[indent] = split(model, next(nodes), names)
             lines[k] = indent + left
         else:
             lines[k] = indent + sides[indent]
@@ -180,9 +180,9 @@ def _in_words(
             lines.append(bar * depth + dash + text + (_weights(model, node, decimals) if show_weights else ""))
         elif depth >= max_depth:
             below = _size_below(tree, node)
-            lines.append(bar * depth + dash + f"... {below} more questions")
+            lines.append(bar * depth + dash + f"... {below} more splits")
         else:
-            left, right = question(model, node, feature_names, decimals)
+            left, right = split(model, node, feature_names, decimals)
             stack.append((int(tree.children_right[node]), depth + 1, right))
             stack.append((int(tree.children_left[node]), depth + 1, left))
     return "\n".join(lines)
@@ -215,12 +215,12 @@ class Explanation:
     ----------
     nodes : tuple of int
         The nodes on the way, root first.
-    questions : tuple of str
+    splits : tuple of str
         What was true of the row at each node but the last.
     values : tuple of str
-        The row's own value at each question.
+        The row's own value at each split.
     shares : tuple of str
-        What the tree would have said at each node, had it stopped there.
+        What the tree would have predicted at each node, had it stopped there.
     prediction : object
         The predicted class or value.
     support : int
@@ -235,15 +235,15 @@ class Explanation:
     """
 
     nodes: tuple[int, ...]
-    questions: tuple[str, ...]
+    splits: tuple[str, ...]
     values: tuple[str, ...]
     shares: tuple[str, ...]
     prediction: Any
     support: int
 
     def __str__(self) -> str:
-        lines = [f"before any question: {self.shares[0]}"]
-        for i, (asked, value, share) in enumerate(zip(self.questions, self.values, self.shares[1:]), start=1):
+        lines = [f"before any split: {self.shares[0]}"]
+        for i, (asked, value, share) in enumerate(zip(self.splits, self.values, self.shares[1:]), start=1):
             lines.append(f"{i}. {asked}  (it is {value}): {share}")
         lines.append(f"so: {_word(self.prediction)}, from {self.support} training rows")
         return "\n".join(lines)
@@ -255,7 +255,7 @@ def explain_row(model: Any, row: Array) -> Explanation:
     nodes = [int(v) for v in np.sort(tree.decision_path(row[None, :]).indices)]
     asked, values = [], []
     for node, child in pairwise(nodes):
-        left, right = question(model, node)
+        left, right = split(model, node)
         asked.append(left if child == tree.children_left[node] else right)
         values.append(_value(model, int(tree.feature[node]), row))
     leaf = nodes[-1]

@@ -62,7 +62,7 @@ def _up(nodes: Array, parent: Array, last: int) -> Array:
 
 
 def _read(grown: Any, X: Matrix, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
-    # α = 0 leaves the tree as grown, questions without gain included; −1/2 lies below every link, above the leaves.
+    # α = 0 leaves the tree as grown, splits without gain included; −1/2 lies below every link, above the leaves.
     asked = np.array([a if a > 0 else -0.5 for a in alphas])
     numbers = np.ascontiguousarray(grown._read_X(X, reset=False)[0])
     return _said(grown, sequence_of(grown.tree_).leaves(numbers, asked).T, response)

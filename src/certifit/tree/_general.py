@@ -18,7 +18,7 @@ from certifit.certificates.tree_general import Rows, within
 from certifit.tree._growing import Grown, Settings
 from certifit.tree._structure import Tree
 
-_TIE = 1e-12  # fraction of a node's cost within which two questions are equal: the first column, the lowest threshold
+_TIE = 1e-12  # fraction of a node's cost within which two splits are equal: the first column, the lowest threshold
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class SeveralTargets:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Split:
     gain: float
     feature: int
     threshold: float
@@ -63,7 +63,7 @@ def grow_general(
 ) -> Grown:
     """Grow a tree; with ``random`` each column's threshold is drawn between its least and its largest value.
 
-    ``signs`` asks for predictions that rise (+1) or fall (−1) with a column. Both sides of a question about it predict
+    ``signs`` asks for predictions that rise (+1) or fall (−1) with a column. Both sides of a split on it predict
     within the bounds of the node and in that direction, and the middle between them bounds what is below.
     """
     work = _Work(X, target, settings, random, signs)
@@ -80,8 +80,8 @@ class _Work:
         self.total = target.total
         self.rows: list[Array] = [np.arange(target.n)]
         self.depth, self.children = [0], [(-1, -1)]
-        self.asked: list[_Question | None] = [None]
-        self.found: list[_Question | None] = [None]
+        self.asked: list[_Split | None] = [None]
+        self.found: list[_Split | None] = [None]
         self.drawn: list[Array] = [np.zeros(X.shape[1], dtype=bool)]
         self.bounds: list[tuple[float, float]] = [(-np.inf, np.inf)]
         self.said: dict[int, float] = {}  # what a node predicts, where directions matter
@@ -142,13 +142,13 @@ class _Work:
         pair = [min(max(float(r.values()[0, r.sizes[0] - 1]), low), high) for r in held]
         sign = int(self.signs[feature])
         middle = pair[0] / 2.0 + pair[1] / 2.0
-        if (pair[0] - pair[1]) * sign > 0.0:  # equal but for rounding, or the question were not allowed
+        if (pair[0] - pair[1]) * sign > 0.0:  # equal but for rounding, or the split were not allowed
             pair = [middle, middle]
         self.said.update(zip(self.children[node], pair))
         sides = [(low, middle), (middle, high)]
         self.bounds += [bounds, bounds] if sign == 0 else sides[::sign]
 
-    def _search(self, node: int) -> _Question | None:
+    def _search(self, node: int) -> _Split | None:
         s, rows = self.settings, self.rows[node]
         r = self.target.held(rows, s.criterion)
         if r.pure() or self.depth[node] >= s.max_depth or len(rows) < s.min_samples_split:
@@ -157,7 +157,7 @@ class _Work:
             return None
         whole = r.whole()
         before, slack = whole - r.fixed(), _TIE * whole
-        best: _Question | None = None
+        best: _Split | None = None
         looked, wanted = 0, s.max_features or self.X.shape[1]
         for j in self._columns(wanted):
             x = self.X[rows, j]
@@ -167,19 +167,19 @@ class _Work:
                 break
             looked += 1
             self.drawn[node][j] = True
-            question = self._of_column(r, x, j, before, self.bounds[node])
-            if question is not None and (best is None or question.gain * self.total > best.gain * self.total + slack):
-                best = question
+            split = self._of_column(r, x, j, before, self.bounds[node])
+            if split is not None and (best is None or split.gain * self.total > best.gain * self.total + slack):
+                best = split
         return best
 
     def _columns(self, wanted: int) -> Array:
         d = self.X.shape[1]
         return np.arange(d) if wanted >= d else self.generator.permutation(d)
 
-    def _of_column(self, r: Rows, x: Array, j: int, before: float, bounds: tuple[float, float]) -> _Question | None:
-        """The best question about one column, or the one drawn."""
+    def _of_column(self, r: Rows, x: Array, j: int, before: float, bounds: tuple[float, float]) -> _Split | None:
+        """The best split on one column, or the one drawn."""
         s = self.settings
-        best: _Question | None = None
+        best: _Split | None = None
         for order, places, missing_left in self._offers(r, x):
             ok = places[r.allowed(order, places, s.min_samples_leaf, s.min_weight_leaf)]
             if self.signs is not None and self.signs[j] != 0 and len(ok):
@@ -191,7 +191,7 @@ class _Work:
             gain = (before - float(costs[k])) / self.total
             if best is None or gain > best.gain:
                 values = x[order]
-                best = _Question(gain, int(j), self._threshold(values, int(ok[k]), missing_left), missing_left)
+                best = _Split(gain, int(j), self._threshold(values, int(ok[k]), missing_left), missing_left)
         if best is not None and self.random:
             best = replace(best, threshold=self._drawn_threshold)
         return best
@@ -229,7 +229,7 @@ class _Work:
         weight = np.array([float(r.weight.sum()) for r in held])
         leaf_of = np.zeros(self.target.n, dtype=np.int64)
 
-        def column(of: Callable[[_Question], Any], otherwise: Any) -> Array:
+        def column(of: Callable[[_Split], Any], otherwise: Any) -> Array:
             return np.array([otherwise if self.asked[k] is None else of(self.asked[k]) for k in order])  # type: ignore[arg-type]
 
         sides = [

@@ -1,8 +1,8 @@
-"""Growing a tree: sort the columns once, search the best question of each node, divide, go on.
+"""Growing a tree: sort the columns once, search the best split of each node, divide, go on.
 
-Conventions. The gain of a question is (weight of the node × its impurity − the same of both children) / total
+Conventions. The gain of a split is (weight of the node × its impurity − the same of both children) / total
 weight. Entropy is in bits. A threshold lies midway between the two neighbouring values in the node. Among
-questions of equal gain the first column and the lowest threshold win. Rows of weight zero are left out.
+splits of equal gain the first column and the lowest threshold win. Rows of weight zero are left out.
 """
 
 from __future__ import annotations
@@ -238,29 +238,28 @@ class _Work:
         t.n_rows[slot] = end - start
         found = self._question(slot, start, end, depth, rooms)
         if found.feature < 0 or found.score < r.min_gain:
-            loops.set_leaf(s, t, slot, start, end)
+            loops.node_leaf(s, t, slot, start, end)
             return 0
-        n_left = int(loops.record(s, x, t, slot, start, end, found))
+        n_left = int(loops.node_record(s, x, t, slot, start, end, found))
         parts = list(zip(rooms, ranges(len(s.words), len(rooms))))
-        side_by_side(lambda part: loops.divide(s, part[0], start, end, *part[1]), parts, len(rooms))
+        side_by_side(lambda part: loops.node_divide(s, part[0], start, end, *part[1]), parts, len(rooms))
         return n_left
 
     def _question(self, slot: int, start: int, end: int, depth: int, rooms: list[tree_sample.Scratch]) -> loops.Found:
-        """The best question of a node; its grouping, if categorical, ends up in the first room."""
+        """The best split of a node; its grouping, if categorical, ends up in the first room."""
         s, r, x = self.sample, self.rules, rooms[0]
-        pure = loops.take_stock(s, r, x, start, end)
-        if not loops.may_split(r, end - start, float(loops.node_weight(r, x)), depth, pure):
+        if not loops.node_may_split(s, r, x, start, end, depth):
             return loops.NOTHING
         seed, some = int(self.nodes.seed[slot]), r.max_features < self.d
         drawn = self.nodes.drawn[slot if some else 0]
         if some or len(rooms) == 1:
-            return loops.Found(*loops.search(s, r, x, start, end, 0, self.d, seed, drawn))
+            return loops.Found(*loops.node_search(s, r, x, start, end, 0, self.d, seed, drawn))
         for y in rooms[1:]:
             y.total[:] = x.total
             y.local[:] = x.local
         parts = list(zip(rooms, ranges(self.d, len(rooms))))
         found = side_by_side(
-            lambda part: loops.search(s, r, part[0], start, end, *part[1], seed, drawn), parts, len(rooms)
+            lambda part: loops.node_search(s, r, part[0], start, end, *part[1], seed, drawn), parts, len(rooms)
         )
         best = loops.NOTHING
         for y, answer in zip(rooms, found):
@@ -280,7 +279,7 @@ class _Work:
         def consider(node: int) -> None:
             start, end, depth = ids[node]
             t.n_rows[node] = end - start
-            loops.set_leaf(self.sample, t, node, start, end)
+            loops.node_leaf(self.sample, t, node, start, end)
             found = self._question(node, start, end, depth, rooms)
             if found.feature >= 0 and found.score >= self.rules.min_gain:
                 heapq.heappush(heap, (-found.score, node, found, rooms[0].chosen.copy()))
@@ -290,8 +289,8 @@ class _Work:
             _, node, found, chosen = heapq.heappop(heap)
             start, end, depth = ids[node]
             rooms[0].chosen[:] = chosen
-            n_left = int(loops.record(self.sample, rooms[0], t, node, start, end, found))
-            loops.divide(self.sample, rooms[0], start, end, 0, len(self.sample.words))
+            n_left = int(loops.node_record(self.sample, rooms[0], t, node, start, end, found))
+            loops.node_divide(self.sample, rooms[0], start, end, 0, len(self.sample.words))
             children[node] = len(ids)
             ids += [(start, start + n_left, depth + 1), (start + n_left, end, depth + 1)]
             for child in (len(ids) - 2, len(ids) - 1):
@@ -359,7 +358,7 @@ class _Work:
 
 
 def _known_bits(bits: Array, sizes: Array, feature: Array) -> Array:
-    """Clear the bits beyond the number of categories of each question's column."""
+    """Clear the bits beyond the number of categories of each split's column."""
     out = bits.copy()
     for row, f in zip(out, feature):
         places = np.arange(64 * len(row)).reshape(len(row), 64)

@@ -1,4 +1,4 @@
-"""Trees whose questions have as many answers as a column has values (ID3), with an exact proof of every question.
+"""Trees whose splits have as many branches as a column has values (ID3), with an exact proof of every split.
 
 With integer counts the column of the largest information gain can be found without rounding: Σ_g n_g H(g) is the
 logarithm of Π n_g^{n_g} / Π c^c over the counts c of the classes in the groups g, so two columns are compared by
@@ -23,14 +23,14 @@ from certifit.tree._columns import columns_of, frame_names, is_frame
 
 @dataclass(frozen=True)
 class MultiwayNode:
-    """A node: the labels of its rows, and the question it asks, with one branch for each value.
+    """A node: the labels of its rows, and its split, with one branch for each value.
 
     Attributes
     ----------
     counts : dict
         Label → number of rows.
     column : int or None
-        The column asked about; None in a leaf.
+        The column of the split; None in a leaf.
     branches : dict
         Value → `MultiwayNode`.
 
@@ -52,7 +52,7 @@ class MultiwayNode:
 
 @dataclass(frozen=True)
 class MultiwayTree:
-    """A tree of multiway questions, from `id3`.
+    """A tree of multiway splits, from `id3`.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class MultiwayTree:
             best = _best(rows, labels, here, open_)
             if node.column is None:
                 if node.branches or best is not None:
-                    return False  # a question that gains something was left out
+                    return False  # a split that gains something was left out
                 continue
             if node.column not in open_ or best is None:
                 return False
@@ -148,8 +148,8 @@ def id3(
 ) -> MultiwayTree:
     """Grow a tree by Quinlan's ID3: at each node the column of largest information gain, one branch for each value.
 
-    A column is asked about at most once on a way. A node becomes a leaf when its labels agree, when no column is left
-    that gains anything, or at ``max_depth``. `DecisionTreeClassifier` asks questions with two answers instead, takes
+    A column is used at most once on a path. A node becomes a leaf when its labels agree, when no column is left
+    that gains anything, or at ``max_depth``. `DecisionTreeClassifier` makes splits with two branches instead, takes
     numbers, weights and missing values, and is pruned.
 
     Parameters
@@ -159,7 +159,7 @@ def id3(
     y : array-like of shape (n,)
         Labels.
     max_depth : int ≥ 0, default=None
-        Questions on a way at most.
+        Largest number of splits on a path.
     feature_names : sequence of str, default=None
         None takes those of a data frame, or x[0], x[1], …
 
@@ -195,7 +195,7 @@ def id3(
         open_ = [] if depth == max_depth else [j for j in range(d) if j not in used]
         best = _best(rows, labels, here, open_)
         for j in open_ if len(counts) > 1 else []:
-            own: dict[str, Any] = {"node": where, "depth": depth, "rows": len(here), "question": names[j]}
+            own: dict[str, Any] = {"node": where, "depth": depth, "rows": len(here), "split": names[j]}
             own |= {"gain": _gain(rows, labels, here, j), "chosen": j == best}
             steps.append(TraceRow(len(steps), **own))
         if best is None:

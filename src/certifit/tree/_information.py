@@ -1,4 +1,4 @@
-"""Information: how surprising an outcome is, how mixed a set is, how much a question tells.
+"""Information: how surprising an outcome is, how mixed a set is, how much a split tells.
 
 Everything is in bits (logarithm to base 2). The entropy of k classes lies between 0 and log₂ k.
 """
@@ -93,7 +93,7 @@ def information_gain(y: VectorLike, groups: Any, sample_weight: Weights = None, 
     y : array-like of shape (n,)
         Labels.
     groups : array-like of shape (n,)
-        The group of each row: the answer to a question, with two or more answers.
+        The branch that each row takes, of two or more.
     sample_weight : array-like of shape (n,), default=None
         Weights; weight k equals k copies.
     criterion : {"entropy", "gini"}, default="entropy"

@@ -1,4 +1,4 @@
-"""A picture of a tree: questions in boxes, leaves in the colour of their answer, branches wide as rows."""
+"""A picture of a tree: splits in boxes, leaves in the colour of their prediction, branches as wide as rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import need
 from certifit._types import Array
-from certifit.tree._export import answer, other_questions, question
+from certifit.tree._export import answer, other_questions, split
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")
@@ -107,7 +107,7 @@ def plot_tree(
     Returns
     -------
     list of matplotlib Annotations
-        The boxes and the two words at the first question. Questions that scikit-learn's trees cannot ask are put in
+        The boxes and the two words at the first split. Splits that scikit-learn's trees do not have are put in
         words.
 
     Examples
@@ -127,7 +127,7 @@ def plot_tree(
         lines = box.get_text().split("\n")
         told = [k for k, line in enumerate(lines) if line.endswith((" <= nan", " <= inf"))]
         for k in told:
-            lines[k] = question(decision_tree, next(nodes), names)[0]
+            lines[k] = split(decision_tree, next(nodes), names)[0]
         if told:
             box.set_text("\n".join(lines))
     return boxes
@@ -147,7 +147,7 @@ def draw_tree(
 ) -> Any:
     """Draw a fitted tree; `plot_tree` draws scikit-learn's picture.
 
-    Questions stand in empty boxes, "yes" goes left. Leaves carry the colour of their answer, stronger the
+    Splits stand in empty boxes, "yes" goes left. Leaves carry the colour of their prediction, stronger the
     more confident it is, with their rows; a branch is as wide as its fraction of the rows.
 
     Parameters
@@ -216,7 +216,7 @@ def _label(model: Any, node: int, is_cut: bool, features: Any, classes: Any, dec
     tree = model.tree_
     rows = int(tree.n_node_samples[node])
     if tree.children_left[node] >= 0 and not is_cut:
-        asked = question(model, node, features, decimals)[0].replace("<=", "≤").replace("!=", "≠")
+        asked = split(model, node, features, decimals)[0].replace("<=", "≤").replace("!=", "≠")
         return _wrapped(asked) + "?"
     text = answer(model, node, classes, decimals)
     value = tree.value[node, 0]

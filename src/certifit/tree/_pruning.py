@@ -2,7 +2,7 @@
 
 The cost of a tree is Σ over its leaves of (fraction of the weight × impurity) + α × number of leaves. For
 every α one smallest tree costs least; these trees are nested (Breiman et al. 1984, chapter 3), so one
-number per node says it all: node t asks its question in the tree for α exactly when α < ``collapse[t]``.
+number per node says it all: node t is split in the tree for α exactly when α < ``collapse[t]``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PruningSequence:
         order = np.argsort(alphas, kind="stable")
         rising = alphas[order]
         out = np.empty((len(X), len(alphas)), dtype=np.int64)
-        q, collapse = self.tree.questions, self.collapse
+        q, collapse = self.tree.splits, self.collapse
         by_ranges(lambda a, b: apply_many(X[a:b], q, collapse, rising, out[a:b]), len(X), ROWS_PER_THREAD)
         back = np.empty_like(out)
         back[:, order] = out
@@ -80,7 +80,7 @@ class PruningSequence:
                 1 if criterion == "absolute_error" else 2,
             )
         out = np.zeros((2, len(alphas) + 1))
-        add_losses(X, self.tree.questions, self.collapse, alphas, guess, y, weight, kind, out)
+        add_losses(X, self.tree.splits, self.collapse, alphas, guess, y, weight, kind, out)
         return np.cumsum(out, axis=1)[:, :-1]
 
 
@@ -166,7 +166,7 @@ def choose_by_cv(
 
 
 def reduced_error(tree: Tree, X: Array, target: Target) -> Array:
-    """Which nodes keep their question: those whose subtree errs less on the validation rows than they would.
+    """Which nodes keep their split: those whose subtree errs less on the validation rows than they would.
 
     Bottom up; on equal errors the smaller tree stays (Quinlan 1987).
     """

@@ -1,4 +1,4 @@
-"""A fitted tree as arrays over its nodes: the questions, and what each node holds."""
+"""A fitted tree as arrays over its nodes: the splits, and what each node holds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Tree:
     children_left, children_right : int array
         −1 in a leaf.
     feature, threshold : arrays
-        Column asked about (−2 in a leaf) and threshold: x ≤ threshold goes left. ``inf`` asks whether the
-        value is known at all; NaN marks a categorical question, whose left-going categories are
+        Column of the split (−2 in a leaf) and threshold: x ≤ threshold goes left. ``inf`` asks whether the
+        value is known at all; NaN marks a categorical split, whose left-going categories are
         ``left_categories``.
     missing_go_to_left : uint8 array
         Where a missing value (or a category never seen in the node) goes.
@@ -34,7 +34,7 @@ class Tree:
     impurity, n_node_samples, weighted_n_node_samples, value : arrays
         What the node holds; ``value`` has shape (nodes, targets, classes) with class shares, or (nodes, targets, 1).
     group, bits : arrays
-        Row of ``bits`` with the categories that go left (−1: numeric question).
+        Row of ``bits`` with the categories that go left (−1: numeric split).
     """
 
     n_features: int
@@ -102,7 +102,7 @@ class Tree:
         return int(self.depths.max())
 
     @property
-    def questions(self) -> Questions:
+    def splits(self) -> Questions:
         """The arrays that decide which way a row goes, for the loops."""
         return Questions(
             self.children_left,
@@ -115,7 +115,7 @@ class Tree:
         )
 
     def left_categories(self, node: int) -> Array:
-        """Codes of the categories that go left at a categorical question."""
+        """Codes of the categories that go left at a categorical split."""
         row = self.bits[self.group[node]]
         places = np.arange(64 * len(row))
         return np.flatnonzero((row[places >> 6] >> (places & 63)) & 1)
@@ -124,7 +124,7 @@ class Tree:
         """The leaf of each row."""
         X = X.toarray() if scipy.sparse.issparse(X) else X
         out = np.empty(len(X), dtype=np.int64)
-        q = self.questions
+        q = self.splits
         by_ranges(lambda a, b: apply(X[a:b], q, out[a:b]), len(X), ROWS_PER_THREAD)
         return out
 
@@ -136,9 +136,9 @@ class Tree:
         """Which nodes each row passes, as a sparse matrix of ones."""
         X = X.toarray() if scipy.sparse.issparse(X) else X
         starts = np.zeros(len(X) + 1, dtype=np.int64)
-        paths(X, self.questions, starts, np.zeros(0, dtype=np.int64))
+        paths(X, self.splits, starts, np.zeros(0, dtype=np.int64))
         nodes = np.zeros(starts[-1], dtype=np.int64)
-        paths(X, self.questions, starts, nodes)
+        paths(X, self.splits, starts, nodes)
         ones = np.ones(len(nodes), dtype=np.intp)
         return scipy.sparse.csr_matrix((ones, nodes, starts), shape=(len(X), self.node_count))
 
@@ -153,7 +153,7 @@ class Tree:
         return out / total if normalize and total > 0 else out
 
     def pruned(self, asks: Array) -> Tree:
-        """The tree in which only the nodes marked in ``asks`` still ask their question."""
+        """The tree in which only the nodes marked in ``asks`` are still split."""
         asks = asks & ~self.is_leaf
         kept = np.zeros(self.node_count, dtype=bool)
         kept[0] = True

@@ -11,7 +11,7 @@ from certifit._sklearn import compiled_tree
 
 
 def to_sklearn(model: Any) -> Any:
-    """The same tree in scikit-learn's class: the same questions, leaves and predictions.
+    """The same tree in scikit-learn's class: the same splits, leaves and predictions.
 
     Some tools ask whether a model *is* scikit-learn's tree and read its compiled structure (shap's ``TreeExplainer``,
     dtreeviz). They take what this function returns. It carries no certificate.
@@ -19,7 +19,7 @@ def to_sklearn(model: Any) -> Any:
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted, without categorical questions.
+        Fitted, without categorical splits.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def to_sklearn(model: Any) -> Any:
     Raises
     ------
     ValueError
-        For a tree that asks about categories, which scikit-learn's trees cannot.
+        For a tree with splits on categories, which scikit-learn's trees do not have.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def to_sklearn(model: Any) -> Any:
     check_is_fitted(model)
     tree = model.tree_
     if np.any(tree.group >= 0):
-        raise ValueError("The tree asks about categories; scikit-learn's trees ask about thresholds only.")
+        raise ValueError("The tree splits on categories; scikit-learn's trees split at thresholds only.")
     classifies = hasattr(model, "classes_")
     kind = sklearn.tree.DecisionTreeClassifier if classifies else sklearn.tree.DecisionTreeRegressor
     found = kind()

@@ -1,4 +1,4 @@
-"""The work of growing, shown: every question that the nodes of a tree compared, with its gain."""
+"""The work of growing, shown: every split that the nodes of a tree compared, with its gain."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from certifit.tree._growing import Settings
 from certifit.tree._structure import Tree
 from certifit.tree._target import Target
 
-_AT_ONCE = 256  # questions whose sides are added up in one product
+_AT_ONCE = 256  # splits whose sides are added up in one product
 
 
 class Work:
-    """The rows from which a tree was grown, and how its questions are measured."""
+    """The rows from which a tree was grown, and how its splits are measured."""
 
     def __init__(self, X: Array, columns: Columns, target: Target, settings: Settings) -> None:
         self.X, self.columns, self.target, self.settings = X, columns, target, settings
         self.weight = np.ones(target.n) if target.weight is None else target.weight
 
     def trace(self, tree: Tree, drawn: Array | None) -> Trace:
-        """One row a question: node, question, gain (bits or impurity, of the node), and whether it was asked."""
+        """One row for each split: node, split, gain (bits or impurity, of the node), and whether it was chosen."""
         at = tree.decision_path(self.X)
         rows: list[TraceRow] = []
         for node in np.flatnonzero(~tree.is_leaf):
@@ -41,12 +41,12 @@ class Work:
                 for k in np.flatnonzero(np.isfinite(gains)):
                     asked = bool(j == tree.feature[node] and np.array_equal(sides[k], went))
                     own: dict[str, Any] = {"node": int(node), "depth": int(tree.depths[node]), "rows": len(here)}
-                    own |= {"question": names[k], "gain": float(gains[k]), "chosen": asked}
+                    own |= {"split": names[k], "gain": float(gains[k]), "chosen": asked}
                     rows.append(TraceRow(len(rows), **own))
         return Trace(rows)
 
     def _questions(self, here: Array, j: int) -> tuple[list[str], Array]:
-        """The questions about a column at a node: their words, and which rows answer yes."""
+        """The splits on a column at a node: their words, and which rows go left."""
         found = list(self._by_groups(here, j) if self.columns.categories[j] is not None else self._by_value(here, j))
         return [name for name, _ in found], np.array([side for _, side in found]).reshape(len(found), len(here))
 
@@ -91,7 +91,7 @@ class Work:
         return np.stack([w, w * y], axis=1)
 
     def _gains(self, here: Array, sides: Array) -> Array:
-        """Impurity of the node minus that of its two sides, weighted; −inf where the rules forbid the question."""
+        """Impurity of the node minus that of its two sides, weighted; −inf where the rules forbid the split."""
         w, out = self.weight[here], np.full(len(sides), -np.inf)
         whole, before = float(w.sum()), self._impurity(here[None, :], np.ones((1, len(here)), dtype=bool))[0]
         for start in range(0, len(sides), _AT_ONCE):
@@ -105,7 +105,7 @@ class Work:
         return out
 
     def _impurity(self, here: Array, sides: Array) -> Array:
-        """Of the rows on one side, for each question."""
+        """Of the rows on one side, for each split."""
         here = np.ravel(here)
         w = self.weight[here]
         if self.settings.criterion == "absolute_error":
