@@ -39,8 +39,8 @@ def squeeze() -> Any:
         u = loss.slope(v * x, y)
         dual.append(-np.mean(loss.conjugate(u, y)) - np.mean(u * x) ** 2 / (2 * lam))
     figure, ax = _sheet(1, (6.4, 3.6))
-    ax.plot(w, primal, label="P(w): no fit does worse than its own value")
-    ax.plot(w, dual, label="D(u) with u the slopes at w: no fit does better")
+    ax.plot(w, primal, label="P(w): upper bound on the minimum")
+    ax.plot(w, dual, label="D(u) with u the slopes at w: lower bound")
     ax.fill_between(w, dual, primal, color=plot.palette().faint, alpha=0.25, linewidth=0)
     best = int(np.argmin(primal))
     ax.plot(w[best], primal[best], "o", color=plot.palette().ink)
@@ -158,7 +158,7 @@ def conditioning() -> Any:
         condition.append(np.log10(np.linalg.cond(W / np.linalg.norm(W, axis=0))))
     figure, ax = _sheet(1, (6.2, 3.6))
     ax.plot(degrees, proved, "o-", label="digits proved by the certificate")
-    ax.plot(degrees, np.minimum(plain, 16), "s--", label="right digits of (WᵀW)⁻¹Wᵀy, solved as it stands")
+    ax.plot(degrees, np.minimum(plain, 16), "s--", label="correct digits of (WᵀW)⁻¹Wᵀy, the plain formula")
     ax.plot(degrees, condition, color=plot.palette().faint, label="log₁₀ of the condition number")
     ax.set(xlabel="degree of the polynomial", ylabel="digits", ylim=(-0.5, 17), xticks=list(degrees))
     ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
@@ -686,7 +686,7 @@ def decisions() -> Any:
         panels[1].semilogy(rows["iteration"], np.maximum(rows["gap"], 1e-12), label=label)
     panels[1].set(xlabel="evaluation of the bounds", ylabel="upper − lower")
     panels[1].legend()
-    panels[1].set_title("how well the values are known")
+    panels[1].set_title("convergence of the bounds")
     return figure
 
 

@@ -1,5 +1,6 @@
 // Search: a page whose title holds every word of the query comes before pages that merely use the words.
-const Scorer = {
+// `var`: searchtools.js declares the name again.
+var Scorer = {
   score: ([docname, title, anchor, description, score]) => {
     const query = new URLSearchParams(window.location.search).get("q") || "";
     const words = query.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word);
