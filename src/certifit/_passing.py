@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from certifit._later import Later
+
 MODULES = (
     "base", "calibration", "callback", "cluster", "compose", "covariance", "cross_decomposition",
     "discriminant_analysis", "dummy", "ensemble", "experimental", "feature_extraction", "feature_selection",
@@ -122,9 +124,10 @@ class Passed:
 
 
 def install() -> None:
-    """Let scikit-learn's modules be found under our name (once)."""
+    """Let scikit-learn's modules be found under our name, and load without what they hardly use (once)."""
     if not any(isinstance(finder, Passed) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Passed())
+        finders: list[Any] = [Passed(), Later()]
+        sys.meta_path[:0] = finders
 
 
 def origin(thing: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy  # stats loads on first use
 
 from certifit import _notebook
 from certifit._types import Array

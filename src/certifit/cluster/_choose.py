@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, silhouette_samples
 from sklearn.utils import check_array, check_random_state
 
 from certifit._progress import task
@@ -166,6 +165,8 @@ def _argmax(values: list[float]) -> int:
 
 
 def _silhouette(X: Array, labels: Array, z: float, rng: np.random.RandomState) -> tuple[float, float, float]:
+    from sklearn.metrics import silhouette_samples  # loads on first use
+
     rows = rng.permutation(len(X))[:_ROWS]
     if not 1 < len(np.unique(labels[rows])) < len(rows):
         return np.nan, np.nan, np.nan
@@ -200,6 +201,8 @@ def _stability(
 ) -> tuple[float, float, float]:
     if k == 1:
         return np.nan, np.nan, np.nan
+    from sklearn.metrics import adjusted_rand_score
+
     scores = []
     for _ in range(resamples):
         order = rng.permutation(len(X))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+import scipy  # optimize loads on first use
 
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.geometry._separability import separability

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # optimize loads on first use
 
 from certifit._types import Array, Numeric
 from certifit.regularizers._base import Regularizer
@@ -225,7 +225,7 @@ def _project_ball(w: Array, q: float, radius: float) -> Array:
     while excess(high) > 0.0:
         high *= 2.0
     x = np.zeros_like(size)
-    x[used] = np.exp(log_shrunk(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)))
+    x[used] = np.exp(log_shrunk(scipy.optimize.brentq(excess, low, high, xtol=1e-14, rtol=1e-15)))
     return np.sign(w) * x
 
 

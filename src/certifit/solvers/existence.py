@@ -13,7 +13,7 @@ the certificate "local"; `near_optimum` computes it in floats).
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy  # optimize loads on first use
 
 from certifit._types import Array
 from certifit.design import pseudo_inverse
@@ -82,7 +82,7 @@ def rising_direction(X: Array, y: Array, weights: Array, fit_intercept: bool, sh
     down = np.vstack([A[zero], -A[one]])
     if len(down) == 0:
         return None
-    answer = linprog(
+    answer = scipy.optimize.linprog(
         down.sum(axis=0),
         A_ub=down,
         b_ub=np.zeros(len(down)),

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-import scipy.optimize
+import scipy.linalg  # optimize loads on first use
 import scipy.sparse.linalg
 from scipy.linalg.lapack import dtrcon
 

@@ -16,8 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.optimize
-import scipy.special
+import scipy.special  # optimize loads on first use
 from sklearn.utils import gen_batches, shuffle
 
 from certifit._progress import task as shown

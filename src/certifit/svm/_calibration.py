@@ -11,8 +11,8 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import scipy  # optimize loads on first use
 import scipy.sparse
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from certifit._types import Array, Matrix
@@ -52,7 +52,7 @@ def fit_slope(decision: Array, codes: Array, weights: Array | None = None) -> fl
     def loss(log_slope: float) -> float:
         return -float(w @ log_softmax(np.exp(log_slope) * columns, axis=1)[at, codes])
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
+    return float(np.exp(scipy.optimize.minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
 
 
 def probabilities(decision: Array, slope: float, predicted: Array) -> Array:
