@@ -31,3 +31,12 @@ def test_without_targets():
     gram, cross, _ = gram_pass(np.eye(3))
     assert np.array_equal(gram, np.eye(3))
     assert cross.shape == (3, 0)
+
+
+@pytest.mark.parametrize("n", [50, 60_000])
+def test_rough_products_keep_six_digits(n):
+    rng = np.random.default_rng(1)
+    X, R = rng.normal(0.5, 2.0, size=(n, 20)).astype(np.float32), rng.normal(size=(n, 2))
+    for rough, exact in zip(gram_pass(X, R, rough=True), gram_pass(X, R)):
+        assert rough.dtype == np.float64
+        np.testing.assert_allclose(rough, exact, rtol=1e-6, atol=1e-6 * n)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from certifit._objective import Objective
 from certifit.certificates import issue
 from certifit.certificates._data import Data
+from certifit.design import _design
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import SquaredL2
@@ -262,6 +263,32 @@ class TestHardData:
         assert model.predict(X.astype(np.float32)).dtype == np.float32
         assert model.certificate_.holds
         assert model.certificate_.relative_gap < 1e-9
+
+    @pytest.mark.parametrize("kind", ["plain", "far", "tiny", "huge", "nearly dependent", "unrelated"])
+    @pytest.mark.parametrize("model", [LinearRegression, Ridge])
+    def test_many_rows_in_single_precision(self, monkeypatch, model, kind):
+        """Rough products and refined steps give what double precision gives, or are not used."""
+        monkeypatch.setattr(_design, "_FEW", 1)
+        rng = np.random.default_rng(13)
+        X = rng.normal(size=(7_000, 20))
+        y = rng.normal(size=7_000) + (0.0 if kind == "unrelated" else X @ rng.normal(size=20) + 5.0)
+        X = {
+            "far": X + 1000.0,
+            "tiny": X * 1e-20,
+            "huge": X * 1e25,
+            "nearly dependent": np.column_stack([X[:, 1:], X[:, 1] + 1e-3 * X[:, 0]]),
+        }.get(kind, X).astype(np.float32)
+        options = {} if model is LinearRegression else {"alpha": float(np.var(X.astype(float)))}
+        narrow, wide = model(**options).fit(X, y), model(**options).fit(X.astype(float), y)
+        assert np.allclose(narrow.coef_, wide.coef_, rtol=0, atol=2e-7 * np.abs(wide.coef_).max())
+        assert narrow.intercept_ == pytest.approx(wide.intercept_, rel=1e-6, abs=1e-7)
+        assert narrow.certificate_.holds
+        rounded = 1e-6 if kind in ("far", "nearly dependent") else 1e-12  # coefficients in single precision cost this
+        assert narrow.certificate_.relative_gap < rounded
+        if model is LinearRegression:
+            a, b = narrow.summary(), wide.summary()
+            assert np.allclose(a.standard_errors, b.standard_errors, rtol=1e-6)
+            assert np.allclose(a.r_squared, b.r_squared, rtol=1e-9)
 
     def test_huge_values_do_not_overflow(self):
         X, y = np.array([[1e200], [2e200], [4e200]]), np.array([1.0, 2.0, 3.9])

@@ -14,6 +14,8 @@ from certifit.design._products import product, transposed_product
 from certifit.parallel import sum_over_rows
 
 _ROWS = 4096  # rows handled at a time
+_FEW = 1 << 20  # numbers up to which single precision saves too little
+_TINY = 1e-25  # mean squares below which single precision loses digits to underflow
 _NUMBERS = 1 << 17  # of single precision that are widened at a time: they stay in a cache
 
 
@@ -113,9 +115,7 @@ class Design:
         """
         n, d = self.shape
         total = float(n if weights is None else weights.sum())
-        target_mean = np.zeros(Y.shape[1])
-        if centre:
-            target_mean = Y.mean(axis=0) if weights is None else weights @ Y / total
+        target_mean = _target_mean(Y, weights, total, centre)
         R = Y - target_mean
         WR = R if weights is None else R * weights[:, None]
         if self.is_sparse:
@@ -132,6 +132,13 @@ class Design:
         else:
             cross = cross - np.outer(mean, WR.sum(axis=0))
         return Moments(total, mean, gram, target_mean, cross)
+
+    def rough_moments(self, Y: Array, centre: bool) -> Moments | None:
+        """Moments with the digits of single precision, at its speed, for those who refine what they make of them.
+
+        None where rows are not in single precision, are few, or have numbers or means too large or too small for it.
+        """
+        return None
 
     def _shifted(self, mean: Array, WR: Array, weights: Array | None) -> tuple[Array, Array]:
         """Moments of shifted rows, block by block."""
@@ -198,9 +205,30 @@ class Narrow(Design):
         """Xᵀ r."""
         return np.asarray(sum_over_rows(lambda rows: (self.take(rows).T @ r[rows],), self.shape, self._block)[0])
 
+    def rough_moments(self, Y: Array, centre: bool) -> Moments | None:
+        """As in `Design`."""
+        n, d = self.shape
+        if n * d <= _FEW:
+            return None
+        target_mean = _target_mean(Y, None, float(n), centre)
+        gram, cross, sums = gram_pass(self.rows, Y - target_mean, rough=True)
+        mean, raw = sums / n if centre else np.zeros(d), np.diag(gram)
+        gram = gram - n * np.outer(mean, mean)
+        kept = np.diag(gram) > 0.5 * raw
+        if not (np.all(np.isfinite(gram)) and np.all(np.isfinite(cross)) and np.all(kept & (raw > _TINY * n))):
+            return None
+        return Moments(float(n), mean, gram, target_mean, cross)
+
     @property
     def _block(self) -> int:
         return max(64, _NUMBERS // max(1, self.shape[1]))
+
+
+def _target_mean(Y: Array, weights: Array | None, total: float, centre: bool) -> Array:
+    """The means of the targets; zeros when not centring."""
+    if not centre:
+        return np.zeros(Y.shape[1])
+    return Y.mean(axis=0) if weights is None else weights @ Y / total
 
 
 def as_design(X: Matrix) -> Design:

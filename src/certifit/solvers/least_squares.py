@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg  # optimize loads on first use
@@ -36,7 +35,7 @@ from certifit.design import (
     powers_of_two,
 )
 from certifit.losses import Squared
-from certifit.parallel import one_thread
+from certifit.parallel import one_thread, sum_over_rows
 from certifit.solvers._separable import separable
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options, Task
@@ -44,6 +43,8 @@ from certifit.solvers._task import Options, Task
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
 _CLEAN = 1e-2  # above it the solution of the normal equations is as good as a refined one
+_NUMBERS = 1 << 17  # of X that are read at a time for residuals: they stay in a cache
+_REFINED = 1e-5  # of a step from rough moments: the next one would be its square
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
 _WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
 _SMALL = 1 << 16  # entries of X up to which least squares always gets all its digits
@@ -72,9 +73,6 @@ class _Quadratic:
     def root(self) -> Array | None:
         return None if self.weights is None else np.sqrt(self.weights)
 
-    def residual(self, W: Array, b: Array) -> Array:
-        return self.Y - self.design.product(W.T) - b
-
     def centred(self) -> tuple[Array, Array, Array, Array]:
         """√s (X − mean) dense, √s (Y − mean − Xw₀), and the two means."""
         d, root, s = self.design.shape[1], self.root, self.weights
@@ -88,10 +86,16 @@ class _Quadratic:
             A, R = A * root[:, None], R * root[:, None]
         return A, R, mean, middle
 
-    def half_gradient(self, W: Array, R: Array) -> Array:
-        """XᵀSR − α(W − W₀), (d, t)."""
-        SR = R if self.weights is None else R * self.weights[:, None]
-        return self.design.product_t(SR) - self.alpha * (W - self.prior).T
+    def residual_sums(self, W: Array, b: Array) -> tuple[Array, Array, Array]:
+        """XᵀSR (d, t), Σ s r and Σ s r² (t,) of the residuals R = Y − XWᵀ − b, in one pass."""
+
+        def work(rows: slice) -> tuple[Array, Array, Array]:
+            A = self.design.take(rows)
+            R = self.Y[rows] - A @ W.T - b
+            SR = R if self.weights is None else R * self.weights[rows, None]
+            return np.asarray(A.T @ SR), SR.sum(axis=0), np.einsum("it,it->t", R, SR)
+
+        return sum_over_rows(work, self.design.shape, max(64, _NUMBERS // self.design.shape[1]))
 
 
 def solve_least_squares(
@@ -206,10 +210,25 @@ def _norms(A: Array) -> Array:
     return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
 
 
-def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, dict[str, Any]] | None:
+def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | None:
     """Gram matrix, Cholesky, refinement; None when the condition number forbids it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        m = task.design.moments(task.Y, task.weights, task.fit_intercept)
+        rough = task.design.rough_moments(task.Y, task.fit_intercept) if task.weights is None else None
+        answer = None if rough is None else _normal_equations(task, rough, _CLEAN, _REFINED)
+        if answer is None:
+            m = task.design.moments(task.Y, task.weights, task.fit_intercept)
+            answer = _normal_equations(task, m, 1e-14 if forced else _SAFE)
+    return answer
+
+
+def _normal_equations(
+    task: _Quadratic, m: Moments, least: float, refined: float | None = None
+) -> tuple[Array, Array, Record] | None:
+    """The solution by Cholesky, refined; None where the reciprocal condition number is not above ``least``.
+
+    Rough moments are told by ``refined``: the size of a step, relative to the solution, after which no other is needed.
+    None if there is no such step, either.
+    """
     if not (np.all(np.isfinite(m.gram)) and np.all(np.isfinite(m.cross))):
         return None
     D = powers_of_two(np.sqrt(np.maximum(np.diag(m.gram), 0.0)))
@@ -221,27 +240,34 @@ def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, dict[str, A
             H = m.gram / np.outer(D, D)
             H[np.diag_indices_from(H)] += a / D**2
             factor = cholesky(H)
-            if factor is None or not factor.rcond > (1e-14 if forced else _SAFE):
+            if factor is None or not factor.rcond > least:
                 return None
             worst, factors[a] = min(worst, factor.rcond), factor
         # Solve for the departure from the prior.
         rhs = m.cross[:, t] - m.gram @ task.prior[t]
         W[t] = task.prior[t] + factors[a].solve(rhs / D) / D
     b = m.target_mean - W @ m.mean
+    stats: Record = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
     # True residuals wash out what forming the Gram matrix lost (a well-conditioned one loses nothing).
-    for _ in range(2 if worst < _CLEAN else 0):
-        R = task.residual(W, b)
-        sums = _column_sums(task, R)
-        G = task.half_gradient(W, R) - np.outer(m.mean, sums)
+    size = 0.0 if refined is None and worst >= _CLEAN else np.inf
+    for _ in range(2):
+        if size <= (refined or 1e-10):
+            break
+        G, sums, squares = task.residual_sums(W, b)
+        if not task.fit_intercept:
+            sums = np.zeros_like(sums)
+        G = G - np.outer(m.mean, sums) - task.alpha * (W - task.prior).T
         step = np.empty_like(W)
         for t, a in enumerate(task.alpha):
             step[t] = factors[a].solve(G[:, t] / D) / D
         W = W + step
         b = b + (sums / m.total - step @ m.mean if task.fit_intercept else 0.0)
-        if np.linalg.norm(step * D) <= 1e-10 * np.linalg.norm(W * D):
-            break
-    stats = {"method": "cholesky", "rank": task.design.shape[1], "condition": worst**-0.5}
-    if worst >= _CLEAN and not np.any(task.alpha):
+        size = float(np.linalg.norm(step * D) / np.maximum(np.linalg.norm(W * D), 1e-300))
+        if refined is not None and not np.any(task.alpha):
+            stats["rss"] = squares - sums**2 / m.total - np.einsum("td,dt->t", step, G)
+    if refined is not None and size > refined:
+        return None
+    if refined is None and worst >= _CLEAN and not np.any(task.alpha):
         stats["rss"] = _from_moments(task, m, W)
     if len(factors) == 1:
         stats["factor"] = Factor(next(iter(factors.values())).inverse_root() / D[:, None], m.mean, m.total)
@@ -254,13 +280,6 @@ def _from_moments(task: _Quadratic, m: Moments, W: Array) -> Array | None:
     total = np.einsum("it,it->t", R, R if task.weights is None else R * task.weights[:, None])
     rss = total - 2.0 * np.einsum("td,dt->t", W, m.cross) + np.einsum("td,de,te->t", W, m.gram, W, optimize=True)
     return rss if np.all(rss > 1e-4 * total) else None
-
-
-def _column_sums(task: _Quadratic, R: Array) -> Array:
-    """Σ s r of each target (zero without an offset)."""
-    if not task.fit_intercept:
-        return np.zeros(R.shape[1])
-    return R.sum(axis=0) if task.weights is None else task.weights @ R
 
 
 @dataclass(frozen=True)
