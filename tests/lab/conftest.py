@@ -35,9 +35,9 @@ def stop(server):
 def chromium():
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        pytest.skip("no browser found: make test-lab installs Debian's chromium")
+        pytest.skip("no browser found: make test installs Debian's chromium as root")
     if not (PAGE / "index.html").exists():
-        pytest.skip("the lab's page is not built: make test-lab builds it")
+        pytest.skip("the lab's page is not built: make test builds it where it finds Node and a browser")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])

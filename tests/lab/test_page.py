@@ -153,7 +153,7 @@ def test_every_scene_shows_and_obeys_its_controls_without_a_fault(visited, name,
 
 def test_no_serious_accessibility_fault_in_the_dark_nor_in_dialogs(page):
     if not AXE.exists():
-        pytest.skip("axe-core is not installed: make test-lab installs it")
+        pytest.skip("axe-core is not installed: make test installs it with the page")
     page.page.evaluate(AXE.read_text() + "; undefined")
     for button in ("help", "table", "export"):
         page.page.click(f"#open-{button}")

@@ -30,7 +30,7 @@ def made(module, root):
 
 def test_the_wheel_holds_the_page(tmp_path):
     if not (PAGE / "index.html").exists():
-        pytest.skip("the lab's page is not built: make test-lab builds it")
+        pytest.skip("the lab's page is not built: make test builds it where it finds Node and a browser")
     code = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=True, capture_output=True, timeout=300)
     (wheel,) = tmp_path.glob("*.whl")
