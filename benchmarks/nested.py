@@ -2,10 +2,10 @@
 
 The same folds (ten, five inside), the same columns (standardised, one-hot) and the same grids, model by model, with
 GridSearchCV inside cross_val_score. Models that scikit-learn has no counterpart of (additive models, averaged
-perceptrons, mixed naive Bayes) are left out, so that the peer has less to do.
+perceptrons) and those without a grid (perceptron) are left out, so that the peer has less to do.
 
 ``python -m benchmarks.nested [TABLE ...] [--folds K]`` compares the models that both have, by processor seconds of the
-first K outer folds: a measure that other programs on the machine disturb little.
+first K outer folds on one thread: a measure that other programs on the machine disturb little.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Entry, installed
 from certifit.parallel import cores
@@ -103,19 +104,28 @@ def searches(X: Any, y: Any, classes: bool) -> dict[str, Any]:
         (StandardScaler(), make_column_selector(dtype_include=float)),
     )
     found = {}
-    for name, (steps, grid) in models(classes, len(y), X.shape[1]).items():
-        named = {f"{steps[-1].__class__.__name__.lower()}__{k}": v for k, v in grid.items()}
+    for name, (steps, grid) in models(classes, len(y), X.shape[1], 1.0 if classes else float(np.std(y))).items():
+        last = steps[-1].__class__.__name__.lower()
+        named = {k if "__" in k else f"{last}__{k}": v for k, v in grid.items()}
         scoring = "roc_auc" if classes else "r2"
         found[name] = GridSearchCV(make_pipeline(encode, *steps), named, cv=inner, scoring=scoring)
     return found
 
 
-def models(classes: bool, rows: int, columns: int) -> dict[str, tuple[list[Any], dict[str, Any]]]:
+def _strong(points: int, wide: bool) -> Any:
+    """Penalties of a 1-norm in units of the target's spread: the stronger half with more columns than rows."""
+    return np.logspace(-4, 0, points)[points // 2 if wide else 0 :]
+
+
+def models(classes: bool, rows: int, columns: int, spread: float = 1.0) -> dict[str, tuple[list[Any], dict[str, Any]]]:
     """scikit-learn's counterparts of the study's candidates, with the study's grids."""
     from sklearn import kernel_ridge, linear_model, naive_bayes, neighbors, svm, tree
+    from sklearn.decomposition import PCA
     from sklearn.preprocessing import PolynomialFeatures
 
+    wide = columns > rows
     few = [k for k in _NEIGHBOURS if k <= rows // 3]
+    kept = lambda counts: {"pca__n_components": [k for k in counts if k < min(rows - 1, columns)]}  # noqa: E731
     if classes:
         logistic = linear_model.LogisticRegression(max_iter=5_000)
         found = {
@@ -124,6 +134,7 @@ def models(classes: bool, rows: int, columns: int) -> dict[str, tuple[list[Any],
             "naive Bayes": ([naive_bayes.GaussianNB()], {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-1]}),
             "tree": ([tree.DecisionTreeClassifier()], {"ccp_alpha": [0.0, 0.0003, 0.001, 0.003, 0.01, 0.03]}),
             "neighbours": ([neighbors.KNeighborsClassifier()], {"n_neighbors": few}),
+            "components": ([PCA(), logistic], {**kept((2, 5, 10, 20)), "C": [0.1, 10.0]}),
         }
         if columns <= 40 and rows * columns <= 50_000:
             squares = PolynomialFeatures(2, include_bias=False)
@@ -141,7 +152,12 @@ def models(classes: bool, rows: int, columns: int) -> dict[str, tuple[list[Any],
             [kernel_ridge.KernelRidge(kernel="rbf")],
             {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0], "gamma": [0.001, 0.01, 0.1]},
         ),
-        "lasso": ([linear_model.Lasso(max_iter=50_000)], {"alpha": np.logspace(-2 if columns > rows else -4, 0, 5)}),
+        "lasso": ([linear_model.Lasso(max_iter=50_000)], {"alpha": spread * _strong(9, wide)}),
+        "elastic net": (
+            [linear_model.ElasticNet(max_iter=50_000)],
+            {"alpha": spread * _strong(5, wide), "l1_ratio": [0.2, 0.5, 0.8]},
+        ),
+        "components": ([PCA(), linear_model.LinearRegression()], kept((1, 2, 3, 5, 8, 12, 20))),
     }
     if columns <= 40:
         found["squares"] = ([PolynomialFeatures(2, include_bias=False), linear_model.Ridge()], {"alpha": _SHRINK})
@@ -167,8 +183,10 @@ def compare(name: str, folds: int) -> list[tuple[str, float, float]]:
     squares = "logistic regression with squares and products" if classes else "ridge with squares and products"
     rows = []
     X, y = frame.drop(columns=target), frame[target].to_numpy()
+    components = "logistic regression" if classes else "least squares"
+    ours = _OURS | {"squares": squares, "components": f"{components} on principal components"}
     for short, search in searches(X, y, classes).items():
-        called = squares if short == "squares" else _OURS.get(short, short)
+        called = ours.get(short, short)
         plan = plan_study(facts, [called], 10 if len(y) <= 2_000 else 5, 0)
         _runner.warm(plan)
         own = peer = 0.0
@@ -193,8 +211,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=["breast_cancer", "diabetes", "mixed", "wide"])
     parser.add_argument("--folds", type=int, default=1, help="outer folds that are measured")
     asked = parser.parse_args()
-    for name in asked.names:
-        compare(name, asked.folds)
+    with threadpool_limits(1):
+        for name in asked.names:
+            compare(name, asked.folds)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from certifit.naive_bayes._columns import (
 )
 from certifit.naive_bayes._statistics import ClassMoments, MixedStatistics
 
+_BLOCK = 1 << 18  # numbers of rows, classes and columns that are worked on at a time
+
 
 class MixedNB(NaiveBayes):
     r"""Naive Bayes on a table of mixed columns: Gaussian for numbers, smoothed counts for the rest.
@@ -208,11 +210,14 @@ class MixedNB(NaiveBayes):
     # -- predicting ---------------------------------------------------------------------------------
     def _joint(self, X: Table) -> Array:
         joint = np.tile(self.class_log_prior_, (len(X), 1))
-        for j in range(X.numbers.shape[1]):
-            x = X.numbers[:, j : j + 1]
+        level = np.log(2 * np.pi * self.var_)
+        block = max(1, _BLOCK // max(1, self.theta_.size))
+        for start in range(0, len(X) if self.theta_.size else 0, block):
+            x = X.numbers[start : start + block, None]
             with np.errstate(over="ignore"):
-                density = -0.5 * ((x - self.theta_[:, j]) ** 2 / self.var_[:, j] + np.log(2 * np.pi * self.var_[:, j]))
-            joint += np.where(np.isnan(x), 0.0, density)
+                terms = np.square(x - self.theta_) / self.var_ + level
+            terms[np.broadcast_to(np.isnan(x), terms.shape)] = 0.0
+            joint[start : start + block] -= 0.5 * terms.sum(axis=2)
         for k, logs in enumerate(self.feature_log_prob_):
             code = X.categories[:, k]
             joint += np.where(code[:, None] >= 0, logs.T[code] if logs.shape[1] else 0.0, 0.0)

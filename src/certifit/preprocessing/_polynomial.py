@@ -84,16 +84,15 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = numbers(self, X, reset=False)
         out = np.ones((len(X), self.dimension_), dtype=X.dtype)
-        where = {tuple(p): j for j, p in enumerate(self.powers_)}
-        for j, powers in enumerate(self.powers_):  # each is an earlier one times one more column
-            used = np.flatnonzero(powers)
-            if len(used) == 0:
-                continue
-            before = powers.copy()
-            before[used[-1]] -= 1
-            known = where.get(tuple(before))
-            left = out[:, known] if known is not None else 1.0  # only the constant can be absent
-            out[:, j] = left * X[:, used[-1]]
+        degrees = self.powers_.sum(axis=1)
+        for k in range(1, self.degree + 1):  # all monomials of a degree at once, factor by factor
+            where = np.flatnonzero(degrees == k)
+            powers = self.powers_[where].ravel()
+            factors = np.repeat(np.tile(np.arange(X.shape[1]), len(where)), powers).reshape(-1, k)
+            part = X[:, factors[:, 0]]
+            for column in factors.T[1:]:
+                part *= X[:, column]
+            out[:, where] = part
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -2,7 +2,8 @@ r"""Newton's method for smooth losses with a squared-norm penalty (or none), den
 
 It runs in centred and scaled coordinates (`SmoothSum`), so that badly scaled columns cost nothing, and in two gears:
 
-- few rows: Newton steps with the full Hessian and a line search on the scores (which costs no pass over X);
+- few rows: Newton steps with the full Hessian and a line search on the scores (which costs no pass over X); with many
+  columns they start where conjugate gradients, which form no Hessian, end;
 - many rows: a fraction of the rows gives a start and a Hessian that is good to some ten per cent; with it as metric,
   limited-memory quasi-Newton steps need a full gradient each and gain one or two digits per step. If that stalls, full
   Newton steps take over.
@@ -20,15 +21,20 @@ import numpy as np
 
 from certifit._trace import continued
 from certifit._types import Array
+from certifit.losses import Logistic
 from certifit.parallel import one_thread
 from certifit.solvers._driver import Run, drive
 from certifit.solvers._smooth_sum import Metric, SmoothSum, decrement
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options
+from certifit.solvers.newton_folds import newton_without_hessian
 
 ON_A_SHARE = "newton on a sample of rows"
 _MEMORY = 12  # pairs kept by the quasi-Newton gear
 _PATIENCE = 25  # quasi-Newton steps before full Newton takes over
+_WIDE = 200  # columns from which a Hessian costs more than the steps of conjugate gradients in its place
+_FEW = 4_000_000  # numbers of a table for that
+_NEAR = 1e-7  # of the null model's loss may be left by them: a full step or two do the rest
 _ROUNDING = 2e-15  # fraction of the objective by which its value may be off
 
 
@@ -63,6 +69,7 @@ def minimise(
     """
     options = Options() if options is None else options
     with one_thread():  # what is large runs on threads of its own
+        start = _near(f, start) if metric is None else start
         share = _share(f)
         sampled = len(f.y) > 3 * share or metric is not None
         alone = sampled and metric is None
@@ -89,6 +96,17 @@ def minimise(
     if witness:
         stats["witness"] = state.theta if better is None else better
     return Solution(state.theta, status, stats | {"method": ON_A_SHARE if sampled else "newton"})
+
+
+def _near(f: SmoothSum, start: Array) -> Array:
+    """A start near the optimum where Hessians are dear and rows few: conjugate gradients need none of them."""
+    wide = f.columns.width >= _WIDE and len(f.y) * f.columns.width <= _FEW and not f.columns.design.is_sparse
+    plain = isinstance(f.loss, Logistic) and f.offset is None and not np.any(f.prior)
+    if not (wide and plain and np.count_nonzero(f.ridge) >= f.columns.width - 1):
+        return start
+    rows = f.columns.rows(slice(None))
+    found = newton_without_hessian(rows, f.y, f.loss, f.weights, f.ridge, _NEAR)
+    return start if found is None else found[:, None]
 
 
 def _share(f: SmoothSum) -> int:

@@ -14,6 +14,7 @@ the value falls; a problem leaves once its Newton decrement is small.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -26,11 +27,13 @@ _WIDEST = 100  # columns beyond which the problems are no longer small
 _MOST = 8_000_000  # numbers in the products of pairs of columns
 _ROUNDS = 100
 _HALVINGS = 30
+_ON_A_LINE = 6  # steps towards the least value along a Newton step
 _SURE = 0.25  # fraction of the decrease that Newton's model foretells, for a step to be taken
-_ROUNDING = 1e-14  # of the value: no step shows a smaller decrease
+_ROUNDING = 45  # units of rounding of the value: no step shows a smaller decrease
 _MOST_WIDE = 4_000_000  # numbers of a table without products of pairs
 _INEXACT = 0.3  # of the gradient may be left by a step of conjugate gradients
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are slow
+_ROUGH = 1e-6  # tolerances from which single precision is enough for conjugate gradients
 _TURNS = 250  # of conjugate gradients a step: beyond, a penalty is so weak that factorising is the better road
 
 
@@ -54,6 +57,21 @@ class _Problems:
         losses = self.loss.value(theta @ self.X.T, self.y)
         return np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
 
+    def along(self, theta: Array, step: Array) -> Array:
+        """The fraction of each step, between 0 and 1, at which the value is least: Newton's method on a line."""
+        z, dz = theta @ self.X.T, step @ self.X.T
+        pull, bend = np.einsum("bp,bp->b", self.ridge * theta, step), np.einsum("bp,bp->b", self.ridge * step, step)
+        low, high = np.zeros(len(theta)), np.ones(len(theta))
+        t = 0.5 * high
+        for _ in range(_ON_A_LINE):
+            at = z + t[:, None] * dz
+            slope = np.einsum("bn,bn->b", self.weights * self.loss.slope(at, self.y), dz) + pull + t * bend
+            curve = np.einsum("bn,bn->b", self.weights * self.loss.curvature(at, self.y), dz * dz) + bend
+            low, high = np.where(slope < 0, t, low), np.where(slope > 0, t, high)
+            t = t - slope / np.maximum(curve, 1e-300)
+            t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
+        return t
+
     def newton(self, theta: Array) -> tuple[Array, Array, Array]:
         """Steps that leave at most a third of the gradient, the fall along them, and bounds of the squared decrements.
 
@@ -62,9 +80,9 @@ class _Problems:
         """
         z = theta @ self.X.T
         g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
-        bend = self.weights * self.loss.curvature(z, self.y)
+        bend = (self.weights * self.loss.curvature(z, self.y)).astype(self.X.dtype, copy=False)
         bend[bend < _TINY] = 0.0
-        scale = 1.0 / np.maximum(bend @ np.square(self.X) + self.ridge, 1e-300)
+        scale = 1.0 / np.maximum(bend @ np.square(self.X) + self.ridge, np.finfo(self.X.dtype).tiny)
         floor = np.where(self.ridge > 0, 1.0 / np.where(self.ridge > 0, self.ridge, 1.0), scale)
         step, left, r, rest = np.zeros_like(g), np.arange(len(g)), -g, -g
         d = scale * r
@@ -103,7 +121,7 @@ class _Narrow(_Problems):
         z = theta @ self.X.T
         g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
         p = self.X.shape[1]
-        upper, k = np.triu_indices(p), np.arange(p)
+        upper, k = _upper(p), np.arange(p)
         H = np.empty((len(theta), p, p))
         H[:, upper[0], upper[1]] = (self.weights * self.loss.curvature(z, self.y)) @ self.pairs
         H[:, upper[1], upper[0]] = H[:, upper[0], upper[1]]
@@ -151,23 +169,30 @@ def newton_folds(
     Z = (X - centre) / spread
     Z = np.column_stack([Z, np.ones(len(Z))]) if fit_intercept else Z
     ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
-    problems = _problems(Z, np.asarray(table.y, dtype=float), loss, np.repeat(weights, m, axis=0), ridge)
+    problems = _problems(Z, np.asarray(table.y, dtype=float), loss, np.repeat(weights, m, axis=0), ridge, tol)
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         theta = _solve(problems, tol)
     if theta is None:
         return None
-    coef = theta[:, :d] / spread
+    coef = theta[:, :d].astype(float) / spread
     offset = theta[:, d] - coef @ centre if fit_intercept else np.zeros(len(theta))
     return coef.reshape(-1, m, d), offset.reshape(-1, m)
 
 
-def _problems(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array) -> _Problems:
+def _problems(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol: float) -> _Problems:
     """One problem for each line of weights: the strengths (lines of ``ridge``) of the first fold come first."""
     costs = np.tile(ridge, (len(weights) // len(ridge), 1))
     if not _narrow(len(X), X.shape[1]):
-        return _Problems(X, y, loss, weights, costs)
-    upper = np.triu_indices(X.shape[1])
+        kind = np.float32 if tol >= _ROUGH else np.float64
+        return _Problems(X.astype(kind), y.astype(kind), loss, weights.astype(kind), costs.astype(kind))
+    upper = _upper(X.shape[1])
     return _Narrow(X, y, loss, weights, costs, X[:, upper[0]] * X[:, upper[1]])
+
+
+@cache
+def _upper(p: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle."""
+    return np.triu_indices(p)
 
 
 def _narrow(n: int, p: int) -> bool:
@@ -196,10 +221,36 @@ def suits(table: FoldTable, loss: Loss) -> bool:
     return _narrow(n, d + 1) or (n * d <= _MOST_WIDE and isinstance(loss, Logistic))
 
 
+def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol: float) -> Array | None:
+    """The minimum (p,) of one problem with many columns, by conjugate gradients from zero; None if not reached.
+
+    Parameters
+    ----------
+    X, y, weights : (n, p), (n,) and (n,) arrays
+        Rows in scaled coordinates (and a column of ones for an offset), targets and what each row counts.
+    loss : Loss
+        Logistic: where curvatures jump, inexact steps go to and fro.
+    ridge : (p,) array ≥ 0
+        Λ for each coordinate.
+    tol : float
+        As in `newton_folds`.
+
+    Examples
+    --------
+    >>> from certifit.losses import Logistic
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, -1.0])
+    >>> newton_without_hessian(X, y, Logistic(), np.ones(4), np.ones(1), 1e-12).round(4)
+    array([-0.4743])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _solve(_Problems(X, y, loss, weights[None], ridge[None]), tol)
+    return None if found is None else found[0]
+
+
 def _solve(problems: _Problems, tol: float) -> Array | None:
     """All minima from zero; None where one is not reached."""
     count, p = problems.ridge.shape
-    theta = np.zeros((count, p))
+    theta = np.zeros((count, p), dtype=problems.X.dtype)
     left, now = np.arange(count), problems
     value = now.value(theta)
     null = value.copy()
@@ -224,18 +275,25 @@ def _solve(problems: _Problems, tol: float) -> Array | None:
 def _line_search(
     problems: _Problems, theta: Array, step: Array, fall: Array, value: Array
 ) -> tuple[Array, Array, Array]:
-    """Points and values after steps halved until the value falls as foretold; and which problems found none."""
-    t = np.ones(len(theta))
+    """Points and values after steps, and which problems found none to take.
+
+    Whole steps where the value falls as foretold, else to the least value on the way; halved where rounding hides it.
+    """
+    rounding = _ROUNDING * np.finfo(theta.dtype).eps * np.abs(value)
     there = theta + step
     found = problems.value(there)
+    bad = np.flatnonzero(~(found <= value - _SURE * fall + rounding))
+    if not len(bad):
+        return there, found, np.zeros(len(theta), dtype=bool)
+    t = np.ones(len(theta), dtype=theta.dtype)
+    t[bad] = problems.take(bad).along(theta[bad], step[bad])
     for _ in range(_HALVINGS):
-        enough = value - _SURE * t * fall + _ROUNDING * np.abs(value)
-        bad = np.flatnonzero(~(found <= enough))
-        if not len(bad):
-            return there, found, np.zeros(len(theta), dtype=bool)
-        t[bad] *= 0.5
         there[bad] = theta[bad] + t[bad, None] * step[bad]
         found[bad] = problems.take(bad).value(there[bad])
-    stuck = ~(found <= value)
+        bad = bad[~(found[bad] <= (value + rounding)[bad])]
+        if not len(bad):
+            break
+        t[bad] *= 0.5
+    stuck = ~(found <= value + rounding)
     there[stuck], found[stuck] = theta[stuck], value[stuck]
     return there, found, stuck

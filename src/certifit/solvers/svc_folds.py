@@ -24,6 +24,7 @@ from certifit.solvers.balance import balance
 _LARGEST = 2048  # points of a block; beyond it either the worst violators or, if nearly all matter, the whole matrix
 _ROUND = 0.1  # fraction of the violation left by a round
 _STEPS_PER_POINT = 20
+_COARSE = 1e-6  # a gap of this size is far above what pair steps leave of rounding in the gradient
 
 
 @dataclass
@@ -83,7 +84,9 @@ def machine_path(
             seeds.append(_exchanged(K, others[c], y, limit))
         seeds = seeds or [(np.zeros(len(y)), np.zeros(len(y)))]
         beta, product = max(seeds, key=lambda s: float(s[0] @ (y - 0.5 * s[1])))
-        found.append(_solve(K, y, limit, beta, product, tol * cost * null, room))
+        dual = _StoredDual(K, y, limit, beta, product, tol * cost * null, room)
+        dual.exact = tol < _COARSE
+        found.append(_solved(dual))
     return found
 
 
@@ -115,11 +118,10 @@ def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array,
     return beta, product
 
 
-def _solve(K: Array, y: Array, limit: Array, beta: Array, product: Array, target: float, room: Array) -> FoldMachine:
-    dual = _StoredDual(K, y, limit, beta, product, target, room)
+def _solved(dual: _StoredDual) -> FoldMachine:
     run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, check_start=True)
     at: DualState = run.state
-    return FoldMachine(dual.beta, dual.F + y, at.offset, at.gap, dual.steps, run.status)
+    return FoldMachine(dual.beta, dual.F + dual.linear, at.offset, at.gap, dual.steps, run.status)
 
 
 class _StoredDual(BoxDual):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,12 @@ def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, .
     room = min(1e6 * m.cache_size for m in models)
     require(8.0 * read.n**2 <= room, "the Gram matrix of all rows is larger than cache_size")
 
+    common = cache(lambda k: _labels(model, read, k))  # of all points, unless their class weights differ
+
     def scores(one: Any, where: Sequence[int]) -> Iterator[Answers]:
-        yield from _answers(one, read, np.array([costs[i] for i in where]), response)
+        same = one.class_weight is model.class_weight
+        labels = [common(k) if same else _labels(one, read, k) for k in range(len(read.folds))]
+        yield from _answers(one, read, np.array([costs[i] for i in where]), response, labels)
 
     return assemble(grid, [(where, scores(one, where)) for one, (_, where) in zip(models, groups)])
 
@@ -57,18 +62,32 @@ def _shareable(model: Any) -> bool:
     return (named or formula) and model.max_iter == -1 and model.time_budget is None
 
 
-def _answers(model: Any, table: FoldTable, costs: Array, response: tuple[str, ...]) -> list[Answers]:
+def _labels(model: Any, table: FoldTable, k: int) -> Labelled:
+    """Labels and costs at C = 1 of the rows that fold k trains on."""
+    part, y, weights = table.training(k)
+    require(len(np.unique(table.folds[k][0])) == part.shape[0], "a fold trains on a row more than once")
+    try:
+        return labelled(part, y, weights, model.class_weight, 1.0, "SVC")
+    except ValueError as error:
+        raise CannotShare("a fold cannot be fitted") from error
+
+
+def _answers(
+    model: Any, table: FoldTable, costs: Array, response: tuple[str, ...], labels: Sequence[Labelled]
+) -> list[Answers]:
     """Of every cost, fold by fold."""
     found: list[Answers] = []
-    for (_, test), (lab, machines) in zip(table.folds, _paths(model, table, costs)):
+    for (_, test), (lab, machines) in zip(table.folds, _paths(model, table, costs, labels)):
         scores = [np.column_stack([m.product[test] + m.offset for m in pairs]) for pairs in machines]
         found.append({name: np.array([model._answer(name, s, lab.classes) for s in scores]) for name in response})
     return found
 
 
-def _paths(model: Any, table: FoldTable, costs: Array) -> list[tuple[Labelled, list[list[FoldMachine]]]]:
+def _paths(
+    model: Any, table: FoldTable, costs: Array, labels: Sequence[Labelled]
+) -> list[tuple[Labelled, list[list[FoldMachine]]]]:
     """For each fold its labels and, in the order of ``costs``, the machines of all pairs of classes."""
-    tasks = [_Task.of(model, table, k) for k in range(len(table.folds))]
+    tasks = [_Task.of(model, table, k, lab) for k, lab in enumerate(labels)]
     grams: dict[Any, Array] = {}
     rising = np.argsort(costs, kind="stable")
     done: dict[int, list[list[FoldMachine]]] = {}
@@ -106,14 +125,9 @@ class _Task:
         self.key = repr(kernel)
 
     @classmethod
-    def of(cls, model: Any, table: FoldTable, k: int) -> _Task:
-        train, (part, y, weights) = table.folds[k][0], table.training(k)
-        require(len(np.unique(train)) == len(train), "a fold trains on a row more than once")
-        try:
-            lab = labelled(part, y, weights, model.class_weight, 1.0, "SVC")
-        except ValueError as error:
-            raise CannotShare("a fold cannot be fitted") from error
-        return cls(train, lab, choose(model.kernel, model.gamma, model.degree, model.coef0, part, lab.weights)[0])
+    def of(cls, model: Any, table: FoldTable, k: int, lab: Labelled) -> _Task:
+        kernel = choose(model.kernel, model.gamma, model.degree, model.coef0, table.training(k)[0], lab.weights)[0]
+        return cls(table.folds[k][0], lab, kernel)
 
     def problem(self, y: Array, pair: tuple[int, int]) -> tuple[Array, Array]:
         """±1 for all rows, and the training rows' costs at C = 1 (0 for all others)."""
