@@ -8,6 +8,7 @@ import scipy.sparse
 
 from certifit._objective import Objective
 from certifit.design import as_design
+from certifit.linear_model import LogisticRegression
 from certifit.losses import Logistic, Softmax
 from certifit.regularizers import L1, ElasticMix, NonNegative, PNorm, SquaredL2, Zero
 from certifit.solvers import Options, Task
@@ -81,3 +82,14 @@ def test_penalties_by_coordinates():
     for penalty in (Zero(), L1(), ElasticMix(0.3), SquaredL2(0.7)):
         part, w = separable(penalty), rng.normal(size=4)
         assert part.l1 * np.abs(w).sum() + 0.5 * part.l2 * w @ w == pytest.approx(float(penalty.value(w)))
+
+
+def test_wide_logistic_fits_start_without_hessians_and_end_at_the_same_optimum(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 250)), rng.integers(0, 2, 90)
+    quick = LogisticRegression(C=0.5).fit(X, y)
+    monkeypatch.setattr("certifit.solvers.newton._WIDE", 10**9)
+    plain = LogisticRegression(C=0.5).fit(X, y)
+    assert quick.certificate_.holds
+    assert quick.n_iter_ < plain.n_iter_
+    np.testing.assert_allclose(quick.coef_, plain.coef_, atol=1e-7)

@@ -68,3 +68,21 @@ def test_only_small_problems_with_a_penalty():
     assert not suits(FoldTable(np.ones((3, 500)), np.ones(3), []), SquaredHinge())
     assert not suits(FoldTable(np.broadcast_to(1.0, (10_000, 500)), np.ones(3), []), Logistic())
     assert not suits(FoldTable(np.broadcast_to(1.0, (10**6, 20)), np.ones(3), []), Logistic())
+
+
+def test_a_rough_search_in_single_precision_comes_as_near_as_it_was_asked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 150)), np.where(rng.random(120) < 0.5, 1.0, -1.0)
+    folds = [(np.arange(80), np.arange(80, 120)), (np.arange(40, 120), np.arange(40))]
+    table, strengths = FoldTable(X, y, folds), np.array([30.0, 1.0])
+    rough = newton_folds(table, Logistic(), strengths, tol=1e-5)
+    fine = newton_folds(table, Logistic(), strengths, tol=1e-12)
+    assert rough is not None
+    assert fine is not None
+    for k, (train, _) in enumerate(folds):
+        for m, strength in enumerate(strengths):
+            values = [
+                np.logaddexp(0.0, -y[train] * (X[train] @ w[k, m] + b[k, m])).sum() + strength / 2 * w[k, m] @ w[k, m]
+                for w, b in (rough, fine)
+            ]
+            assert values[1] <= values[0] <= values[1] + 1e-5 * len(train)

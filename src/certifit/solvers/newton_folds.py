@@ -240,7 +240,7 @@ def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge
     >>> from certifit.losses import Logistic
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, -1.0])
     >>> newton_without_hessian(X, y, Logistic(), np.ones(4), np.ones(1), 1e-12).round(4)
-    array([-0.4743])
+    array([-0.489])
     """
     with np.errstate(over="ignore", invalid="ignore"):
         found = _solve(_Problems(X, y, loss, weights[None], ridge[None]), tol)
