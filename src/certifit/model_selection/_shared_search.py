@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import count, takewhile
 from typing import Any, Self
 
 import numpy as np
@@ -180,7 +181,9 @@ class SharedSearch(_BaseSearch):
         return one_standard_error(self._fold_scores(results, refit_metric), order)
 
     def _fold_scores(self, results: Results, name: str) -> Array:
-        return np.column_stack([results[f"split{k}_test_{name}"] for k in range(self.n_splits_)])
+        # scikit-learn 1.8 chooses before it sets n_splits_: the folds are counted by their columns.
+        columns = takewhile(results.__contains__, (f"split{k}_test_{name}" for k in count()))
+        return np.column_stack([results[column] for column in columns])
 
     def _choose(self, results: Results, split: Folds, chooser: str | None) -> None:
         self.cv_results_ = results
