@@ -96,10 +96,10 @@ def short(value: object) -> str:
     return str(value)
 
 
-def notebook_of(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def notebook_of(cells: Sequence[tuple[str, str]]) -> dict[str, object]:
     """A Jupyter notebook (nbformat 4) of cells ("markdown" or "code", text)."""
 
-    def cell(number: int, kind: str, text: str) -> dict[str, Any]:
+    def cell(number: int, kind: str, text: str) -> dict[str, object]:
         common: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text}
         return common if kind == "markdown" else {**common, "execution_count": None, "outputs": []}
 

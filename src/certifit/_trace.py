@@ -14,13 +14,17 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from certifit import _notebook
 from certifit._errors import MissingExtraError
 from certifit._types import Record
+
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.axes import Axes
 
 COLUMNS = ("iteration", "objective", "gap", "step", "seconds")
 _SHOWN = 20  # rows of a printed table; longer ones show their beginning and end
@@ -180,7 +184,7 @@ class Trace(Sequence[TraceRow]):
         """The table in words, as ``print`` shows it."""
         return str(self)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the gap, the objective where no gap is known, or what the algorithm measures (`certifit.plot.trace`).
 
         Parameters
@@ -189,7 +193,7 @@ class Trace(Sequence[TraceRow]):
         """
         return importlib.import_module("certifit.plot").trace(self, ax=ax)  # a higher floor, only when somebody asks
 
-    def animate(self) -> Any:
+    def animate(self) -> FuncAnimation:
         """The same picture, iteration by iteration, as a matplotlib animation (``.save("steps.gif")``)."""
         return importlib.import_module("certifit.plot").trace_animation(self)
 
@@ -268,11 +272,11 @@ def continued(first: Trace, second: Iterable[TraceRow]) -> Trace:
     return first + shifted
 
 
-def _told(value: Any) -> bool:
+def _told(value: object) -> bool:
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if not _told(value):
         return ""
     if isinstance(value, np.ndarray):

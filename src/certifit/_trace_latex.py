@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def latex_of(rows: Sequence[Any], columns: Sequence[str], cells: list[list[str]]
     return "\n".join([rf"\begin{{tabular}}{{{'r' * len(head)}}}", *lines, r"\end{tabular}"])
 
 
-def words(text: Any) -> str:
+def words(text: object) -> str:
     r"""Text with the characters that LaTeX reads as commands made plain.
 
     Examples
@@ -54,7 +54,7 @@ def words(text: Any) -> str:
     return plain.replace("…", r"\dots")
 
 
-def vector(values: Any) -> str:
+def vector(values: object) -> str:
     r"""Numbers as a column.
 
     Examples
@@ -66,7 +66,7 @@ def vector(values: Any) -> str:
     return rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}"
 
 
-def _number(value: Any) -> str:
+def _number(value: SupportsFloat) -> str:
     text = f"{float(value) + 0.0:.4g}"
     if "e" in text:
         mantissa, power = text.split("e")
@@ -121,7 +121,7 @@ def _coordinates(rows: list[Any]) -> list[str]:
 
 
 def _pairs(rows: list[Any]) -> list[str]:
-    def pair(a: Any, b: Any) -> str:
+    def pair(a: SupportsFloat, b: SupportsFloat) -> str:
         return rf"({_number(a)},\ {_number(b)})"
 
     cut = r"\text{ (clipped)}"
@@ -186,7 +186,7 @@ def _beliefs(rows: list[Any]) -> list[str]:
     return lines
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

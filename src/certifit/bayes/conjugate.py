@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.stats
@@ -18,6 +18,9 @@ from scipy.special import betaln, gammaln
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, VectorLike
 from certifit.certificates import Certificate, Data, issue
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "BetaBernoulli",
@@ -139,7 +142,7 @@ class Conjugate(ABC):
     def _parameters(self) -> Array:
         return np.concatenate([np.ravel(getattr(self, f.name)) for f in fields(self)]).astype(float)  # type: ignore[arg-type]
 
-    def plot(self, ax: Any = None, label: str | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the density of the belief.
 
         Parameters
@@ -318,7 +321,7 @@ class DirichletCategorical(Conjugate):
         a, c = np.asarray(self.alpha), self._tally(data)
         return float(gammaln(a.sum()) - gammaln(a.sum() + c.sum()) + np.sum(gammaln(a + c) - gammaln(a)))
 
-    def plot(self, ax: Any = None, label: str | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the mean and 95 % interval of each probability.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -13,6 +13,9 @@ from sklearn.utils import check_array, check_random_state
 from certifit._progress import task
 from certifit._types import Array, Matrix, RandomState
 from certifit.cluster._kmeans import KMeans
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 T = TypeVar("T")
 _ROWS = 2000  # silhouettes compare all pairs: of more rows, so many are drawn
@@ -51,7 +54,7 @@ class NumberOfClusters:
     best: dict[str, int]
     level: float
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The three measures over k with their intervals; see `certifit.plot.number_of_clusters`.
 
         Parameters

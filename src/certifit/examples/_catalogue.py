@@ -6,9 +6,14 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from certifit._types import Record
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.figure import Figure
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Perceptrons and separating lines": (
@@ -68,7 +73,7 @@ def names() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_"))
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     known = names()
     chosen = name.replace("-", "_")
     if chosen not in known:
@@ -97,7 +102,7 @@ def told(name: str) -> tuple[str, str]:
     return title.rstrip("."), story.strip()
 
 
-def run(name: str, say: Callable[[str], Any] = print) -> Record:
+def run(name: str, say: Callable[[str], object] = print) -> Record:
     """Run an example and return its numbers.
 
     Parameters
@@ -121,7 +126,7 @@ def run(name: str, say: Callable[[str], Any] = print) -> Record:
     return numbers
 
 
-def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = None) -> Any:
+def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = None) -> Figure:
     """Draw an example.
 
     Parameters
@@ -153,12 +158,12 @@ def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = No
     return picture
 
 
-def _keep_colours(picture: Any) -> None:
+def _keep_colours(picture: Figure) -> None:
     """Names such as "C1" mean another colour once the style is left: replace them by what they mean now."""
     from matplotlib.colors import to_rgba
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-    for artist in picture.findobj(lambda a: isinstance(a, (Line2D, Text))):
-        if str(artist.get_color()).startswith("C"):
+    for artist in picture.findobj():
+        if isinstance(artist, (Line2D, Text)) and str(artist.get_color()).startswith("C"):
             artist.set_color(to_rgba(artist.get_color()))

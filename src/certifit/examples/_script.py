@@ -6,7 +6,6 @@ import ast
 import importlib
 import inspect
 import re
-from typing import Any
 
 from certifit._notebook import notebook_of
 from certifit.examples._catalogue import names, told
@@ -32,7 +31,7 @@ def script(name: str) -> str:
     return f"{_used_imports(_untyped(source))}\n\nnumbers = run()\ndraw(numbers)\n"
 
 
-def notebook(name: str) -> dict[str, Any]:
+def notebook(name: str) -> dict[str, object]:
     """The notebook of an example, in nbformat 4: write it with ``json.dump``.
 
     Parameters
@@ -65,6 +64,8 @@ def _untyped(source: str) -> str:
                     argument.annotation = None
             head = f"{' ' * node.col_offset}def {node.name}({ast.unparse(node.args)}):"
             lines[node.lineno - 1 : node.body[0].lineno - 1] = [head]
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            del lines[node.lineno - 1 : node.end_lineno]
     start = tree.body[0].end_lineno or 0
     return "\n".join(lines[start:]).strip()
 

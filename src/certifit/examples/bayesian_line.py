@@ -9,13 +9,16 @@ noise and prior are not known, the evidence finds both precisions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.bayes import BayesianLinearRegression, Powers
 from certifit.linear_model import Ridge
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TRUE = (-0.3, 0.5)
 NOISE = 0.2
@@ -38,7 +41,7 @@ def known(n: int) -> BayesianLinearRegression:
     return model.fit(*points(n))
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Fit after 1, 2 and 20 points.
 
     Parameters
@@ -85,7 +88,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """One panel per number of points.
 
     Parameters

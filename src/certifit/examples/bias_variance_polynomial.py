@@ -8,7 +8,7 @@ bias falls with the degree, the variance rises, and the best degree lies where t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
@@ -17,6 +17,10 @@ from sklearn.preprocessing import PolynomialFeatures
 from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression
 from certifit.model_selection import bias_variance
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from sklearn.pipeline import Pipeline
 
 DEGREES = tuple(range(10))
 NOISE = 0.3
@@ -34,12 +38,12 @@ def draw_rows(rng: np.random.Generator) -> tuple[Array, Array]:
     return X, truth(X) + NOISE * rng.normal(size=40)
 
 
-def model(degree: int) -> Any:
+def model(degree: int) -> Pipeline:
     """Polynomial regression; degree 0 is the mean."""
     return make_pipeline(PolynomialFeatures(degree), LinearRegression(fit_intercept=False))
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return each degree's parts."""
     points = np.linspace(-0.9, 0.9, 91)[:, None]
     rng = np.random.default_rng(1)
@@ -64,7 +68,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The parts stacked, and the training error beside them."""
     from certifit.plot import bias_variance as stack
     from certifit.plot import style

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.tree import DecisionTreeClassifier, draw_tree, information_gain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "and": lambda X: X.all(axis=1),
@@ -27,7 +30,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def run(say: Callable[[str], Any] = print, inputs: int = 5) -> Record:
+def run(say: Callable[[str], object] = print, inputs: int = 5) -> Record:
     """Splits needed by five functions of so many inputs, and the best gain at the root."""
     X = np.array(list(itertools.product([False, True], repeat=inputs)))
     say(f"All {len(X)} rows of the truth table of {inputs} inputs:")
@@ -45,7 +48,7 @@ def run(say: Callable[[str], Any] = print, inputs: int = 5) -> Record:
     return {"inputs": inputs, "splits": splits, "gains": gains, "trees": trees}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Trees of three inputs for two functions, and how many splits each function needs."""
     import matplotlib.pyplot as plt
 

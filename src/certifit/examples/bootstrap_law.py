@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.resampling import bootstrap_counts
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 SIZES = (1, 2, 5, 10, 30, 100, 300, 1000)
 ROUNDS = 2000
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return exact and simulated shares."""
     exact = [(1 - 1 / n) ** n for n in SIZES]
     seen, errors = [], []
@@ -42,7 +45,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Left: which rows some draws leave out. Right: their share against the number of rows."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap

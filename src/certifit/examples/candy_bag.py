@@ -9,10 +9,13 @@ after a single candy. Every posterior is proved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from certifit._types import Record
 from certifit.bayes import HypothesisSpace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PRIORS = {"h1": 0.1, "h2": 0.2, "h3": 0.4, "h4": 0.2, "h5": 0.1}
 LIME = {"h1": 0.0, "h2": 0.25, "h3": 0.5, "h4": 0.75, "h5": 1.0}
@@ -24,7 +27,7 @@ def bag() -> HypothesisSpace:
     return HypothesisSpace(PRIORS, {h: {"cherry": 1.0 - p, "lime": p} for h, p in LIME.items()})
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Draw ten limes and watch the belief move.
 
     Parameters
@@ -59,7 +62,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Beliefs on the left, predictions on the right.
 
     Parameters

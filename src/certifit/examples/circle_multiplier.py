@@ -9,17 +9,22 @@ which the point reaches: strong duality, although the circle is not a convex set
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from certifit._types import Array
 
-def dual(beta: Any) -> Any:
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def dual(beta: Array) -> Array:
     """Least value of the Lagrangian for β > 0."""
     return -1.0 / (2.0 * beta) - beta
 
 
-def run(say: Callable[[str], Any] = print) -> dict[str, float]:
+def run(say: Callable[[str], object] = print) -> dict[str, float]:
     """Tell the story; return the point, the multiplier and both values."""
     from scipy.optimize import minimize_scalar
 
@@ -34,7 +39,7 @@ def run(say: Callable[[str], Any] = print) -> dict[str, float]:
     return {"x": x, "y": y, "multiplier": beta, "primal": x + y, "dual": bound, "walked": float(np.cos(angle))}
 
 
-def draw(numbers: dict[str, float]) -> Any:
+def draw(numbers: dict[str, float]) -> Figure:
     """The circle with the level line that touches it, and the lower bounds g(β)."""
     import matplotlib.pyplot as plt
 

@@ -8,13 +8,16 @@ every clustering into four parts does: the best start is proved to be optimal to
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Array, Record
 from certifit.cluster import KMeans
 from certifit.judge import certify_clusters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STARTS = 20
 
@@ -25,7 +28,7 @@ def _rows() -> Array:
     return np.vstack([c + rng.normal(scale=0.45, size=(30, 2)) for c in centres])
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return the costs of all starts, the bound, and the best and the worst clustering."""
     X = _rows()
     models = [KMeans(4, init="random", n_init=1, random_state=s).fit(X) for s in range(STARTS)]
@@ -48,7 +51,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The best and the worst clustering, and the costs of all starts above the bound."""
     import matplotlib.pyplot as plt
 

@@ -9,7 +9,7 @@ cross-validation reports a positive R² for pure noise. The experiment is repeat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import KFold, cross_val_predict
@@ -19,6 +19,9 @@ from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression
 from certifit.preprocessing import CorrelationFilter
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 KEPT = 8
 SETS = 20
 
@@ -27,7 +30,7 @@ def _r_squared(y: Array, predicted: Array) -> float:
     return 1.0 - float(np.sum((y - predicted) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return R² of both ways on every data set."""
     inside, outside = [], []
     folds = KFold(5, shuffle=True, random_state=0)
@@ -44,7 +47,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return {"inside": inside, "outside": outside}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Every data set as a point in both columns."""
     from certifit.plot import figure, palette, style
 

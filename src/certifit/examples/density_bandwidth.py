@@ -8,12 +8,15 @@ is much nearer to the truth than both. Each density comes with bounds that are p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Array, Record
 from certifit.density import KernelDensity, choose_bandwidth
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 GRID = np.geomspace(0.03, 3.0, 40)
 
@@ -22,7 +25,7 @@ def _truth(x: Array) -> Array:
     return (np.exp(-0.5 * (x + 1.5) ** 2 / 0.25) / 0.5 + np.exp(-0.5 * (x - 1.0) ** 2)) / (2.0 * np.sqrt(2.0 * np.pi))
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return the likelihoods, three densities and how wide their bounds are."""
     rng = np.random.default_rng(0)
     n = 200
@@ -58,7 +61,7 @@ def _peaks(curve: Array) -> int:
     return int(np.sum((inner > curve[:-2]) & (inner > curve[2:]) & (inner > 0.25 * curve.max())))
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Three bandwidths against the truth, and the likelihood of each bandwidth."""
     import matplotlib.pyplot as plt
 

@@ -8,7 +8,7 @@ the other way round. No learner is best for every shape.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from certifit._types import Record
 from certifit.linear_model import LogisticRegression
 from certifit.tree import DecisionTreeClassifier
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Fit a tree and a line to both shapes, and judge them on a fine grid."""
     rng = np.random.default_rng(0)
     X, grid = rng.uniform(size=(300, 2)), rng.uniform(size=(20_000, 2))
@@ -36,7 +39,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Regions of tree and line for both shapes."""
     import matplotlib.pyplot as plt
 

@@ -10,7 +10,7 @@ shrinks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -18,11 +18,14 @@ from scipy.spatial.distance import cdist
 from certifit._types import Record
 from certifit.neighbors import KNeighborsClassifier
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 DIMENSIONS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 ROWS, QUERIES = 1000, 50
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Nearest over farthest distance, and the relative spread, for growing dimension."""
     rng = np.random.default_rng(0)
     ratio, spread, theory, proved = [], [], [], []
@@ -48,7 +51,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Both curves against the dimension."""
     import matplotlib.pyplot as plt
 

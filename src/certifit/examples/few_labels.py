@@ -8,7 +8,7 @@ system, and the certificate bounds their error, so that a label is called certai
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from certifit._types import Record
 from certifit.linear_model import LogisticRegression
 from certifit.semi_supervised import LabelPropagation
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return the rows, both answers, and the proved error."""
     rng = np.random.default_rng(1)
     angle = rng.uniform(0, np.pi, size=200)
@@ -45,7 +48,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Left the line through six rows, right the scores along the crescents."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap

@@ -10,14 +10,17 @@ two curves cross.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.stats
 
-from certifit._types import Record
+from certifit._types import Estimator, Record
 from certifit.linear_model import LogisticRegression
 from certifit.naive_bayes import GaussianNB
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SIZES = (40, 80, 160, 320, 640, 1280, 2560)
 COLUMNS = 20
@@ -44,7 +47,7 @@ def sample(n: int, correlation: float, rng: np.random.Generator) -> tuple[np.nda
     return rng.normal(size=(n, COLUMNS)) @ factor.T + (2 * y[:, None] - 1) * shift, y
 
 
-def curve(make: Callable[[], Any], correlation: float) -> list[float]:
+def curve(make: Callable[[], Estimator], correlation: float) -> list[float]:
     """Mean test error for each number of training rows; every model sees the same data."""
     errors = np.zeros((REPEATS, len(SIZES)))
     for repeat in range(REPEATS):
@@ -57,7 +60,7 @@ def curve(make: Callable[[], Any], correlation: float) -> list[float]:
 
 
 def run(
-    say: Callable[[str], Any] = print, discriminative: Callable[[], Any] = lambda: LogisticRegression(C=1000.0)
+    say: Callable[[str], object] = print, discriminative: Callable[[], Estimator] = lambda: LogisticRegression(C=1000.0)
 ) -> Record:
     """Learning curves with independent and with correlated columns.
 
@@ -85,7 +88,7 @@ def run(
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Two panels of learning curves.
 
     Parameters

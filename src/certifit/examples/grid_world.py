@@ -7,16 +7,19 @@ worth it depends on what a step costs: four prices, four policies, each proved t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from certifit._types import Record
 from certifit.reinforcement import grid_world, policy_iteration
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAP = ["...+", ".#.-", "...."]
 PRICES = (-2.0, -0.4, -0.04, -0.001)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """The best policy for each price of a step."""
     plans, proved = [], []
     for price in PRICES:
@@ -31,7 +34,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return {"prices": list(PRICES), "plans": plans, "proved": proved}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """A map for each price."""
     import matplotlib.pyplot as plt
 

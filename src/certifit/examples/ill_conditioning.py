@@ -9,15 +9,18 @@ price of a negligible bias.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.linear_model import LinearRegression, Ridge
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Spread of coefficients and predictions over samples of y, for smaller and smaller ε."""
     rng = np.random.default_rng(0)
     sizes = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001]
@@ -40,7 +43,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Spread against ε, on logarithmic axes."""
     import matplotlib.pyplot as plt
 

@@ -8,17 +8,20 @@ disappears. Leave-one-out error, from one search, is large at both ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.neighbors import KNeighborsClassifier
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KS = (1, 9, 45, 151)
 
 
-def rows(n: int = 160, noise: float = 0.32) -> tuple[Any, Any]:
+def rows(n: int = 160, noise: float = 0.32) -> tuple[Array, Array]:
     """Two noisy half-moons."""
     rng = np.random.default_rng(4)
     y = np.arange(n) % 2
@@ -29,7 +32,7 @@ def rows(n: int = 160, noise: float = 0.32) -> tuple[Any, Any]:
     return X + noise * rng.normal(size=(n, 2)), y
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Training and leave-one-out error, and how rough the border is, for each k."""
     X, y = rows()
     sides = np.linspace(-2.2, 3.2, 161), np.linspace(-1.8, 2.2, 121)
@@ -61,7 +64,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """One map for each k."""
     import matplotlib.pyplot as plt
 

@@ -8,15 +8,18 @@ estimate never is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.linear_model import LinearModel
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """The maximum of the posterior on a fine grid, beside the fits."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=30)
@@ -38,7 +41,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Log-posteriors and their tops."""
     import matplotlib.pyplot as plt
 

@@ -8,15 +8,18 @@ the way, in which one step counts for little.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.linear_model import AveragedPerceptron, Perceptron
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def rows(n: int = 100, seed: int = 3) -> tuple[Any, Any]:
+
+def rows(n: int = 100, seed: int = 3) -> tuple[Array, Array]:
     """Two clouds, and at the end a row far inside one of them with the label of the other."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 2, 1, -1)
@@ -24,7 +27,7 @@ def rows(n: int = 100, seed: int = 3) -> tuple[Any, Any]:
     return np.vstack([X, [2.6, -1.8]]), np.append(y, -1)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Fit both with and without the last row."""
     X, y = rows()
     options: dict[str, Any] = {"shuffle": False, "max_iter": 1, "tol": None}
@@ -39,7 +42,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Both lines before and after the last row."""
     import matplotlib.pyplot as plt
 

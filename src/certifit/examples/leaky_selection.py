@@ -10,7 +10,7 @@ distinguishes the two without knowing that the labels are noise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.feature_selection import SelectKBest, f_classif
@@ -20,6 +20,9 @@ from sklearn.pipeline import make_pipeline
 from certifit._types import Array, Record
 from certifit.model_selection import cross_validate, leakage_check
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 KEPT = 20
 
 
@@ -28,7 +31,7 @@ def choose(X: Array, y: Array) -> Array:
     return X[:, np.argsort(-np.abs((X - X.mean(axis=0)).T @ (y - y.mean())))[:KEPT]]
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return the accuracies and what the check found."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2000)), rng.permutation(np.arange(50) % 2)
@@ -52,7 +55,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Both accuracies with their intervals, and the scores on permuted labels behind the check."""
     from certifit.plot import figure, palette, style
 

@@ -8,17 +8,20 @@ counts them for ever narrower strips and for a hundred orders each, and shows th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.linear_model import Perceptron
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MARGINS = (0.5, 0.3, 0.2, 0.1, 0.05)
 
 
-def circle(gamma: float, n: int = 60, seed: int = 0) -> tuple[Any, Any]:
+def circle(gamma: float, n: int = 60, seed: int = 0) -> tuple[Array, Array]:
     """Points on the unit circle, at least γ from a slanted line through the origin; two of them exactly γ away."""
     rng = np.random.default_rng(seed)
     height = np.concatenate([[gamma, gamma], rng.uniform(gamma, 1.0, n - 2)])
@@ -54,7 +57,7 @@ def run(say: Callable[[str], None] = print, orders: int = 100) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Mistakes and bound over the margin."""
     import matplotlib.pyplot as plt
 

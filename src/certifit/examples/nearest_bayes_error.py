@@ -10,25 +10,28 @@ to settle at that limit, while more neighbours come closer to R.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.neighbors import KNeighborsClassifier
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
 
 
-def draw_rows(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+def draw_rows(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """n rows of the two-normal distribution."""
     y = rng.integers(0, 2, size=n)
     return rng.normal(loc=2.0 * y - 1.0)[:, None], y
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Errors of 1-NN and 25-NN on growing training sets, beside the three known numbers."""
     bayes = float(norm.cdf(-1.0))
 
@@ -57,7 +60,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return {"bayes": bayes, "limit": limit, "bound": bound, "sizes": list(SIZES), "errors": errors}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Error against the number of rows, with the three levels."""
     import matplotlib.pyplot as plt
 

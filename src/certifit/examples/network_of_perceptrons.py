@@ -9,12 +9,15 @@ square can be proved within which no point gets another label.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.neural import MLPClassifier, PerceptronNetwork
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
@@ -34,7 +37,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     return {"built": built, "proof": proof, "learned": learned, "radius": radius}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Left the lines of the two hidden perceptrons, right the learned regions with the proved squares."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle

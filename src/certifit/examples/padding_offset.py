@@ -8,7 +8,7 @@ of the data from zero. Padding with a large number instead of one makes the pena
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression, Ridge
 from certifit.preprocessing import PadOnes
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 VALUES = (1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return how far apart the forms are."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -61,7 +64,7 @@ def _one_column() -> tuple[tuple[Array, Array], dict[str, tuple[float, float]]]:
     return (x, y), lines
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Left, one column: the padded line is pulled towards zero. Right: the offset against the number padded with."""
     import matplotlib.pyplot as plt
 

@@ -8,7 +8,7 @@ after.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from certifit._types import Record
 from certifit.judge import certify_coefficients
 from certifit.svm import PegasosSVC
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """The proved gap after more and more passes."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
@@ -35,7 +38,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return {"passes": passes, "gaps": gaps, "slope": slope}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The gap against the number of passes."""
     import matplotlib.pyplot as plt
 

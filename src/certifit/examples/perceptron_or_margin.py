@@ -8,7 +8,7 @@ order, with a proof that no other line keeps more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.svm import HardMarginSVC
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Twenty orders of the same rows."""
     rng = np.random.default_rng(1)
     y = np.repeat([-1, 1], 20)
@@ -37,7 +40,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return {"X": X, "y": y, "lines": lines, "margins": reached, "best": best, "margin": float(best.margin_)}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """All lines of the perceptron, and the one in the middle."""
     import matplotlib.pyplot as plt
 

@@ -8,20 +8,23 @@ unique; other orders and other starts end in other separators, as the example sh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Matrix, Record
+from certifit._types import Array, Matrix, Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
 from certifit.losses import get_loss
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 3.0], [-1.0, 0.5], [0.0, -1.0], [-2.0, -1.0]])
 SIDES = np.array([1, 1, 1, -1, -1, -1])
 
 
-def descend(X: Matrix, y: Any, passes: int) -> tuple[Any, float]:
+def descend(X: Matrix, y: Array, passes: int) -> tuple[Array, float]:
     """SGD with step 1 on the perceptron loss; at the kink its slope is taken as −y."""
     loss, w, b = get_loss("perceptron"), np.zeros(X.shape[1]), 0.0
     for _ in range(passes):
@@ -52,7 +55,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     return {"sgd": (w, b), "perceptron": (model.coef_[0], float(model.intercept_[0])), "lines": lines}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Three separators of the same points."""
     import matplotlib.pyplot as plt
 

@@ -8,12 +8,15 @@ here has two branches, so a column with three values is split by groups: overcas
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.tree import DecisionTreeClassifier, draw_tree, entropy, export_text, information_gain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = ("outlook", "temperature", "humidity", "wind")
 _DAYS = """
@@ -34,13 +37,13 @@ rain mild high strong no
 """
 
 
-def table() -> tuple[Any, Any]:
+def table() -> tuple[Array, Array]:
     """The fourteen days: words by column, and whether tennis was played."""
     cells = np.array([line.split() for line in _DAYS.strip().splitlines()], dtype=object)
     return cells[:, :4], cells[:, 4].astype(str)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Gains of the four columns, the tree, and the way of a sunny, cool, humid, windy day through it."""
     X, y = table()
     gains = {name: information_gain(y, X[:, j]) for j, name in enumerate(COLUMNS)}
@@ -64,7 +67,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The gains as bars beside the tree."""
     import matplotlib.pyplot as plt
 

@@ -8,14 +8,19 @@ does not overfit: it is not the number of columns that hurts but the freedom to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from certifit._types import Array, Record
+from certifit._types import Array, Estimator, Predictor, Record
 from certifit.linear_model import Lasso, LinearRegression, Ridge
 from certifit.preprocessing import PolynomialBasis, Standardizer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from sklearn.pipeline import Pipeline
 
 DEGREES = tuple(range(13))
 
@@ -31,7 +36,7 @@ def _rows(n: int, seed: int) -> tuple[Array, Array]:
     return x[:, None], wave(x) + 0.3 * rng.normal(size=n)
 
 
-def fitted(degree: int, X: Array, y: Array, last: Any = None) -> Any:
+def fitted(degree: int, X: Array, y: Array, last: Estimator | None = None) -> Pipeline:
     """A polynomial of this degree by least squares (or by another regressor)."""
     if degree == 0:
         return LinearRegression().fit(np.zeros_like(X), y)
@@ -39,12 +44,12 @@ def fitted(degree: int, X: Array, y: Array, last: Any = None) -> Any:
     return make_pipeline(basis, Standardizer(), LinearRegression() if last is None else last).fit(X, y)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return training and test errors per degree, and those of the penalised fits."""
     X, y = _rows(16, 0)
     new_X, new_y = _rows(2000, 1)
 
-    def error(model: Any, A: Array, b: Array) -> float:
+    def error(model: Predictor, A: Array, b: Array) -> float:
         return float(np.mean((model.predict(A) - b) ** 2))
 
     models = [fitted(k, X, y) for k in DEGREES]
@@ -74,7 +79,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Three of the curves over the points, and the errors against the degree below them."""
     import matplotlib.pyplot as plt
 
@@ -88,7 +93,7 @@ def draw(numbers: Record) -> Any:
     return figure
 
 
-def _curve(ax: Any, numbers: Record, curve: Array, title: str, legend: bool) -> None:
+def _curve(ax: Axes, numbers: Record, curve: Array, title: str, legend: bool) -> None:
     from certifit.plot import palette
 
     x, y = numbers["points"]
@@ -100,7 +105,7 @@ def _curve(ax: Any, numbers: Record, curve: Array, title: str, legend: bool) -> 
         ax.legend(loc="lower right", fontsize=8)
 
 
-def _errors(ax: Any, numbers: Record) -> None:
+def _errors(ax: Axes, numbers: Record) -> None:
     from certifit.plot import palette
 
     degrees, test, best = numbers["degrees"], numbers["test"], numbers["best"]

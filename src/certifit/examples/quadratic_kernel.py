@@ -7,20 +7,23 @@ same number with one inner product of length m and one multiplication.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Matrix, Record
+from certifit._types import Array, Matrix, Record
 from certifit.kernels import FeatureMap, Polynomial, mercer
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def products(X: Matrix) -> Any:
+
+def products(X: Matrix) -> Array:
     """All m² products of the columns, row by row."""
     return np.einsum("ni,nj->nij", X, X).reshape(len(X), -1)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return the largest difference and the counts of multiplications."""
     rng = np.random.default_rng(0)
     sizes, difference, work = [2, 10, 50, 200], [], []
@@ -46,7 +49,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """What is formed for one value, that both ways agree, and how the work grows."""
     import matplotlib.pyplot as plt
 

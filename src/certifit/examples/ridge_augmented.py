@@ -9,12 +9,16 @@ a different (and worse) fit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Array, Record
 from certifit.linear_model import LinearRegression, Ridge
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ALPHAS = tuple(float(a) for a in np.logspace(-3, 4, 15))
 
@@ -33,7 +37,7 @@ def augmented(X: Array, y: Array, alpha: float) -> Array:
     return LinearRegression(fit_intercept=False).fit(rows, targets).coef_
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return both paths and how far apart they are."""
     X, y = _data()
     path = np.array([Ridge(alpha=a).fit(X, y).coef_ for a in ALPHAS])
@@ -69,7 +73,7 @@ def _one_column() -> Record:
     return {"x": x, "y": y, "alphas": alphas, "slopes": [float(augmented(x[:, None], y, a)[0]) for a in alphas]}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Left, one column: the made-up row at (√α, 0) pulls the line down. Right: both forms fall on one path."""
     import matplotlib.pyplot as plt
 
@@ -90,7 +94,7 @@ def draw(numbers: Record) -> Any:
     return figure
 
 
-def _pulled(ax: Any, one: Record) -> None:
+def _pulled(ax: Axes, one: Record) -> None:
     """The rows of one column, the made-up row of each penalty, and the lines that they leave."""
     from certifit.plot import palette
 

@@ -8,17 +8,20 @@ useless columns first. Every point of both paths comes with a proved gap.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.linear_model import Ridge, lasso_path
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 TRUE = np.array([3.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return strengths, both paths, and where each lasso coefficient enters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 10))
@@ -49,7 +52,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Both paths side by side; the three columns that matter in colour."""
     import matplotlib.pyplot as plt
 

@@ -7,15 +7,18 @@ Logistic regression on two columns: the score is a plane over the rows, the sigm
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.linear_model import LogisticRegression
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Three strengths of the penalty: three slopes of one step."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
@@ -29,7 +32,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     return found
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The three surfaces."""
     import matplotlib.pyplot as plt
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga")
 
@@ -53,7 +56,7 @@ def _size(excess: float) -> str:
     return f"{100 * excess:.3g} %" if excess >= 1e-3 else f"{excess:.0e}"
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Bars of how far above the smallest objective each solver stopped, on a logarithmic scale."""
     import matplotlib.pyplot as plt
 

@@ -8,13 +8,16 @@ number of mistakes for any order of the e-mails.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.geometry import margins
 from certifit.linear_model import Perceptron
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WORDS = ("and", "viagra", "the", "of", "nigeria")
 MAILS = np.array(
@@ -49,7 +52,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The weights after each mistake."""
     import matplotlib.pyplot as plt
 

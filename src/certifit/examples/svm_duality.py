@@ -8,15 +8,18 @@ objective and the dual one meet, and that is the proof.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Record
 from certifit.svm import SVC
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def run(say: Callable[[str], Any] = print) -> Record:
+
+def run(say: Callable[[str], object] = print) -> Record:
     """Tell the story; return both objective values, the KKT table and the picture's data."""
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal((-1.2, 0.0), 1.0, (30, 2)), rng.normal((1.2, 0.5), 1.0, (30, 2))])
@@ -46,7 +49,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """Rows by KKT case, the hyperplane, H⁺ and H⁻."""
     import matplotlib.pyplot as plt
 

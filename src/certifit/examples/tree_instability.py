@@ -10,15 +10,18 @@ The fit is proved right both times: instability is a property of trees, not a mi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.tree import DecisionTreeClassifier
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def table(n: int = 80, seed: int = 10) -> tuple[Any, Any]:
+
+def table(n: int = 80, seed: int = 10) -> tuple[Array, Array]:
     """Two columns that tell nearly the same, and labels with a little noise."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.0, 1.0, size=(n, 2))
@@ -26,7 +29,7 @@ def table(n: int = 80, seed: int = 10) -> tuple[Any, Any]:
     return X, y
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Flip each label in turn; find the flip that changes the predictions most."""
     X, y = table()
     tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=3).fit(X, y)
@@ -62,7 +65,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The two partitions of the plane side by side; the changed row is ringed."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap

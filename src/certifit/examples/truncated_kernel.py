@@ -8,16 +8,19 @@ regression, which never writes the features down.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certifit._types import Record
+from certifit._types import Array, Record
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import Ridge
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def features(x: Any, count: int) -> Any:
+
+def features(x: Array, count: int) -> Array:
     """The first features of exp(−(x − z)²/2)."""
     columns, term = [], np.exp(-0.5 * np.square(x))
     for k in range(count):
@@ -26,7 +29,7 @@ def features(x: Any, count: int) -> Any:
     return np.column_stack(columns)
 
 
-def run(say: Callable[[str], Any] = print) -> Record:
+def run(say: Callable[[str], object] = print) -> Record:
     """Errors of the kernel and of the fitted curve, as features are added."""
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-2.5, 2.5, 40))
@@ -55,7 +58,7 @@ def run(say: Callable[[str], Any] = print) -> Record:
     }
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The curves, and how fast they become one."""
     import matplotlib.pyplot as plt
 

@@ -9,18 +9,24 @@ there the label is the product up to its sign.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certifit._types import Matrix, Record
+from certifit._types import Array, Matrix, Record
 from certifit.geometry import separability
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d import Axes3D
+
+    from certifit.geometry import Separability
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
 
 
-def with_product(X: Matrix) -> Any:
+def with_product(X: Matrix) -> Array:
     """(x₁, x₂, x₁x₂)."""
     X = np.asarray(X, dtype=float)
     return np.column_stack([X, X[:, 0] * X[:, 1]])
@@ -47,7 +53,7 @@ def run(say: Callable[[str], None] = print) -> Record:
     return {"verdicts": {k: v.verdict for k, v in out.items()}, "answers": out, "meeting": np.array(meeting)}
 
 
-def draw(numbers: Record) -> Any:
+def draw(numbers: Record) -> Figure:
     """The crossing diagonals, the corners lifted by x₁x₂ with a plane between them, and what the plane says below."""
     import matplotlib.pyplot as plt
 
@@ -75,7 +81,7 @@ def draw(numbers: Record) -> Any:
     return figure
 
 
-def _lifted(ax: Any, s: Any) -> None:
+def _lifted(ax: Axes3D, s: Separability) -> None:
     """The four corners at height x₁x₂, and the plane w·x + b = 0 between the classes."""
     from certifit.plot import palette
 

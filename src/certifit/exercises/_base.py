@@ -140,7 +140,7 @@ class Exercise:
         return "\n".join(lines)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A given as Python would read it back."""
     return repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
 
@@ -183,7 +183,7 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def same(given: Any, value: Any, rtol: float = 2e-3) -> bool:
+def same(given: object, value: object, rtol: float = 2e-3) -> bool:
     """Whether a part of an answer agrees: words and labels exactly, numbers up to rounding."""
     if isinstance(value, str):
         return str(given).strip().lower() == value.lower()

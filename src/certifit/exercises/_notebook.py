@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from certifit._notebook import notebook_of
 from certifit.exercises._base import load
 
 
-def notebook(name: str, seed: int = 0) -> dict[str, Any]:
+def notebook(name: str, seed: int = 0) -> dict[str, object]:
     """The notebook of an exercise, in nbformat 4: write it with ``json.dump``.
 
     Parameters

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("area-under-curve", "evaluation")
-def area_under_curve(rng: np.random.Generator) -> dict[str, Any]:
+def area_under_curve(rng: np.random.Generator) -> dict[str, object]:
     """The area under the ROC curve, by pairs.
 
     In what fraction of the pairs of a positive and a negative row does the positive row have the higher score? Ties

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from certifit.exercises._base import Verdict, exercise
+from certifit.exercises._base import Answer, Verdict, exercise
 
 
 def _impurity(labels: np.ndarray) -> float:
@@ -15,7 +13,7 @@ def _impurity(labels: np.ndarray) -> float:
 
 
 @exercise("best-threshold", "trees")
-def best_threshold(rng: np.random.Generator) -> dict[str, Any]:
+def best_threshold(rng: np.random.Generator) -> dict[str, object]:
     """The best threshold of a stump.
 
     Which split x ≤ t makes the Gini impurity of the two sides, weighted by their numbers of rows, smallest? Any t
@@ -27,7 +25,7 @@ def best_threshold(rng: np.random.Generator) -> dict[str, Any]:
     cuts = (x[1:] + x[:-1]) / 2
     cost = [_impurity(label[x <= t]) + _impurity(label[x > t]) for t in cuts]
 
-    def mark(answer: Any) -> Verdict:
+    def mark(answer: Answer) -> Verdict:
         t = float(answer["t"])
         if not x[0] <= t < x[-1]:
             return Verdict(False, "All rows are on one side of that threshold.")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("bias-and-variance", "evaluation")
-def bias_and_variance(rng: np.random.Generator) -> dict[str, Any]:
+def bias_and_variance(rng: np.random.Generator) -> dict[str, object]:
     """Bias, variance and noise.
 
     The same learner was trained on five samples; its predictions at one point are given, with the true mean of y

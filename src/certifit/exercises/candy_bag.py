@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("candy-bag", "probability")
-def candy_bag(rng: np.random.Generator) -> dict[str, Any]:
+def candy_bag(rng: np.random.Generator) -> dict[str, object]:
     """The bag of candy.
 
     There are five kinds of bags, with these shares of lime candy and these prior probabilities. After n limes in a

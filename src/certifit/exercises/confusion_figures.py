@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("confusion-figures", "evaluation")
-def confusion_figures(rng: np.random.Generator) -> dict[str, Any]:
+def confusion_figures(rng: np.random.Generator) -> dict[str, object]:
     """Figures of a confusion matrix.
 
     Class 1 is the positive class. What are accuracy, precision, recall and F₁ of these predictions?

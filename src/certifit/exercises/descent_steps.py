@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("descent-steps", "logistic regression")
-def descent_steps(rng: np.random.Generator) -> dict[str, Any]:
+def descent_steps(rng: np.random.Generator) -> dict[str, object]:
     """Three steps of gradient descent.
 
     Minimise f(s, t) = a s² + c t² from the given point with step η. Where is it after three steps, and above which

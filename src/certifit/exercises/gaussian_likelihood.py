@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("gaussian-likelihood", "probability")
-def gaussian_likelihood(rng: np.random.Generator) -> dict[str, Any]:
+def gaussian_likelihood(rng: np.random.Generator) -> dict[str, object]:
     """Maximum likelihood of a normal distribution.
 
     Which mean and which variance make these numbers most probable?

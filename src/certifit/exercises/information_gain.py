@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
@@ -15,7 +13,7 @@ def _entropy(counts: np.ndarray) -> float:
 
 
 @exercise("information-gain", "trees")
-def information_gain(rng: np.random.Generator) -> dict[str, Any]:
+def information_gain(rng: np.random.Generator) -> dict[str, object]:
     """Information gain of a split.
 
     The table counts rows by class (columns) on both sides of a split (rows). What is the entropy before the

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("kmeans-step", "unsupervised learning")
-def kmeans_step(rng: np.random.Generator) -> dict[str, Any]:
+def kmeans_step(rng: np.random.Generator) -> dict[str, object]:
     """One step of k-means.
 
     Assign every point to its nearest centre, then move each centre to the mean of its points. Where are the centres,

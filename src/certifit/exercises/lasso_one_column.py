@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_coefficients
 
 
 @exercise("lasso-one-column", "least squares")
-def lasso_one_column(rng: np.random.Generator) -> dict[str, Any]:
+def lasso_one_column(rng: np.random.Generator) -> dict[str, object]:
     """The lasso with one column.
 
     Find w and b with the smallest value of (1/n) Σ (wx + b − y)² + λ|w|.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("leave-one-out", "evaluation")
-def leave_one_out(rng: np.random.Generator) -> dict[str, Any]:
+def leave_one_out(rng: np.random.Generator) -> dict[str, object]:
     """Leave-one-out cross-validation of the mean.
 
     The model predicts the mean of its training targets. What is its mean squared error on the training rows, and what

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_coefficients
 
 
 @exercise("logistic-fit", "logistic regression")
-def logistic_fit(rng: np.random.Generator) -> dict[str, Any]:
+def logistic_fit(rng: np.random.Generator) -> dict[str, object]:
     """Fit a logistic regression with your own program.
 
     Find w and b with the smallest value of (1/n) Σ log(1 + exp(−y(w·x + b))) + λ‖w‖², by any method.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("logistic-gradient", "logistic regression")
-def logistic_gradient(rng: np.random.Generator) -> dict[str, Any]:
+def logistic_gradient(rng: np.random.Generator) -> dict[str, object]:
     """The gradient of logistic regression.
 
     Labels are −1 and +1. What is the gradient of (1/n) Σ log(1 + exp(−y(w·x + b))), with respect to w and b, at the

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("margins-of-a-line", "margins and kernels")
-def margins_of_a_line(rng: np.random.Generator) -> dict[str, Any]:
+def margins_of_a_line(rng: np.random.Generator) -> dict[str, object]:
     """Functional and geometric margins.
 
     What are the functional margins y(w·x + b) of the rows, and what is the geometric margin of the whole set?

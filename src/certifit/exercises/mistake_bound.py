@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("mistake-bound", "linear classifiers")
-def mistake_bound(rng: np.random.Generator) -> dict[str, Any]:
+def mistake_bound(rng: np.random.Generator) -> dict[str, object]:
     """How many mistakes can the perceptron make.
 
     The vector u separates the rows through the origin. What is the radius R = max ‖x‖, the margin γ of u (u has to be

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("naive-bayes-counts", "probability")
-def naive_bayes_counts(rng: np.random.Generator) -> dict[str, Any]:
+def naive_bayes_counts(rng: np.random.Generator) -> dict[str, object]:
     """Naive Bayes from counts.
 
     Features are 0 or 1. Estimate P(xⱼ = 1 | class) with add-one smoothing, (count + 1)/(rows + 2), and the classes by

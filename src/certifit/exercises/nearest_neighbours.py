@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("nearest-neighbours", "neighbours")
-def nearest_neighbours(rng: np.random.Generator) -> dict[str, Any]:
+def nearest_neighbours(rng: np.random.Generator) -> dict[str, object]:
     """Three nearest neighbours.
 
     Which three rows are nearest to the query in Euclidean distance (nearest first), and which class do they elect?

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_coefficients
 
 
 @exercise("normal-equations", "least squares")
-def normal_equations(rng: np.random.Generator) -> dict[str, Any]:
+def normal_equations(rng: np.random.Generator) -> dict[str, object]:
     """The normal equations.
 
     Find w and b with the smallest mean of (w·x + b − y)².

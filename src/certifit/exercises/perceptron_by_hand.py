@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit._types import Array
-from certifit.exercises._base import Verdict, exercise, same
+from certifit.exercises._base import Answer, Verdict, exercise, same
 
 
 def _run(X: Array, y: Array, strict: bool = False, offset: bool = True) -> tuple[Array, float, list[int]]:
@@ -26,7 +24,7 @@ def _run(X: Array, y: Array, strict: bool = False, offset: bool = True) -> tuple
 
 
 @exercise("perceptron-by-hand", "linear classifiers")
-def perceptron_by_hand(rng: np.random.Generator) -> dict[str, Any]:
+def perceptron_by_hand(rng: np.random.Generator) -> dict[str, object]:
     """The perceptron by hand.
 
     Start at w = 0, b = 0 and go through the rows in order, again and again, until no row is wrong. A row is wrong when
@@ -43,7 +41,7 @@ def perceptron_by_hand(rng: np.random.Generator) -> dict[str, Any]:
         "Did you forget to move the offset b?": _run(X, y, offset=False),
     }
 
-    def mark(answer: Any) -> Verdict:
+    def mark(answer: Answer) -> Verdict:
         if same(answer["w"], w) and same(answer["b"], b) and same(answer["mistakes"], wrong):
             return Verdict(True, f"{len(wrong)} mistakes, and it stops at w = {w.tolist()}, b = {b:g}.")
         for question, (v, c, _) in slips.items():

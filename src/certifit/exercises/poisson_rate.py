@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_coefficients
 
 
 @exercise("poisson-rate", "generalized linear models")
-def poisson_rate(rng: np.random.Generator) -> dict[str, Any]:
+def poisson_rate(rng: np.random.Generator) -> dict[str, object]:
     """A rate for each of two groups.
 
     Counts are Poisson with log-rate wx + b, where x is 0 or 1. Which w and b maximise the likelihood?

@@ -10,7 +10,7 @@ from certifit.exercises._base import exercise, numbers
 
 
 @exercise("quadratic-kernel", "margins and kernels")
-def quadratic_kernel(rng: np.random.Generator) -> dict[str, Any]:
+def quadratic_kernel(rng: np.random.Generator) -> dict[str, object]:
     """A kernel is an inner product of features.
 
     For K(x, z) = (x·z + 1)² in two dimensions, what is K(x, z), and what is the feature vector

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_coefficients
 
 
 @exercise("ridge-by-hand", "least squares")
-def ridge_by_hand(rng: np.random.Generator) -> dict[str, Any]:
+def ridge_by_hand(rng: np.random.Generator) -> dict[str, object]:
     """Ridge regression by hand.
 
     Find w and b with the smallest value of (1/n) Σ (w·x + b − y)² + λ‖w‖². The offset b is not penalised.

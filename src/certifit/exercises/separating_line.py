@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from certifit.exercises._base import Verdict, exercise
+from certifit.exercises._base import Answer, Verdict, exercise
 
 
 @exercise("separating-line", "linear classifiers")
-def separating_line(rng: np.random.Generator) -> dict[str, Any]:
+def separating_line(rng: np.random.Generator) -> dict[str, object]:
     """Separate, or prove that nobody can.
 
     Either give w and b with y(w·x + b) > 0 for all rows, and leave the weights empty; or give one weight for every
@@ -23,7 +21,7 @@ def separating_line(rng: np.random.Generator) -> dict[str, Any]:
     else:
         X[5] = 0.5 * X[0] + 0.25 * X[1] + 0.25 * X[2]
 
-    def mark(answer: Any) -> Verdict:
+    def mark(answer: Answer) -> Verdict:
         weights = np.asarray(answer["weights"], dtype=float)
         if weights.size == 0:
             score = y * (X @ np.asarray(answer["w"], dtype=float) + float(answer["b"]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, judged
@@ -11,7 +9,7 @@ from certifit.judge import certify_dual
 
 
 @exercise("svm-three-points", "margins and kernels")
-def svm_three_points(rng: np.random.Generator) -> dict[str, Any]:
+def svm_three_points(rng: np.random.Generator) -> dict[str, object]:
     """The dual of a support vector machine with three points.
 
     Find the multipliers α, each between 0 and C and with Σ αy = 0, that maximise Σ α − ½‖Σ αyx‖².

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("thermometer-code", "features")
-def thermometer_code(rng: np.random.Generator) -> dict[str, Any]:
+def thermometer_code(rng: np.random.Generator) -> dict[str, object]:
     """One-hot and thermometer codes.
 
     A feature takes the ordered values 1 to m. Write the given value as a one-hot code of m bits and as a thermometer

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from certifit.exercises._base import exercise, numbers
 
 
 @exercise("value-iteration", "decisions")
-def value_iteration(rng: np.random.Generator) -> dict[str, Any]:
+def value_iteration(rng: np.random.Generator) -> dict[str, object]:
     """The value of waiting.
 
     There are two states. In state 0 you may stay (reward r0, you remain there) or go (reward 0, you reach state 1).

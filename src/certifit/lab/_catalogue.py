@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 from functools import cache
-from typing import Any
 
 from certifit.lab._frame import encode
 from certifit.lab._scene import LabError, Scene
@@ -31,7 +30,7 @@ def catalogue() -> tuple[Scene, ...]:
     return tuple(sorted(found, key=lambda scene: (scene.order, scene.name)))
 
 
-def scene(name: Any) -> Scene:
+def scene(name: object) -> Scene:
     """The scene of this name.
 
     Examples
@@ -45,7 +44,7 @@ def scene(name: Any) -> Scene:
     raise LabError(f"There is no scene {str(name)[:40]!r}.")
 
 
-def described(one: Scene) -> dict[str, Any]:
+def described(one: Scene) -> dict[str, object]:
     """What the page has to know of a scene before it shows it.
 
     Examples

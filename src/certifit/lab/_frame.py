@@ -467,7 +467,7 @@ def _numbers(values: npt.NDArray[Any]) -> Any:
     return flat.reshape(values.shape).tolist()
 
 
-def in_words(value: Any) -> str:
+def in_words(value: object) -> str:
     """A number as the page and the exported script write it: words as they are, floats with six digits.
 
     Examples

@@ -12,7 +12,7 @@ import math
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Desk:
             "table": self._table,
         }
 
-    def answer(self, request: Any) -> tuple[dict[str, Any], list[bytes]]:
+    def answer(self, request: object) -> tuple[dict[str, object], list[bytes]]:
         """The answer as JSON, and the numbers of its rasters."""
         number = request.get("id") if isinstance(request, dict) else None
         reply: dict[str, Any] = {"id": number if isinstance(number, int) else None}
@@ -75,7 +75,7 @@ class Desk:
         reply["rasters"] = 0 if "problem" in reply else len(rasters)
         return reply, [] if "problem" in reply else rasters
 
-    def _hello(self, request: Mapping[str, Any], rasters: list[bytes]) -> dict[str, Any]:
+    def _hello(self, request: Mapping[str, object], rasters: list[bytes]) -> dict[str, object]:
         import certifit
 
         return {
@@ -84,12 +84,10 @@ class Desk:
             "limit": self.limits.points,
         }
 
-    def _shown(self, request: Mapping[str, Any]) -> tuple[Scene, Shown]:
+    def _shown(self, request: Mapping[str, object]) -> tuple[Scene, Shown]:
         """The solved scene that a request is about; from memory when it is there."""
         one, board = scene(request.get("scene")), self._board(request)
-        params = request.get("params", {})
-        if not isinstance(params, dict):
-            raise LabError("Parameters are an object of names and values.")
+        params = _params(request)
         said = [
             one.name,
             params,
@@ -108,7 +106,7 @@ class Desk:
             self.solved.popitem(last=False)
         return one, self.solved[key]
 
-    def _board(self, request: Mapping[str, Any]) -> Board:
+    def _board(self, request: Mapping[str, object]) -> Board:
         points = request.get("points", [])
         if not isinstance(points, list) or len(points) > self.limits.points:
             raise LabError(f"A scene takes at most {self.limits.points} points.")
@@ -118,40 +116,52 @@ class Desk:
             raise LabError("Axes are two words, and classes at most fifty.")
         view = _view(request.get("view"))
         return Board(
-            table[:, :2], table[:, 2].astype(np.int64), view, tuple(axes), tuple(classes), request.get("quick") is True
+            table[:, :2],
+            table[:, 2].astype(np.int64),
+            view,
+            (axes[0], axes[1]),
+            tuple(classes),
+            request.get("quick") is True,
         )
 
-    def _frame(self, request: Mapping[str, Any], rasters: list[bytes]) -> dict[str, Any]:
+    def _frame(self, request: Mapping[str, object], rasters: list[bytes]) -> dict[str, object]:
         one, shown = self._shown(request)
         count = one.steps(shown)
         step = _step(request.get("step"), count)
         frame = encode(one.frame(shown, step), rasters)
         return {"frame": frame, "step": step, "steps": count, "numbers": one.numbers(shown), "quick": shown.board.quick}
 
-    def _probe(self, request: Mapping[str, Any], rasters: list[bytes]) -> dict[str, Any]:
+    def _probe(self, request: Mapping[str, object], rasters: list[bytes]) -> dict[str, object]:
         one, shown = self._shown(request)
         place = [_number(request.get(name)) for name in ("x", "y")]
         found = one.probe(shown, _step(request.get("step"), one.steps(shown)), *place)
         return {"probe": None if found is None else encode(found, rasters)}
 
-    def _script(self, request: Mapping[str, Any], rasters: list[bytes]) -> dict[str, Any]:
+    def _script(self, request: Mapping[str, object], rasters: list[bytes]) -> dict[str, object]:
         one, board = scene(request.get("scene")), self._board(request)
-        return {"script": script(one, board, request.get("params", {}))}
+        return {"script": script(one, board, _params(request))}
 
-    def _table(self, request: Mapping[str, Any], rasters: list[bytes]) -> dict[str, Any]:
+    def _table(self, request: Mapping[str, object], rasters: list[bytes]) -> dict[str, object]:
         table = look(request.get("name"), request.get("data"), self.limits.rows)
         if "choice" not in request:
             return {"table": table.described()}
         return {"points": choose(table, request["choice"], scene(request.get("scene")), self.limits.points)}
 
 
-def _number(value: Any) -> float:
+def _params(request: Mapping[str, object]) -> dict[str, object]:
+    params = request.get("params", {})
+    if not isinstance(params, dict):
+        raise LabError("Parameters are an object of names and values.")
+    return params
+
+
+def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or abs(value) > 1e150:
         raise LabError("Coordinates are finite numbers.")
     return float(value)
 
 
-def _point(value: Any) -> list[float]:
+def _point(value: object) -> list[float]:
     if not isinstance(value, list) or len(value) != 3:
         raise LabError("A point is two coordinates and a label.")
     x, y, label = (_number(v) for v in value)
@@ -160,11 +170,11 @@ def _point(value: Any) -> list[float]:
     return [x, y, label]
 
 
-def _words(value: Any) -> bool:
+def _words(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(word, str) and len(word) <= 200 for word in value)
 
 
-def _view(value: Any) -> View:
+def _view(value: object) -> View:
     if not isinstance(value, list) or len(value) != 4:
         raise LabError("A view is left, right, bottom and top.")
     x0, x1, y0, y1 = (_number(v) for v in value)
@@ -173,7 +183,7 @@ def _view(value: Any) -> View:
     return x0, x1, y0, y1
 
 
-def _step(value: Any, count: int) -> int:
+def _step(value: object, count: int) -> int:
     """The step that was asked for; the last when none was, or when there are fewer."""
     if value is None:
         return count - 1

@@ -63,7 +63,7 @@ class Slider:
     when: tuple[str, tuple[Any, ...]] | None = None
     kind: ClassVar[str] = "slider"
 
-    def read(self, value: Any) -> float | int:
+    def read(self, value: object) -> float | int:
         """The value as the solver takes it; a refusal when it lies outside."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low <= value <= self.high:
             raise LabError(f"{self.label} must be between {self.low:g} and {self.high:g}.")
@@ -99,7 +99,7 @@ class Choice:
         """The first option."""
         return self.options[0]
 
-    def read(self, value: Any) -> str:
+    def read(self, value: object) -> str:
         """The word; a refusal when there is no such option."""
         if value not in self.options:
             raise LabError(f"{self.label} must be one of {', '.join(self.options)}.")
@@ -128,7 +128,7 @@ class Switch:
     when: tuple[str, tuple[Any, ...]] | None = None
     kind: ClassVar[str] = "switch"
 
-    def read(self, value: Any) -> bool:
+    def read(self, value: object) -> bool:
         """The value; a refusal when it is not true or false."""
         if not isinstance(value, bool):
             raise LabError(f"{self.label} must be yes or no.")
@@ -373,7 +373,7 @@ class Scene(ABC):
         return None
 
 
-def labelled(board: Board, predicted: Any, proved: Any = None) -> list[Answer]:
+def labelled(board: Board, predicted: Array, proved: Sequence[bool] | Array | None = None) -> list[Answer]:
     """For hovering: the predicted label of every point, and whether it is proved."""
     return [
         Answer(board.label(int(p)), None if proved is None else bool(proved[i]))

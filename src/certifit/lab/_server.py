@@ -338,7 +338,7 @@ def read_page(folder: Path = PAGE) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in files.items()}
 
 
-def given(path: Path, target: str | None) -> dict[str, Any]:
+def given(path: Path, target: str | None) -> dict[str, object]:
     """A table of the command line as the page takes it.
 
     Examples

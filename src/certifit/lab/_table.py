@@ -58,7 +58,7 @@ class LabTable:
         values = {name: v for name, (_, v) in found.items() if v is not None}
         return cls(table, {name: kind for name, (kind, _) in found.items()}, values)
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """What the page offers for a choice."""
         columns = [{"name": name, "kind": kind} for name, kind in self.kinds.items()]
         return {"columns": columns, "rows": self.table.rows, "notes": list(self.table.notes)}
@@ -83,8 +83,8 @@ class LabTable:
         self._has(name)
         return list(_cells.stripped(self.table.column(name)).to_pylist())
 
-    def _has(self, name: Any) -> str:
-        if name not in self.kinds:
+    def _has(self, name: object) -> str:
+        if not isinstance(name, str) or name not in self.kinds:
             raise LabError(f"There is no column {str(name)[:60]!r} in this table.")
         return self.kinds[name]
 
@@ -106,7 +106,7 @@ def _look(column: Any) -> tuple[str, Array | None]:
     return "category", None
 
 
-def look(name: Any, data: Any, rows: int) -> LabTable:
+def look(name: object, data: Any, rows: int) -> LabTable:
     """A table from its bytes (in base64) and the ending of its name; nothing on this computer is opened by name.
 
     Examples
@@ -136,7 +136,7 @@ def look(name: Any, data: Any, rows: int) -> LabTable:
     return LabTable.of(table)
 
 
-def choose(table: LabTable, choice: Any, scene: Scene, limit: int) -> dict[str, Any]:
+def choose(table: LabTable, choice: object, scene: Scene, limit: int) -> dict[str, object]:
     """Points of a scene from two columns, or from all of them by principal components.
 
     Examples
@@ -176,7 +176,7 @@ def choose(table: LabTable, choice: Any, scene: Scene, limit: int) -> dict[str, 
     return {"points": points, "axes": axes, "classes": classes, "notes": notes}
 
 
-def _coded(words: list[str | None] | None, rows: Array, target: Any, scene: Scene) -> tuple[Array, list[str]]:
+def _coded(words: list[str | None] | None, rows: Array, target: str | None, scene: Scene) -> tuple[Array, list[str]]:
     """Labels as numbers, and what they are called."""
     if words is None:
         return np.zeros(len(rows), dtype=int), []
@@ -188,7 +188,7 @@ def _coded(words: list[str | None] | None, rows: Array, target: Any, scene: Scen
     return np.array([place[str(words[r])] for r in rows], dtype=int), classes
 
 
-def _components(table: LabTable, target: Any, notes: list[str]) -> tuple[Array, list[str]]:
+def _components(table: LabTable, target: str | None, notes: list[str]) -> tuple[Array, list[str]]:
     """The first two principal components of all columns but the target, each divided by its standard deviation."""
     import certifit as cf
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from certifit.plot._style import MARKERS, drawing, figure, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 @drawing
-def clusters(model: Any, X: Matrix, ax: Axes | None = None, names: Any = None) -> Axes:
+def clusters(model: BaseEstimator, X: Matrix, ax: Axes | None = None, names: Sequence[str] | None = None) -> Axes:
     """Rows in the plane in the colours of their clusters, the centres, and which centre is nearest where.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _ends(points: Array, f: Callable[[Array], float]) -> tuple[Array, Array]:
     return (ends[:, 0], np.array([float(f(p)) for p in ends])) if points.shape[1] == 1 else (ends[:, 0], ends[:, 1])
 
 
-def _contours(ax: Any, sides: list[Array], heights: Array, colour: str) -> None:
+def _contours(ax: Axes, sides: list[Array], heights: Array, colour: str) -> None:
     """Lines of equal height, closer near the bottom, where the last steps are."""
     low, high = float(heights.min()), float(heights.max())
     levels = low + (high - low) * np.linspace(0.03, 1.0, _LEVELS) ** 2

@@ -5,10 +5,13 @@ Every function takes ``ax`` (axes to draw on; a fresh figure when None) and retu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from certifit._types import Array
 from certifit.plot._style import drawing, figure, palette
 
 if TYPE_CHECKING:
@@ -230,7 +233,7 @@ def search(record: Any, ax: Axes | None = None, name: str | None = None) -> Axes
     return ax
 
 
-def _scale(ax: Any, places: Any, numbers: bool, labels: Any) -> None:
+def _scale(ax: Axes, places: Array, numbers: bool, labels: Iterable[object]) -> None:
     if not numbers:
         ax.set_xticks(places, [str(v) for v in labels])
     elif np.all(places > 0) and places.max() / places.min() > 50:
@@ -304,7 +307,9 @@ def comparison(record: Any, ax: Axes | None = None) -> Axes:
 
 
 @drawing
-def bias_variance(records: Any, x: Any = None, ax: Axes | None = None, name: str = "", log: bool = False) -> Axes:
+def bias_variance(
+    records: Any, x: npt.ArrayLike | None = None, ax: Axes | None = None, name: str = "", log: bool = False
+) -> Axes:
     """Bias², variance and noise stacked up to the expected loss, for one or several learners.
 
     Parameters
@@ -330,7 +335,7 @@ def bias_variance(records: Any, x: Any = None, ax: Axes | None = None, name: str
     'expected squared loss'
     """
     records = records if isinstance(records, (list, tuple)) else [records]
-    labels = list(range(1, len(records) + 1)) if x is None else list(x)
+    labels = list(range(1, len(records) + 1)) if x is None else list(np.asarray(x))
     _, ax = figure(ax)
     base = np.zeros(len(records))
     for part, colour, text in zip(

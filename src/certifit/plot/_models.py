@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Matrix, VectorLike
 from certifit.plot._style import drawing, figure, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 @drawing
 def regularization_path(
-    strengths: Any,
-    coefficients: Any,
+    strengths: npt.ArrayLike,
+    coefficients: npt.ArrayLike,
     ax: Axes | None = None,
-    names: Any = None,
+    names: Sequence[str] | None = None,
     name: str = "α",
     chosen: float | None = None,
 ) -> Axes:
@@ -75,7 +78,9 @@ def regularization_path(
 
 
 @drawing
-def shape(model: Any, column: int | str = 0, ax: Axes | None = None, names: Any = None) -> Axes:
+def shape(
+    model: BaseEstimator, column: int | str = 0, ax: Axes | None = None, names: Sequence[str] | None = None
+) -> Axes:
     """What an additive model adds for one column: the sum of its ramps, 0 at the first knot; points are knots.
 
     Parameters
@@ -124,7 +129,7 @@ def shape(model: Any, column: int | str = 0, ax: Axes | None = None, names: Any 
 
 
 @drawing
-def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
+def tree(model: BaseEstimator, ax: Axes | None = None, **options: Any) -> Axes:
     """A fitted tree: splits in boxes, leaves in the colour of their prediction.
 
     Parameters
@@ -151,7 +156,7 @@ def tree(model: Any, ax: Axes | None = None, **options: Any) -> Axes:
 
 
 @drawing
-def kernel_matrix(kernel: Any, X: Matrix = None, y: Any = None, ax: Any = None) -> Any:
+def kernel_matrix(kernel: Any, X: Matrix = None, y: VectorLike | None = None, ax: Axes | None = None) -> Axes:
     """A Gram matrix as shades: blue above zero, orange below; rows sorted by class when y is given.
 
     Parameters
@@ -202,7 +207,9 @@ def kernel_matrix(kernel: Any, X: Matrix = None, y: Any = None, ax: Any = None) 
 
 
 @drawing
-def posterior(belief: Any, outcomes: Any = None, y: Any = None, ax: Any = None, level: float = 0.95) -> Any:
+def posterior(
+    belief: Any, outcomes: Any = None, y: VectorLike | None = None, ax: Axes | None = None, level: float = 0.95
+) -> Axes:
     """A belief after data, in the way that suits it.
 
     Parameters
@@ -236,7 +243,7 @@ def posterior(belief: Any, outcomes: Any = None, y: Any = None, ax: Any = None, 
     return _predictive(belief, outcomes, y, ax, level)
 
 
-def _hypotheses(space: Any, outcomes: list[Any], ax: Any) -> Any:
+def _hypotheses(space: Any, outcomes: list[Any], ax: Axes) -> Axes:
     shares = [
         dict(zip(space.hypotheses, space.priors)),
         *(space.posterior(outcomes[: k + 1]) for k in range(len(outcomes))),
@@ -248,7 +255,7 @@ def _hypotheses(space: Any, outcomes: list[Any], ax: Any) -> Any:
     return ax
 
 
-def _density(belief: Any, ax: Any, level: float) -> Any:
+def _density(belief: Any, ax: Axes, level: float) -> Axes:
     first, last = belief.distribution.ppf([0.0005, 0.9995])
     grid = np.linspace(first, last, 400)
     density = belief.distribution.pdf(grid)
@@ -260,7 +267,7 @@ def _density(belief: Any, ax: Any, level: float) -> Any:
     return ax
 
 
-def _predictive(model: Any, X: Matrix, y: Any, ax: Any, level: float) -> Any:
+def _predictive(model: BaseEstimator, X: Matrix, y: VectorLike | None, ax: Axes, level: float) -> Axes:
     x = np.asarray(X, dtype=float)
     if x.ndim != 2 or x.shape[1] != 1:
         raise ValueError(f"A predictive band is drawn over one column; X has shape {x.shape}.")
@@ -277,7 +284,9 @@ def _predictive(model: Any, X: Matrix, y: Any, ax: Any, level: float) -> Any:
 
 
 @drawing
-def residuals(model: Any, X: Matrix, y: VectorLike, ax: Axes | None = None, offset: Any = None) -> Axes:
+def residuals(
+    model: BaseEstimator, X: Matrix, y: VectorLike, ax: Axes | None = None, offset: npt.ArrayLike | None = None
+) -> Axes:
     """Residuals against fitted means: deviance residuals for a GLM, y − ŷ for another regressor.
 
     Parameters

@@ -10,7 +10,10 @@ from certifit._types import Array, Matrix, VectorLike
 from certifit.plot._style import MARKERS, drawing, figure, in_force, palette, style
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from sklearn.base import BaseEstimator
 
 _GRID = 240
 
@@ -31,7 +34,7 @@ def _window(X: Array) -> tuple[Array, Array, Array]:
     return A, B, np.column_stack([A.ravel(), B.ravel()])
 
 
-def _points(ax: Any, X: Array, y: Any, rings: Any = None) -> None:
+def _points(ax: Axes, X: Array, y: VectorLike, rings: Array | None = None) -> None:
     """Rows by class: colour and marker both tell, so that neither eye nor printer is at a loss."""
     labels = np.asarray(y)
     for k, c in enumerate(np.unique(labels)):
@@ -50,8 +53,12 @@ def _points(ax: Any, X: Array, y: Any, rings: Any = None) -> None:
 
 @drawing
 def decision_regions(
-    model: Any, X: Matrix, y: Any = None, ax: Any = None, names: tuple[str, str] = ("x₁", "x₂")
-) -> Any:
+    model: BaseEstimator,
+    X: Matrix,
+    y: VectorLike | None = None,
+    ax: Axes | None = None,
+    names: tuple[str, str] = ("x₁", "x₂"),
+) -> Axes:
     """The class predicted by a fitted classifier at every point of the plane; stronger where it is more confident.
 
     Parameters
@@ -105,7 +112,7 @@ def decision_regions(
 
 @drawing
 def margins(
-    model: Any, X: Matrix, y: VectorLike, ax: Axes | None = None, names: tuple[str, str] = ("x₁", "x₂")
+    model: BaseEstimator, X: Matrix, y: VectorLike, ax: Axes | None = None, names: tuple[str, str] = ("x₁", "x₂")
 ) -> Axes:
     """The boundary of a margin classifier of two classes, its H⁺ and H⁻, and the support vectors ringed.
 
@@ -158,7 +165,7 @@ def margins(
     return ax
 
 
-def _line(ax: Any, w: Array, b: float, **options: Any) -> Any:
+def _line(ax: Axes, w: Array, b: float, **options: Any) -> Line2D:
     """The line w·x + b = 0 across the axes, as far as they reach."""
     x_low, x_high = ax.get_xlim()
     y_low, y_high = ax.get_ylim()
@@ -175,7 +182,7 @@ def _line(ax: Any, w: Array, b: float, **options: Any) -> Any:
     return line
 
 
-def _trace(model: Any) -> list[Any]:
+def _trace(model: BaseEstimator) -> list[Any]:
     steps = getattr(model, "trace_", None)
     if not steps:
         raise ValueError("The model recorded no mistakes: fit Perceptron(trace=True), on rows it gets wrong at first.")
@@ -195,7 +202,7 @@ def _stage(ax: Axes | None, X: Matrix, y: VectorLike, names: tuple[str, str]) ->
 
 @drawing
 def perceptron_steps(
-    model: Any,
+    model: BaseEstimator,
     X: Matrix,
     y: VectorLike,
     ax: Axes | None = None,
@@ -245,8 +252,13 @@ def perceptron_steps(
 
 
 def perceptron_animation(
-    model: Any, X: Matrix, y: Any, ax: Any = None, interval: float = 700.0, names: tuple[str, str] = ("x₁", "x₂")
-) -> Any:
+    model: BaseEstimator,
+    X: Matrix,
+    y: VectorLike,
+    ax: Axes | None = None,
+    interval: float = 700.0,
+    names: tuple[str, str] = ("x₁", "x₂"),
+) -> FuncAnimation:
     """The steps of a perceptron as an animation, one frame per mistake; ``.save("steps.gif")`` writes it.
 
     Parameters

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from certifit._errors import need
 from certifit._types import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 # Okabe and Ito (2008), darkest first; black is kept for text and truth.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -133,14 +134,18 @@ def drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
     """Run a drawing function inside the house style."""
 
     @wraps(draw)
-    def run(*args: Any, **options: Any) -> Axes:
+    def run(*args: Any, **options: Any) -> Any:
         with style():
             return draw(*args, **options)
 
     return run
 
 
-def figure(ax: Axes | None = None, size: tuple[float, float] = (5.6, 3.8)) -> tuple[Any, Any]:
+@overload
+def figure(ax: None = None, size: tuple[float, float] = ...) -> tuple[Figure, Axes]: ...
+@overload
+def figure(ax: Axes | None = None, size: tuple[float, float] = ...) -> tuple[Figure | SubFigure, Axes]: ...
+def figure(ax: Axes | None = None, size: tuple[float, float] = (5.6, 3.8)) -> tuple[Figure | SubFigure, Axes]:
     """(figure, axes): those of ``ax``, or fresh ones in certifit's style that no global state holds on to.
 
     Parameters

@@ -11,7 +11,9 @@ from certifit._trace import Trace
 from certifit.plot._style import drawing, figure, palette
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 _PLAIN = (
     ("gap", "gap to the optimum"),
@@ -25,7 +27,7 @@ _MARKED = {"gain": ("chosen", "other splits", "chosen split"), "distance": ("vot
 
 
 @drawing
-def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
+def trace(model: BaseEstimator, ax: Axes | None = None, label: str | None = None) -> Axes:
     """The iterations of a fit with ``trace=True``: the proved gap on a logarithmic axis, or the objective without one.
 
     Traces without either show what their algorithm measures: the gain of every split of a tree, the distances of a
@@ -64,7 +66,7 @@ def trace(model: Any, ax: Axes | None = None, label: str | None = None) -> Axes:
     return _lines(table, what, name, ax, label)
 
 
-def _lines(table: Trace, what: str, name: str, ax: Any, label: str | None) -> Any:
+def _lines(table: Trace, what: str, name: str, ax: Axes, label: str | None) -> Axes:
     """One line, or one for each machine, target or number of a vector."""
     several = next((c for c in ("machine", "target") if len({str(v) for v in table.to_dict().get(c, [])}) > 1), None)
     for which in dict.fromkeys(table[several]) if several else [None]:
@@ -75,17 +77,17 @@ def _lines(table: Trace, what: str, name: str, ax: Any, label: str | None) -> An
             values = np.maximum(values, some.min() / 10 if len(some) else 1e-16)
         said = " ".join(str(part) for part in (label, several, which) if part is not None)
         for column in values.T:
-            style = {"markersize": 3.0} if len(rows) > 40 else {}
-            ax.plot([r.iteration for r in rows], column, "o-", label=said or None, **style)
+            size = 3.0 if len(rows) > 40 else None
+            ax.plot([r.iteration for r in rows], column, "o-", label=said or None, markersize=size)
     ax.set(yscale="log" if what == "gap" else "linear", xlabel="outcomes seen" if what == "mean" else "iteration",
            ylabel=name)  # fmt: skip
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     if label or several:
         ax.legend()
     return ax
 
 
-def _marked(table: Trace, what: str, name: str, ax: Any) -> Any:
+def _marked(table: Trace, what: str, name: str, ax: Axes) -> Axes:
     """Points, those that counted in another colour; nodes of a tree are divided by lines."""
     flag, plain, marked = _MARKED[what]
     for wanted, said, colour in ((False, plain, 0), (True, marked, 1)):
@@ -101,7 +103,7 @@ def _marked(table: Trace, what: str, name: str, ax: Any) -> Any:
     return ax
 
 
-def _mistakes(table: Trace, ax: Any) -> Any:
+def _mistakes(table: Trace, ax: Axes) -> Axes:
     """How many mistakes each pass of a perceptron made, for each target."""
     several = len({str(v) for v in table.to_dict().get("target", [])}) > 1
     for which in dict.fromkeys(table["target"]) if several else [None]:
@@ -110,25 +112,25 @@ def _mistakes(table: Trace, ax: Any) -> Any:
             every = np.arange(min(passes), max(passes) + 1)
             count = [passes.count(int(p)) for p in every]
             ax.plot(every, count, "o-", label=f"target {which}" if several else None)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
+    ax.locator_params(axis="y", integer=True)
     ax.set(xlabel="pass over the rows", ylabel="mistakes in the pass", ylim=(0, None))
     if several:
         ax.legend()
     return ax
 
 
-def _shares(table: Trace, names: list[str], ax: Any) -> Any:
+def _shares(table: Trace, names: list[str], ax: Axes) -> Axes:
     """The probability of each hypothesis, outcome by outcome."""
     for name in names:
         ax.plot(table["iteration"], table[name], "o-", label=f"P({name[2:-1]} | outcomes)")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     ax.set(xlabel="outcomes seen", ylabel="posterior probability", ylim=(-0.03, 1.03))
     ax.legend()
     return ax
 
 
-def trace_animation(model: Any, ax: Any = None, interval: int = 300) -> Any:
+def trace_animation(model: BaseEstimator, ax: Axes | None = None, interval: int = 300) -> FuncAnimation:
     """The picture of `trace`, iteration by iteration.
 
     Parameters

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit.report._ink import ACCENT, INK, PAPER, SECOND, SOFT, Record, plain, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Drawer = tuple[bool, Callable[[Any, Record], None], float]
 _MOST = 15
@@ -68,7 +71,7 @@ def _shapes(record: Record) -> list[Any]:
     return list(found.get("shapes", []))[:_MOST_SHAPES]
 
 
-def _shape(axes: Any, record: Record, k: int) -> None:
+def _shape(axes: Axes, record: Record, k: int) -> None:
     """What one column adds: a line between knots, with ticks where the rows are; or a bar for each level."""
     shape, told = _shapes(record)[k], record["inside"]["shapes"]
     looks = [(ACCENT, "-"), (SECOND, "-"), (INK, "-"), (ACCENT, ":")]
@@ -86,7 +89,7 @@ def _shape(axes: Any, record: Record, k: int) -> None:
     elif shape["kind"] == "boolean":
         axes.set_xticks([0, 1], ["no", "yes"])
     elif shape["kind"] == "number":
-        axes.xaxis.get_major_locator().set_params(nbins=5, integer=bool(np.all(at == np.floor(at))))
+        axes.locator_params(axis="x", nbins=5, integer=bool(np.all(at == np.floor(at))))
     elif shape["kind"] == "date":
         ends = np.quantile(at, [0.0, 0.5, 1.0], method="nearest")
         axes.set_xticks(ends, [str(np.datetime64(int(np.floor(day)), "D")) for day in ends])
@@ -96,7 +99,7 @@ def _shape(axes: Any, record: Record, k: int) -> None:
     axes.set_ylabel(short(told["about"], 24))
 
 
-def _level_bars(axes: Any, shape: Any, told: Any) -> None:
+def _level_bars(axes: Axes, shape: Any, told: Any) -> None:
     places = np.arange(len(shape["at"]))[::-1]
     high = 0.7 / len(shape["add"])
     for i, (line, label, colour) in enumerate(zip(shape["add"], told["labels"], (ACCENT, SECOND, INK, SOFT))):
@@ -114,7 +117,7 @@ def _nodes(record: Record) -> list[Any]:
     return list(record.get("inside", {}).get("drawn", []))
 
 
-def _drivers(axes: Any, record: Record) -> None:
+def _drivers(axes: Axes, record: Record) -> None:
     rows = list(reversed(_important(record)))
     for k, row in enumerate(rows):
         low, high = row["interval"]
@@ -138,7 +141,7 @@ def _group(columns: list[str]) -> str:
     return "\n".join([short(columns[0], 22, 1), short(columns[1], 22, 1) + more])
 
 
-def _depends(axes: Any, record: Record, k: int) -> None:
+def _depends(axes: Axes, record: Record, k: int) -> None:
     shown = _dependence(record)[k]
     at = shown["at"]
     words = shown["kind"] in ("category", "boolean", "date")
@@ -157,7 +160,7 @@ def _depends(axes: Any, record: Record, k: int) -> None:
         if shown["kind"] == "category" and (len(few) > 4 or max(len(str(at[i])) for i in few) > 8):
             axes.tick_params(axis="x", rotation=30)
             for label in axes.get_xticklabels():
-                label.set_ha("right")
+                label.set_horizontalalignment("right")
     if len(shown["curves"]) > 1:
         axes.legend(loc="best", fontsize=8)
     axes.set_xlabel(short(shown["column"], 40, 1))
@@ -170,7 +173,7 @@ def _cut(text: str, most: int = 10) -> str:
     return plain(text if len(text) <= most else text[: most - 1] + "…")
 
 
-def _calibration(axes: Any, record: Record) -> None:
+def _calibration(axes: Axes, record: Record) -> None:
     groups = record["calibration"]["groups"]
     axes.plot([0, 1], [0, 1], "--", color=INK, linewidth=0.8)
     for g in groups:
@@ -184,7 +187,7 @@ def _calibration(axes: Any, record: Record) -> None:
     axes.set_ylabel("observed fraction")
 
 
-def _precision(axes: Any, record: Record) -> None:
+def _precision(axes: Axes, record: Record) -> None:
     curve = record["classes"]["roc"]["precision"]
     axes.axhline(curve["share"], linestyle="--", color=INK, linewidth=0.8)
     axes.fill_between(curve["recall"], curve["low"], curve["high"], color=ACCENT, alpha=0.15, linewidth=0)
@@ -196,7 +199,7 @@ def _precision(axes: Any, record: Record) -> None:
     axes.set_ylabel("precision")
 
 
-def _tree(axes: Any, record: Record) -> None:
+def _tree(axes: Axes, record: Record) -> None:
     """From left to right: a split, the upper branch for yes, the lower for no."""
     nodes = _nodes(record)
     height: list[float] = [0.0] * len(nodes)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from certifit.report._ink import VARIABLES as _VARIABLES
 from certifit.report._ink import Record
 from certifit.report._ink import plain as _plain
 from certifit.report._ink import short as _short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _WIDE = 4.6  # inches, at 10 points: still readable on a phone
 
@@ -77,7 +80,7 @@ def alternative(name: str, record: Record) -> str:
     }[name]
 
 
-def _drawn(draw: Callable[[Any, Record], None], record: Record, axes: Any) -> None:
+def _drawn(draw: Callable[[Axes, Record], None], record: Record, axes: Axes) -> None:
     draw(axes, record)
 
 
@@ -117,7 +120,7 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _svg(name: str, title: str, height: float, draw: Callable[[Any], None]) -> str:
+def _svg(name: str, title: str, height: float, draw: Callable[[Axes], None]) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -145,7 +148,7 @@ def _inline(svg: str, name: str, title: str) -> str:
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1).strip()
 
 
-def _comparison(axes: Any, record: Record) -> None:
+def _comparison(axes: Axes, record: Record) -> None:
     rows = list(reversed(record["comparison"]["standings"]))
     winner = record["verdict"]["winner"]
     for k, row in enumerate(rows):
@@ -167,7 +170,7 @@ def _comparison(axes: Any, record: Record) -> None:
     axes.set_xlabel(f"{record['measure']['name']} on held-out rows")
 
 
-def _frame_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+def _frame_scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     """Leave out of sight what would squeeze the rest together: its place is told by an arrow."""
     lows = sorted((r["interval"][0] for r in rows if r["name"] != "baseline"), reverse=True)
     high = max(r["interval"][1] for r in rows)
@@ -187,7 +190,7 @@ def _frame_scores(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def _target(axes: Any, record: Record) -> None:
+def _target(axes: Axes, record: Record) -> None:
     shown = record["data"]["target_histogram"]
     edges, counts = shown["edges"], shown["counts"]
     axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=_ACCENT, edgecolor=_PAPER, linewidth=0.5)
@@ -201,7 +204,7 @@ def _curves(record: Record) -> list[Mapping[str, Any]]:
     return list(classes["rocs"]) if "rocs" in classes else [classes["roc"]]
 
 
-def _roc(axes: Any, record: Record) -> None:
+def _roc(axes: Axes, record: Record) -> None:
     curves = _curves(record)
     axes.plot([0, 1], [0, 1], "--", color=_INK, linewidth=0.8)
     looks = [(c, line) for line in ("-", ":") for c in (_ACCENT, _SECOND, _INK)]
@@ -218,7 +221,7 @@ def _roc(axes: Any, record: Record) -> None:
     axes.set_ylabel("true positive rate")
 
 
-def _predicted(axes: Any, record: Record) -> None:
+def _predicted(axes: Axes, record: Record) -> None:
     values = record["values"]
     true, said = np.array(values["true"]), np.array(values["predicted"])
     low, high = float(min(true.min(), said.min())), float(max(true.max(), said.max()))
@@ -228,7 +231,7 @@ def _predicted(axes: Any, record: Record) -> None:
     axes.set_ylabel("true")
 
 
-def _residuals(axes: Any, record: Record) -> None:
+def _residuals(axes: Axes, record: Record) -> None:
     """Errors against predictions: a funnel or a bend shows what the model misses."""
     values = record["values"]
     said = np.array(values["predicted"])
@@ -254,7 +257,7 @@ def _bars(record: Record, most: int = 15) -> tuple[list[str], list[float], str]:
     return [], [], ""
 
 
-def _inside(axes: Any, record: Record) -> None:
+def _inside(axes: Axes, record: Record) -> None:
     names, values, label = _bars(record)
     place = np.arange(len(names))[::-1]
     colours = [_ACCENT if v >= 0 else _SECOND for v in values]
@@ -266,7 +269,7 @@ def _inside(axes: Any, record: Record) -> None:
     axes.set_xlabel(label)
 
 
-def _curve(axes: Any, record: Record) -> None:
+def _curve(axes: Axes, record: Record) -> None:
     points: Sequence[Mapping[str, Any]] = record["learning_curve"]
     rows = [p["rows"] for p in points]
     held = np.array([p["held_out"] for p in points])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn.tree
@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._errors import need
 from certifit._types import Array
 from certifit.tree._export import answer, other_questions, split
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")
@@ -140,11 +143,11 @@ def draw_tree(
     feature_names: Any = None,
     class_names: Any = None,
     decimals: int = 3,
-    ax: Any = None,
+    ax: Axes | None = None,
     fontsize: float = 10.0,
     highlight: Any = None,
     title: str | None = None,
-) -> Any:
+) -> Axes:
     """Draw a fitted tree; `plot_tree` draws scikit-learn's picture.
 
     Splits stand in empty boxes, "yes" goes left. Leaves carry the colour of their prediction, stronger the
@@ -236,7 +239,7 @@ def _wrapped(text: str, width: int = 26) -> str:
     return "\n".join([*lines, line])
 
 
-def _canvas(ax: Any, places: dict[int, tuple[float, int]], labels: dict[int, str], fontsize: float) -> Any:
+def _canvas(ax: Axes | None, places: dict[int, tuple[float, int]], labels: dict[int, str], fontsize: float) -> Axes:
     wide = max(x for x, _ in places.values()) + 1.0
     deep = max(depth for _, depth in places.values())
     if ax is None:
@@ -252,7 +255,7 @@ def _canvas(ax: Any, places: dict[int, tuple[float, int]], labels: dict[int, str
     return ax
 
 
-def _branch(ax: Any, start: Any, place: Any, share: float, dark: bool, word: str, fontsize: float) -> None:
+def _branch(ax: Axes, start: Any, place: Any, share: float, dark: bool, word: str, fontsize: float) -> None:
     """A smooth line from parent to child, as wide as its share of the rows."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -271,7 +274,7 @@ def _branch(ax: Any, start: Any, place: Any, share: float, dark: bool, word: str
         )  # fmt: skip
 
 
-def _legend(ax: Any, model: Any, class_names: Any, fontsize: float) -> None:
+def _legend(ax: Axes, model: Any, class_names: Any, fontsize: float) -> None:
     from matplotlib.patches import Patch
 
     names = model.classes_ if class_names is None else class_names

@@ -12,7 +12,7 @@ from certifit.lab._frame import Frame, Layer, Marks, Panel, Proof, Raster, Table
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
 
-def solve(X: Any, y: Any, *, model: str, C: float, k: int, depth: int) -> Any:
+def solve(X: np.ndarray, y: np.ndarray, *, model: str, C: float, k: int, depth: int) -> Any:
     """The chosen classifier, fitted to the two columns as they are."""
     makers: dict[str, Any] = {
         "logistic regression": lambda: cf.linear_model.LogisticRegression(C=C),
@@ -27,7 +27,7 @@ def solve(X: Any, y: Any, *, model: str, C: float, k: int, depth: int) -> Any:
     return makers[model]().fit(X, y)
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Accuracy with its interval, and whether the fit is proved."""
     right = cf.metrics.confusion(y, answer.predict(X)).accuracy
     return {

@@ -14,7 +14,7 @@ from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Sl
 _DRAWN = 7  # lines drawn at random from the belief
 
 
-def solve(X: Any, y: Any, *, degree: int, noise: float, width: float) -> Any:
+def solve(X: np.ndarray, y: np.ndarray, *, degree: int, noise: float, width: float) -> Any:
     """The belief about the weights after the first k points, as a function of k, and the one after all."""
 
     def after(k: int) -> Any:
@@ -27,7 +27,7 @@ def solve(X: Any, y: Any, *, degree: int, noise: float, width: float) -> Any:
     return after(len(X)), after
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Means and deviations of the weights, the evidence and the proofs."""
     model, _ = answer
     deviations = np.sqrt(np.diag(model.sigma_))
@@ -115,7 +115,7 @@ def _model(shown: Shown, step: int) -> Any:
     return model if step == len(shown.board.X) else after(step)
 
 
-def _moments(shown: Shown, step: int) -> tuple[Any, Any]:
+def _moments(shown: Shown, step: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the weights; before any point, the prior's."""
     if step == 0:
         size = shown["degree"] + 1
@@ -124,7 +124,7 @@ def _moments(shown: Shown, step: int) -> tuple[Any, Any]:
     return np.asarray(model.coef_), np.asarray(model.sigma_)
 
 
-def _belief(shown: Shown, step: int, xs: Any) -> tuple[Any, Any, Any]:
+def _belief(shown: Shown, step: int, xs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Predictive mean and deviation, and some lines drawn from the belief."""
     mean, covariance = _moments(shown, step)
     basis = np.asarray(cf.bayes.Powers(shown["degree"], constant=True)(xs[:, None]))

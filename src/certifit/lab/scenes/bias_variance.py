@@ -12,19 +12,19 @@ from certifit.lab._frame import Areas, Curve, Formula, Frame, Layer, Lines, Pane
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider
 
 
-def solve(X: Any, y: Any, *, degree: int, size: int, noise: float, sets: int, seed: int) -> Any:
+def solve(X: np.ndarray, y: np.ndarray | None, *, degree: int, size: int, noise: float, sets: int, seed: int) -> Any:
     """Polynomials fitted to many training sets around the curve through the points, and what takes them apart."""
     order = np.argsort(X[:, 0], kind="stable")
     knots, heights = X[order, 0], X[order, 1]
     middle, half = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
 
-    def truth(t: Any) -> Any:  # t runs from -1 to 1 over the points
+    def truth(t: np.ndarray) -> np.ndarray:  # t runs from -1 to 1 over the points
         return np.interp(middle + half * np.asarray(t), knots, heights)
 
-    def powers(t: Any) -> Any:
+    def powers(t: np.ndarray) -> np.ndarray:
         return np.asarray(t)[:, None] ** np.arange(degree + 1)
 
-    def draw(rng: Any) -> Any:
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         t = rng.uniform(-1, 1, size=size)
         return t, truth(t) + noise * rng.normal(size=size)
 
@@ -38,7 +38,7 @@ def solve(X: Any, y: Any, *, degree: int, size: int, noise: float, sets: int, se
     def parts() -> Any:
         grid, queue = np.linspace(-0.95, 0.95, 39), iter(training)
 
-        def again(rng: Any) -> Any:
+        def again(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
             t, v = next(queue)
             return powers(t), v
 
@@ -52,7 +52,7 @@ def solve(X: Any, y: Any, *, degree: int, size: int, noise: float, sets: int, se
     return fits, training, powers, truth, (float(middle), float(half)), parts
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """The parts, and that they add up."""
     parts = answer[-1]()
     added = parts.bias2 + parts.variance + parts.noise
@@ -151,7 +151,7 @@ class BiasVariance(Scene):
         return Probe([f"truth {float(truth(t)[0]):.4g}", f"fits {fits.mean():.4g} ± {fits.std():.3g}"])
 
 
-def _crosses(board: Board, xs: Any, ys: Any) -> Lines:
+def _crosses(board: Board, xs: np.ndarray, ys: np.ndarray) -> Lines:
     """Small crosses, as lines, so that drawn points stay on top."""
     a, b = 0.008 * board.width, 0.008 * (board.view[3] - board.view[2]) * 4 / 3
     marks = [np.array([[x - a, y - b], [x + a, y + b]]) for x, y in zip(xs, ys)]

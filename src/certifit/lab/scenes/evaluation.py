@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from certifit.lab import _presets
 from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
+if TYPE_CHECKING:
+    from certifit.metrics import Confusion
 
-def solve(X: Any, y: Any, *, threshold: float, level: float) -> Any:
+
+def solve(X: np.ndarray, y: np.ndarray, *, threshold: float, level: float) -> Any:
     """Probabilities of a logistic fit, judged on the points at a threshold."""
     model = cf.linear_model.LogisticRegression(C=1.0).fit(X, y)
     chance = model.predict_proba(X)[:, 1]
@@ -20,7 +23,7 @@ def solve(X: Any, y: Any, *, threshold: float, level: float) -> Any:
     return model, chance, counts, cf.metrics.roc(y, chance)
 
 
-def report(answer: Any, X: Any, y: Any, *, threshold: float, level: float) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, *, threshold: float, level: float) -> dict[str, object]:
     """Counts, shares and intervals at the chosen threshold."""
     _, _, counts, curve = answer
     found: dict[str, Any] = {"TP": int(counts.tp), "FP": int(counts.fp), "TN": int(counts.tn), "FN": int(counts.fn)}
@@ -98,14 +101,14 @@ class Evaluation(Scene):
         return Probe([f"probability of {shown.board.label(1)}: {p:.4f}"])
 
 
-def _walk(shown: Shown) -> Any:
+def _walk(shown: Shown) -> np.ndarray:
     """Thresholds between neighbouring scores, at most 40, from high to low."""
     scores = np.unique(shown.answer[1])[::-1]
     between = np.concatenate([[1.0], (scores[1:] + scores[:-1]) / 2, [0.0]])
     return between[np.unique(np.linspace(0, len(between) - 1, min(40, len(between))).round().astype(int))]
 
 
-def _counts(board: Board, here: Any) -> Table:
+def _counts(board: Board, here: Confusion) -> Table:
     negative, positive = board.label(0), board.label(1)
     rows = [[f"is {positive}", int(here.tp), int(here.fn)], [f"is {negative}", int(here.fp), int(here.tn)]]
     return Table("confusion matrix", ["", f"called {positive}", f"called {negative}"], rows)
@@ -115,7 +118,7 @@ def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
-def _roc(curve: Any, here: Any, shown: Shown) -> Curve:
+def _roc(curve: Any, here: Confusion, shown: Shown) -> Curve:
     x, y = _share(here.fp, here.fp + here.tn), _share(here.tp, here.tp + here.fn)
     series = [
         Series("ROC", curve.fpr, curve.tpr, "class0"),
@@ -131,7 +134,7 @@ def _roc(curve: Any, here: Any, shown: Shown) -> Curve:
     return Curve("ROC curve", series, "false alarms among negatives", "found among positives", at=x)
 
 
-def _shares(here: Any, level: float) -> Table:
+def _shares(here: Confusion, level: float) -> Table:
     rows = []
     for name in ("accuracy", "precision", "recall", "specificity"):
         try:
@@ -143,7 +146,7 @@ def _shares(here: Any, level: float) -> Table:
     return Table(f"figures with {100 * level:.0f} % intervals", ["figure", "value", "interval"], rows)
 
 
-def _formula(here: Any) -> Formula:
+def _formula(here: Confusion) -> Formula:
     return Formula(
         "with these counts",
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, S
 _STARTS = 12
 
 
-def solve(X: Any, y: Any, *, function: str, step: float, decay: str, steps: int) -> Any:
+def solve(X: np.ndarray, y: np.ndarray, *, function: str, step: float, decay: str, steps: int) -> Any:
     """Walk downhill from every point: the function, and for each walk its places and why it ended."""
     from certifit.exceptions import DivergenceError
     from certifit.solvers import gradient_descent
@@ -63,7 +64,7 @@ def solve(X: Any, y: Any, *, function: str, step: float, decay: str, steps: int)
     for start in X:
         places: list[Any] = []
 
-        def gradient(theta: Any, places: list[Any] = places) -> Any:
+        def gradient(theta: np.ndarray, places: list[Any] = places) -> np.ndarray:
             places.append(theta.copy())
             return slope(theta)
 
@@ -77,7 +78,7 @@ def solve(X: Any, y: Any, *, function: str, step: float, decay: str, steps: int)
     return (f, slope, dimensions, least, curvature), walks
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Of the first walk: where it ended, and how far above the least value that is."""
     (f, slope, _, least, curvature), walks = answer
     places, ended = walks[0]
@@ -179,7 +180,7 @@ def _size(shown: Shown, t: int) -> float:
     return float(shown["step"] * t**-power)
 
 
-def _lifted(places: Any, f: Any, dimensions: int) -> Any:
+def _lifted(places: np.ndarray, f: Callable[[np.ndarray], np.ndarray], dimensions: int) -> np.ndarray:
     """Places in the plane; on a curve, with the value as height."""
     if dimensions == 2:
         return places
@@ -187,7 +188,7 @@ def _lifted(places: Any, f: Any, dimensions: int) -> Any:
         return np.column_stack([places[:, 0], [f(t) for t in places]])
 
 
-def _ground(board: Board, f: Any, dimensions: int) -> list[Layer]:
+def _ground(board: Board, f: Callable[[np.ndarray], np.ndarray], dimensions: int) -> list[Layer]:
     """The curve, or level lines of the function."""
     if dimensions == 1:
         xs = np.linspace(board.view[0], board.view[1], 200)
@@ -198,8 +199,8 @@ def _ground(board: Board, f: Any, dimensions: int) -> list[Layer]:
     return [Raster(np.sqrt(values), "sequential", 0.0, np.sqrt(top), np.sqrt(top) * np.linspace(0.17, 1, 9))]
 
 
-def _formula(here: Any, g: Any, eta: float) -> Formula:
-    def column(v: Any) -> str:
+def _formula(here: np.ndarray, g: np.ndarray, eta: float) -> Formula:
+    def column(v: np.ndarray) -> str:
         return tex(v[0], 4) if len(v) == 1 else f"({tex(v[0])},\\ {tex(v[1])})"
 
     return Formula(
@@ -213,7 +214,7 @@ def _formula(here: Any, g: Any, eta: float) -> Formula:
     )
 
 
-def _values(walks: Any, f: Any, step: int, least: Any) -> Curve:
+def _values(walks: Any, f: Callable[[np.ndarray], np.ndarray], step: int, least: np.ndarray) -> Curve:
     series = []
     for k, (places, _) in enumerate(walks):
         values = np.array([f(t) for t in places]) - (least or 0.0)
@@ -229,7 +230,7 @@ def _ended(ended: str) -> str:
     return words.get(ended, ended)
 
 
-def _proof(value: float, least: Any, ended: str) -> Proof:
+def _proof(value: float, least: np.ndarray, ended: str) -> Proof:
     if ended not in ("converged", "max_iter"):
         return Proof(ended, False)
     if least is None:

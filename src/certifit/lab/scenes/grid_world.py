@@ -13,7 +13,9 @@ from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, S
 _WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
 
-def solve(X: Any, y: Any, *, across: int, up: int, noise: float, price: float, discount: float, method: str) -> Any:
+def solve(
+    X: np.ndarray, y: np.ndarray, *, across: int, up: int, noise: float, price: float, discount: float, method: str
+) -> Any:
     """The world that the points paint, and its best plan after any number of sweeps."""
     squares = [["."] * across for _ in range(up)]
     for (x, height), kind in zip(X, y):
@@ -30,7 +32,7 @@ def solve(X: Any, y: Any, *, across: int, up: int, noise: float, price: float, d
     return after(10_000), after, world
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """The value of the lower left square, the sweeps, and what the policy can lose."""
     plan, _, world = answer
     first = max((s for s in world.states if s != "end"), key=lambda s: (s[0], -s[1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from certifit.lab import _presets
 from certifit.lab._frame import Answer, Arrows, Curve, Dots, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Series
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider
 
+if TYPE_CHECKING:
+    from certifit.cluster import KMeans
 
-def solve(X: Any, y: Any, *, k: int, init: str, seed: int, starts: int) -> Any:
+
+def solve(X: np.ndarray, y: np.ndarray, *, k: int, init: str, seed: int, starts: int) -> KMeans:
     """The clustering with its trace."""
     return cf.cluster.KMeans(min(k, len(X)), init=init, n_init=starts, random_state=seed, trace=True).fit(X)
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: KMeans, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """The cost, and what no clustering can go below."""
     certificate = answer.certificate_
     return {
@@ -122,14 +125,14 @@ class Clusters(Scene):
         )
 
 
-def _centres(shown: Shown, step: int) -> Any:
+def _centres(shown: Shown, step: int) -> np.ndarray:
     trace = shown.answer.trace_
     if not len(trace) or step == len(trace) - 1:
         return np.asarray(shown.answer.cluster_centers_)
     return np.asarray(trace[step].centres)
 
 
-def _nearest(X: Any, centres: Any) -> Any:
+def _nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return np.argmin(((X[:, None, :] - centres[None]) ** 2).sum(axis=2), axis=1)
 
 

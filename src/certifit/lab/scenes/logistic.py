@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,16 @@ from certifit.lab import _presets
 from certifit.lab._frame import Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, Switch, labelled
 
+if TYPE_CHECKING:
+    from certifit.exceptions import NoOptimumError
+    from certifit.linear_model import LogisticRegression
+
 _STRETCH = 8  # doublings of w along which a likelihood without a maximum is shown
 
 
 def solve(
-    X: Any, y: Any, *, penalised: bool, C: float, decide: str, threshold: float, alarm: float, miss: float
-) -> Any:
+    X: np.ndarray, y: np.ndarray, *, penalised: bool, C: float, decide: str, threshold: float, alarm: float, miss: float
+) -> LogisticRegression | NoOptimumError:
     """The fit; on separable points without a penalty, the refusal with its proof instead."""
     from certifit.exceptions import NoOptimumError
 
@@ -28,7 +32,7 @@ def solve(
         return refusal
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Coefficients, loss, mistakes and the proof."""
     if not hasattr(answer, "coef_"):
         direction = answer.certificate.evidence["weights"]
@@ -110,7 +114,7 @@ class Logistic(Scene):
         return Probe(lines)
 
 
-def _weights(shown: Shown, step: int) -> tuple[Any, float]:
+def _weights(shown: Shown, step: int) -> tuple[np.ndarray, float]:
     """Weights after some iterations: the same fit, stopped there."""
     model = shown.answer
     if step == 0:
@@ -122,7 +126,7 @@ def _weights(shown: Shown, step: int) -> tuple[Any, float]:
     return model.coef_[0], float(model.intercept_[0])
 
 
-def _ground(board: Board, w: Any, b: float) -> Raster:
+def _ground(board: Board, w: np.ndarray, b: float) -> Raster:
     G, shape = board.grid()
     p = 1 / (1 + np.exp(-np.clip(G @ w + b, -700, 700)))
     return Raster(p.reshape(shape), "diverging", 0.0, 1.0, (0.1, 0.25, 0.5, 0.75, 0.9), 0.4)
@@ -157,11 +161,11 @@ def _fitted(shown: Shown, step: int) -> Frame:
     return Frame(layers, panels, caption, stop, answers)
 
 
-def _formula(w: Any, b: float) -> Formula:
+def _formula(w: np.ndarray, b: float) -> Formula:
     return Formula("the model", [r"P(B\mid x) = \frac{1}{1+e^{-z}}", rf"z = {w[0]:.3g}\,x_1 {w[1]:+.3g}\,x_2 {b:+.3g}"])
 
 
-def _gaps(model: Any, step: int) -> Curve:
+def _gaps(model: LogisticRegression, step: int) -> Curve:
     gaps = [max(g, 1e-18) for g in model.trace_["gap"]]
     return Curve(
         "the gap closes",
@@ -173,7 +177,7 @@ def _gaps(model: Any, step: int) -> Curve:
     )
 
 
-def _mistakes(board: Board, model: Any, shown: Shown) -> Table:
+def _mistakes(board: Board, model: LogisticRegression, shown: Shown) -> Table:
     predicted = model.predict(board.X)
     a, b = board.label(0), board.label(1)
     rows = [
@@ -186,7 +190,7 @@ def _mistakes(board: Board, model: Any, shown: Shown) -> Table:
     return Table(f"labels at threshold {model.threshold:.2f}", ["class, and what it is taken for", "points"], rows)
 
 
-def _endless_weights(shown: Shown, step: int) -> tuple[Any, float]:
+def _endless_weights(shown: Shown, step: int) -> tuple[np.ndarray, float]:
     direction = np.asarray(shown.answer.certificate.evidence["weights"], dtype=float)
     direction = direction / np.hypot(*direction[:2]) * 2.0**step
     return direction[:2], float(direction[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,14 +11,17 @@ from certifit.lab import _presets
 from certifit.lab._frame import Dots, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Table, tex_words
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
+if TYPE_CHECKING:
+    from certifit.naive_bayes import GaussianNB
 
-def solve(X: Any, y: Any, *, prior: str, smoothing: float) -> Any:
+
+def solve(X: np.ndarray, y: np.ndarray, *, prior: str, smoothing: float) -> GaussianNB:
     """The fit."""
     shares = None if prior == "shares of the points" else np.full(len(np.unique(y)), 1 / len(np.unique(y)))
     return cf.naive_bayes.GaussianNB(priors=shares, var_smoothing=smoothing).fit(X, y)
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: GaussianNB, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Means, spreads, errors and the proof."""
     found: dict[str, Any] = {}
     for k, label in enumerate(answer.classes_):
@@ -106,7 +109,7 @@ def _holds(shown: Shown) -> bool:
     return not shown.board.quick and bool(shown.answer.certificate_.holds)
 
 
-def _bell(model: Any, k: int) -> list[Layer]:
+def _bell(model: GaussianNB, k: int) -> list[Layer]:
     t = np.linspace(0, 2 * np.pi, 73)
     circle = np.column_stack([np.cos(t), np.sin(t)])
     spread = np.sqrt(model.var_[k])
@@ -115,7 +118,7 @@ def _bell(model: Any, k: int) -> list[Layer]:
     return [Lines(ellipses, tone, 2), Dots([model.theta_[k]], tone, "cross", 1.2)]
 
 
-def _density(model: Any, k: int, name: str) -> Formula:
+def _density(model: GaussianNB, k: int, name: str) -> Formula:
     (m1, m2), (v1, v2) = model.theta_[k], model.var_[k]
     lines = [
         rf"p(x\mid \text{{{tex_words(name)}}}) = N(x_1;\ {m1:.3g},\ {v1:.3g})",
@@ -125,7 +128,7 @@ def _density(model: Any, k: int, name: str) -> Formula:
     return Formula("the bell of this class", lines)
 
 
-def _means(board: Board, model: Any) -> Table:
+def _means(board: Board, model: GaussianNB) -> Table:
     rows = [
         [board.label(int(c)), f"{m[0]:.4g}, {m[1]:.4g}", f"{v[0]:.4g}, {v[1]:.4g}"]
         for c, m, v in zip(model.classes_, model.theta_, np.sqrt(model.var_))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,13 @@ from certifit.lab import _presets
 from certifit.lab._frame import Curve, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series, Table
 from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
 
+if TYPE_CHECKING:
+    from certifit.neighbors import CondensedNeighbors, EditedNeighbors, KNeighborsClassifier
 
-def solve(X: Any, y: Any, *, k: int, metric: str, weights: str, keep: str) -> Any:
+    Answered = tuple[KNeighborsClassifier, np.ndarray, CondensedNeighbors | EditedNeighbors | None]
+
+
+def solve(X: np.ndarray, y: np.ndarray, *, k: int, metric: str, weights: str, keep: str) -> Answered:
     """The classifier, the points it answers from, and what chose them."""
     power = {"euclidean": 2, "manhattan": 1}[metric]
     chooser = {"condensed": cf.neighbors.CondensedNeighbors, "edited": cf.neighbors.EditedNeighbors}.get(keep)
@@ -22,7 +27,7 @@ def solve(X: Any, y: Any, *, k: int, metric: str, weights: str, keep: str) -> An
     return model, rows, chosen
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Answered, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Points kept, errors and the proof."""
     model, rows, chosen = answer
     certificate = model.certificate_ if chosen is None else chosen.certificate_
@@ -125,14 +130,14 @@ class Neighbors(Scene):
         )
 
 
-def _with(model: Any, k: int, board: Board, rows: Any) -> Any:
+def _with(model: KNeighborsClassifier, k: int, board: Board, rows: np.ndarray) -> KNeighborsClassifier:
     """The same model with another number of neighbours."""
     if k == model.n_neighbors:
         return model
     return cf.neighbors.KNeighborsClassifier(k, weights=model.weights, p=model.p).fit(board.X[rows], board.y[rows])
 
 
-def _kept(board: Board, rows: Any) -> Table:
+def _kept(board: Board, rows: np.ndarray) -> Table:
     counts = [[board.label(c), int(np.sum(board.y == c)), int(np.sum(board.y[rows] == c))] for c in np.unique(board.y)]
     return Table("points", ["class", "drawn", "kept"], counts)
 

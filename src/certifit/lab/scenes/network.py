@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +13,16 @@ from certifit.lab import _presets
 from certifit.lab._frame import Answer, Areas, Curve, Formula, Frame, Layer, Lines, Panel, Proof, Raster, Series
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider
 
+if TYPE_CHECKING:
+    from certifit.neural import MLPClassifier
 
-def solve(X: Any, y: Any, *, units: int, layers: int, activation: str, alpha: float, iterations: int, seed: int) -> Any:
+
+def solve(
+    X: np.ndarray, y: np.ndarray, *, units: int, layers: int, activation: str, alpha: float, iterations: int, seed: int
+) -> tuple[MLPClassifier, Callable[[int], MLPClassifier]]:
     """The trained network, and the same one after fewer iterations."""
 
-    def after(count: int) -> Any:
+    def after(count: int) -> MLPClassifier:
         shape = (units,) * layers
         model = cf.neural.MLPClassifier(
             shape, activation, solver="lbfgs", alpha=alpha, max_iter=count, random_state=seed, trace=True
@@ -26,7 +32,9 @@ def solve(X: Any, y: Any, *, units: int, layers: int, activation: str, alpha: fl
     return after(iterations), after
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(
+    answer: tuple[MLPClassifier, Callable[[int], MLPClassifier]], X: np.ndarray, y: np.ndarray, **params: object
+) -> dict[str, object]:
     """Objective, gradient, errors and the radii in which labels are proved."""
     model, _ = answer
     radius = model.certified_radius(X)
@@ -125,17 +133,17 @@ class Network(Scene):
         return Probe(lines, [Areas([_square(at[0], r)], "good", 0.25, edge=True)])
 
 
-def _square(x: Any, r: float) -> Any:
+def _square(x: np.ndarray, r: float) -> list[list[float]]:
     return [[x[0] - r, x[1] - r], [x[0] + r, x[1] - r], [x[0] + r, x[1] + r], [x[0] - r, x[1] + r]]
 
 
-def _falls(model: Any, step: int) -> Curve:
+def _falls(model: MLPClassifier, step: int) -> Curve:
     values = [float(v) for v in model.trace_["objective"]]
     series = [Series("objective", np.arange(len(values)), values, "class1")]
     return Curve("training", series, "iteration", "objective", log=True, at=step)
 
 
-def _formula(model: Any) -> Formula:
+def _formula(model: MLPClassifier) -> Formula:
     name = {"tanh": r"\tanh", "relu": r"\text{relu}", "logistic": r"\sigma"}[model.activation]
     sizes = [2, *[w.shape[1] for w in model.coefs_]]
     parts = " + ".join(f"{a}\\cdot{b}+{b}" for a, b in pairwise(sizes))

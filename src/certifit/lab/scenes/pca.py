@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from certifit.lab import _presets
 from certifit.lab._frame import Answer, Arrows, Curve, Dots, Formula, Frame, Layer, Lines, Panel, Proof, Series, within
 from certifit.lab._scene import Board, LabError, Preset, Probe, Scene, Shown, Slider, Switch
 
+if TYPE_CHECKING:
+    from certifit.decomposition import PCA
 
-def solve(X: Any, y: Any, *, own: bool, angle: float) -> Any:
+
+def solve(X: np.ndarray, y: np.ndarray, *, own: bool, angle: float) -> PCA:
     """One component, and the variance kept along any other direction."""
     return cf.decomposition.PCA(1).fit(X)
 
 
-def report(answer: Any, X: Any, y: Any, *, own: bool, angle: float) -> dict[str, Any]:
+def report(answer: PCA, X: np.ndarray, y: np.ndarray, *, own: bool, angle: float) -> dict[str, object]:
     """The axis, what it keeps and what is lost."""
     certificate = answer.certificate_
     direction = np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))])
@@ -113,18 +116,18 @@ class Components(Scene):
         )
 
 
-def _axis(shown: Shown) -> Any:
+def _axis(shown: Shown) -> np.ndarray:
     if not shown["own"]:
         return shown.answer.components_[0]
     turned = np.deg2rad(shown["angle"])
     return np.array([np.cos(turned), np.sin(turned)])
 
 
-def _kept(board: Board, axis: Any) -> float:
+def _kept(board: Board, axis: np.ndarray) -> float:
     return float(np.var(board.X @ axis, ddof=1))
 
 
-def _formula(mean: Any, axis: Any) -> Formula:
+def _formula(mean: np.ndarray, axis: np.ndarray) -> Formula:
     return Formula(
         "score of a point", [rf"u = {axis[0]:.3g}\,(x_1 {-mean[0]:+.3g}) {axis[1]:+.3g}\,(x_2 {-mean[1]:+.3g})"]
     )

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
-from certifit.lab._frame import Arrows, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series
+from certifit.lab._frame import Answer, Arrows, Curve, Formula, Frame, Layer, Lines, Marks, Panel, Proof, Raster, Series
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, labelled
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def solve(X: Any, y: Any, *, kind: str, order: str, passes: int, w1: float, w2: float, b: float) -> Any:
+    from certifit._trace import TraceRow
+    from certifit.linear_model import Perceptron as PlainPerceptron
+
+
+def solve(
+    X: np.ndarray, y: np.ndarray, *, kind: str, order: str, passes: int, w1: float, w2: float, b: float
+) -> tuple[PlainPerceptron, BaseEstimator]:
     """The mistakes of a plain perceptron, and the model that predicts."""
     shuffle = order == "permuted"
     plain = cf.linear_model.Perceptron(shuffle=shuffle, tol=None, max_iter=passes, trace=True)
@@ -23,7 +31,9 @@ def solve(X: Any, y: Any, *, kind: str, order: str, passes: int, w1: float, w2: 
     return plain, relatives[kind](shuffle=shuffle, max_iter=passes).fit(X, y)
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(
+    answer: tuple[PlainPerceptron, BaseEstimator], X: np.ndarray, y: np.ndarray, **params: object
+) -> dict[str, object]:
     """The weights, the mistakes and what is proved about them."""
     plain, model = answer
     certificate = plain.certificate_
@@ -113,7 +123,7 @@ class Perceptron(Scene):
             )
         return ""
 
-    def _answers(self, shown: Shown) -> Any:
+    def _answers(self, shown: Shown) -> list[Answer]:
         return labelled(shown.board, shown.answer[1].predict(shown.board.X))
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe:
@@ -126,7 +136,7 @@ class Perceptron(Scene):
         return Probe([f"score w·x + b = {score:.4g}", f"side of {shown.board.label(int(score > 0))}"])
 
 
-def _line(board: Board, w: Any, b: float) -> list[Layer]:
+def _line(board: Board, w: np.ndarray, b: float) -> list[Layer]:
     """The line, and its normal as an arrow that points to class B."""
     paths = board.line(w, b)
     if not paths:
@@ -139,12 +149,12 @@ def _line(board: Board, w: Any, b: float) -> list[Layer]:
     ]
 
 
-def _move(row: Any, board: Board) -> Formula:
+def _move(row: TraceRow, board: Board) -> Formula:
     """The move of this mistake, with its numbers."""
     sign = "+" if row.label > 0 else "-"
     x = board.X[int(row.row)]
 
-    def pair(v: Any) -> str:
+    def pair(v: np.ndarray) -> str:
         return f"({v[0]:.3g},\\ {v[1]:.3g})"
 
     return Formula(

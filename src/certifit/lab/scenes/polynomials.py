@@ -14,14 +14,14 @@ from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, S
 _PATH = 25  # strengths of a path
 
 
-def solve(X: Any, y: Any, *, method: str, degree: int, strength: float, hold: bool) -> Any:
+def solve(X: np.ndarray, y: np.ndarray, *, method: str, degree: int, strength: float, hold: bool) -> Any:
     """The fit, with what is needed to make any other of its path."""
     x, target = X[:, 0], X[:, 1]
     # Powers of t = (x - middle)/half lie between -1 and 1, whatever the units of x.
     middle, half = (x.max() + x.min()) / 2, max((x.max() - x.min()) / 2, 1e-300)
     kept = np.arange(len(x)) % 3 != 2 if hold else np.ones(len(x), dtype=bool)
 
-    def powers(at: Any, up_to: int) -> Any:
+    def powers(at: np.ndarray, up_to: int) -> np.ndarray:
         return ((np.asarray(at, dtype=float) - middle) / half)[:, None] ** np.arange(1, up_to + 1)
 
     def fit(up_to: int, alpha: float) -> Any:
@@ -32,7 +32,7 @@ def solve(X: Any, y: Any, *, method: str, degree: int, strength: float, hold: bo
     return fit(degree, strength), fit, powers, kept, (float(middle), float(half))
 
 
-def report(answer: Any, X: Any, y: Any, *, degree: int, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, *, degree: int, **params: object) -> dict[str, object]:
     """Coefficients, errors, and the proved gap."""
     model, _, powers, kept, (middle, half) = answer
     errors = (X[:, 1] - model.predict(powers(X[:, 0], degree))) ** 2

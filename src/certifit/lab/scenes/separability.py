@@ -12,14 +12,14 @@ from certifit.lab._frame import Areas, Dots, Frame, Layer, Lines, Marks, Panel, 
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, labelled
 
 
-def solve(X: Any, y: Any, *, rigor: str, line: str) -> Any:
+def solve(X: np.ndarray, y: np.ndarray, *, rigor: str, line: str) -> Any:
     """The verdict with its evidence, and the machine of widest margin where there is one."""
     verdict = cf.separability(X, y, rigor=rigor)
     widest = cf.svm.HardMarginSVC().fit(X, y) if line == "widest margin" and verdict.verdict == "separable" else None
     return verdict, widest
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """The verdict, and the margin or the number of points in the mixture."""
     verdict, widest = answer
     found = {"verdict": verdict.verdict, "proved": bool(verdict.holds)}
@@ -95,7 +95,7 @@ class Separability(Scene):
         return Probe([f"distance from the line {(w @ [x, y] + b) / np.hypot(*w):.4g}"])
 
 
-def _hull(board: Board, k: int) -> Any:
+def _hull(board: Board, k: int) -> np.ndarray:
     """Corners of the convex hull of a class, in order."""
     points = np.unique(board.X[board.y == k], axis=0)
     if len(points) < 3 or np.linalg.matrix_rank(points - points[0], tol=1e-12 * board.width) < 2:
@@ -105,7 +105,7 @@ def _hull(board: Board, k: int) -> Any:
     return points[ConvexHull(points).vertices]
 
 
-def _line(shown: Shown) -> tuple[Any, float]:
+def _line(shown: Shown) -> tuple[np.ndarray, float]:
     verdict, widest = shown.answer
     if widest is not None:
         return widest.coef_[0], float(widest.intercept_[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,16 +11,22 @@ from certifit.lab import _presets
 from certifit.lab._frame import Curve, Formula, Frame, Layer, Marks, Panel, Proof, Raster, Series, Table, within
 from certifit.lab._scene import Board, Choice, Preset, Probe, Scene, Shown, Slider, labelled
 
+if TYPE_CHECKING:
+    from certifit._trace import TraceRow
+    from certifit.svm import SVC, HardMarginSVC
 
-def solve(X: Any, y: Any, *, margin: str, C: float, kernel: str, gamma: float, degree: int) -> Any:
+
+def solve(
+    X: np.ndarray, y: np.ndarray, *, margin: str, C: float, kernel: str, gamma: float, degree: int
+) -> SVC | HardMarginSVC:
     """The machine with its trace."""
-    shape = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": 1.0, "trace": True}
+    shape: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": 1.0, "trace": True}
     if margin == "hard":
         return cf.svm.HardMarginSVC(**shape).fit(X, y)
     return cf.svm.SVC(C=C, **shape).fit(X, y)
 
 
-def report(answer: Any, X: Any, y: Any, *, margin: str, **params: Any) -> dict[str, Any]:
+def report(answer: SVC, X: np.ndarray, y: np.ndarray, *, margin: str, **params: object) -> dict[str, object]:
     """Primal and dual value, support vectors and the proof."""
     certificate = answer.certificate_
     return {
@@ -104,7 +110,7 @@ class SupportVectors(Scene):
             answers = labelled(board, model.predict(board.X), sure)
         return Frame(layers, panels, caption, stop, answers)
 
-    def _words(self, shown: Shown, step: int, last: bool, alpha: Any) -> tuple[str, str]:
+    def _words(self, shown: Shown, step: int, last: bool, alpha: np.ndarray) -> tuple[str, str]:
         model, count = shown.answer, int(np.sum(alpha > 0))
         if shown["margin"] == "hard":
             caption = (
@@ -133,12 +139,12 @@ class SupportVectors(Scene):
         return Probe(lines)
 
 
-def _moves(model: Any) -> list[Any]:
+def _moves(model: SVC) -> list[TraceRow]:
     """Rows of the trace in which a pair moved."""
     return [row for row in model.trace_ if row.i is not None and row.i == row.i]
 
 
-def _multipliers(shown: Shown, step: int, last: bool) -> tuple[Any, Any]:
+def _multipliers(shown: Shown, step: int, last: bool) -> tuple[np.ndarray, TraceRow | None]:
     """Multipliers after some steps, and the move that led there."""
     model, alpha = shown.answer, np.zeros(len(shown.board.y))
     if last:
@@ -150,7 +156,7 @@ def _multipliers(shown: Shown, step: int, last: bool) -> tuple[Any, Any]:
     return alpha, moves[-1] if moves else None
 
 
-def _decision(shown: Shown, alpha: Any, G: Any) -> Any:
+def _decision(shown: Shown, alpha: np.ndarray, G: np.ndarray) -> np.ndarray:
     """The score of an unfinished machine, with the offset that serves its multipliers best."""
     X, sign = shown.board.X, np.where(shown.board.y == shown.board.y.max(), 1.0, -1.0)
     rows = np.flatnonzero(alpha)
@@ -163,7 +169,7 @@ def _decision(shown: Shown, alpha: Any, G: Any) -> Any:
     return shown.answer.kernel_(G, X[rows]) @ weights + offsets[np.argmin(costs)]
 
 
-def _move(row: Any) -> Formula:
+def _move(row: TraceRow) -> Formula:
     cut = r"\ \text{(cut at the box)}" if row.clipped else ""
     return Formula(
         "this pair",
@@ -175,7 +181,7 @@ def _move(row: Any) -> Formula:
     )
 
 
-def _values(model: Any, step: int) -> Curve:
+def _values(model: SVC, step: int) -> Curve:
     """Primal and dual value approach each other."""
     rows = [model.trace_[0], *_moves(model), model.trace_[-1]]
     t = np.arange(len(rows))
@@ -186,7 +192,7 @@ def _values(model: Any, step: int) -> Curve:
     return Curve("primal and dual value meet", series, "step", "value", at=step)
 
 
-def _cases(alpha: Any, C: float) -> Table:
+def _cases(alpha: np.ndarray, C: float) -> Table:
     zero, inside = int(np.sum(alpha == 0)), int(np.sum((alpha > 0) & (alpha < C * (1 - 1e-9))))
     rows = [
         ["α = 0: margin at least 1", zero],

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import certifit as cf
 from certifit.lab import _presets
 from certifit.lab._frame import Areas, Curve, Frame, Layer, Lines, Panel, Proof, Series, Table
-from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, labelled
+from certifit.lab._scene import Board, Choice, LabError, Preset, Probe, Scene, Shown, Slider, View, labelled
+
+if TYPE_CHECKING:
+    from certifit.tree import DecisionTreeClassifier
 
 
-def solve(X: Any, y: Any, *, criterion: str, depth: int, leaf: int, alpha: float) -> Any:
+def solve(
+    X: np.ndarray, y: np.ndarray, *, criterion: str, depth: int, leaf: int, alpha: float
+) -> DecisionTreeClassifier:
     """The tree."""
     model = cf.tree.DecisionTreeClassifier(criterion=criterion, max_depth=depth, min_samples_leaf=leaf, ccp_alpha=alpha)
     return model.fit(X, y)
 
 
-def report(answer: Any, X: Any, y: Any, **params: Any) -> dict[str, Any]:
+def report(answer: DecisionTreeClassifier, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
     """Size, errors and the proof."""
     certificate = answer.certificate_
     return {
@@ -104,7 +109,7 @@ class Tree(Scene):
         return Probe(named.splitlines())
 
 
-def _questions(model: Any) -> list[int]:
+def _questions(model: DecisionTreeClassifier) -> list[int]:
     """Inner nodes, from the top down, level by level."""
     tree, level, found = model.tree_, [0], []
     while level:
@@ -114,7 +119,7 @@ def _questions(model: Any) -> list[int]:
     return found
 
 
-def _regions(board: Board, model: Any, asked: set[int]) -> tuple[dict[int, Any], dict[int, Any]]:
+def _regions(board: Board, model: DecisionTreeClassifier, asked: set[int]) -> tuple[dict[int, Any], dict[int, Any]]:
     """Boxes of the leaves after these splits, and the line of each split within its box."""
     tree, boxes, lines = model.tree_, {}, {}
     stack: list[tuple[int, tuple[float, float, float, float]]] = [(0, board.view)]
@@ -136,16 +141,16 @@ def _regions(board: Board, model: Any, asked: set[int]) -> tuple[dict[int, Any],
     return boxes, lines
 
 
-def _corners(box: Any) -> Any:
+def _corners(box: View) -> list[list[float]]:
     x0, x1, y0, y1 = box
     return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
 
 
-def _asked(board: Board, model: Any, node: int) -> str:
+def _asked(board: Board, model: DecisionTreeClassifier, node: int) -> str:
     return f"{board.axes[int(model.tree_.feature[node])]} ≤ {model.tree_.threshold[node]:.4g}"
 
 
-def _gain(model: Any, node: int) -> float:
+def _gain(model: DecisionTreeClassifier, node: int) -> float:
     """Impurity before minus mean impurity after."""
     tree = model.tree_
     children = [int(tree.children_left[node]), int(tree.children_right[node])]
@@ -154,7 +159,7 @@ def _gain(model: Any, node: int) -> float:
     return float(tree.impurity[node]) - after
 
 
-def _asked_so_far(board: Board, model: Any, nodes: list[int]) -> Table:
+def _asked_so_far(board: Board, model: DecisionTreeClassifier, nodes: list[int]) -> Table:
     rows = [[_asked(board, model, n), int(model.tree_.n_node_samples[n]), f"{_gain(model, n):.4g}"] for n in nodes]
     return Table("splits", ["split", "points", "gain"], rows[-12:], len(rows[-12:]) - 1 if rows else None)
 
