@@ -3,6 +3,7 @@
 import ast
 import builtins
 import collections
+import functools
 import importlib
 import pkgutil
 import re
@@ -139,11 +140,15 @@ WIDE_FUNCTIONS = {
 }
 
 
+@functools.cache
+def _nodes():
+    """Functions and imports of all files with the file's name: parsed and walked once for all tests."""
+    kinds = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+    return [(n, node) for n, text in FILES.items() for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+
+
 def _functions():
-    for name, text in FILES.items():
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
-                yield name, node
+    return ((name, node) for name, node in _nodes() if isinstance(node, ast.FunctionDef))
 
 
 def test_files_are_a_few_hundred_lines():
@@ -181,12 +186,15 @@ def _public(name):
 
 
 def test_private_names_of_scikit_learn_are_used_in_one_file():
-    for name, text in FILES.items():
-        for node in ast.walk(ast.parse(text)) if name != "_sklearn.py" else ():
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
-                private = [n.name for n in node.names if n.name.startswith("_")]
-                assert not private, (name, private)
-                assert "._" not in node.module, (name, node.module)
+    for name, node in _nodes():
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "sklearn"
+            and name != "_sklearn.py"
+        ):
+            private = [n.name for n in node.names if n.name.startswith("_")]
+            assert not private, (name, private)
+            assert "._" not in node.module, (name, node.module)
 
 
 def test_threads_and_processes_are_started_in_one_file():
@@ -197,12 +205,11 @@ def test_threads_and_processes_are_started_in_one_file():
 
 
 def test_the_checker_imports_nothing_of_ours():
-    for name, text in FILES.items():
-        for node in ast.walk(ast.parse(text)) if name.startswith("checker") else ():
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
-                for module in modules:
-                    assert module.split(".")[0] in sys.stdlib_module_names, (name, module)
+    for name, node in _nodes():
+        if name.startswith("checker") and not isinstance(node, ast.FunctionDef):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
+            for module in modules:
+                assert module.split(".")[0] in sys.stdlib_module_names, (name, module)
 
 
 TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hold it to account, and why not a file of its own
