@@ -245,13 +245,13 @@ def test_input_of_many_kinds():
 @pytest.mark.parametrize(
     ("X", "y", "says"),
     [
-        ([[1.0], [2.0]], [1, 1], "two or more classes"),
+        ([[1.0], [2.0]], [1, 1], "at least two classes"),
         ([[1.0], [np.nan]], [0, 1], "row 1, column 0"),
         ([[1.0], [np.inf]], [0, 1], "inf"),
         ([["a"], ["b"]], [0, 1], "numbers"),
         ([[1.0], [2.0]], [0, 1, 0], "one label for each"),
         ([[1.0], [2.0]], [0, np.nan], "without a label"),
-        (np.zeros((0, 2)), [], "two or more classes"),
+        (np.zeros((0, 2)), [], "at least two classes"),
         ([1.0, 2.0], [0, 1], "two dimensions"),
     ],
 )

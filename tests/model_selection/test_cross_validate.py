@@ -76,7 +76,7 @@ def test_repeated_folds_keep_their_predictions_by_fold():
 def test_several_scores_must_be_named():
     X, y, _ = _data()
     result = cross_validate(Ridge(), X, y, scoring=["r2", "neg_max_error"])
-    with pytest.raises(ValueError, match="Say which score"):
+    with pytest.raises(ValueError, match="name one of"):
         result.interval()
     assert result.mean("r2") in result.interval(metric="r2")
 

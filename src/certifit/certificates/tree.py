@@ -244,7 +244,7 @@ def _places(names: Any) -> dict[Any, int]:
 def _coded(X: Matrix, categories: Any) -> Array:
     """X as floats, categories by their place in the list; NaN is missing."""
     if len(categories) != X.shape[1]:
-        raise ValueError("the evidence speaks of other columns")
+        raise ValueError("the evidence has another number of columns than the data")
     if X.dtype != object and all(c is None for c in categories):
         return np.asarray(X, dtype=float)
     out = np.empty(X.shape)

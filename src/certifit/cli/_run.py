@@ -47,7 +47,7 @@ def run(arguments: list[str]) -> int:
         errors.print(f"certifit: {type(error).__name__}: {text} (CERTIFIT_TRACE=1 shows where)", markup=False)
         return 1
     except KeyboardInterrupt:
-        errors.print("certifit: stopped; files are as they were or complete.", markup=False)
+        errors.print("certifit: interrupted; every file is either unchanged or complete.", markup=False)
         return 130
 
 

@@ -313,7 +313,9 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         if not time_budget > 0:
             raise ValueError(f"time_budget must be a positive number of seconds, not {time_budget!r}.")
         if self._held_data is None:
-            raise ValueError("A model that was read from a file has no data: certify_clusters(model.labels_, X) has.")
+            raise ValueError(
+                "A model loaded from a file does not contain its training data: use certify_clusters(model.labels_, X)."
+            )
         X, _, weights = self._held_data.read()
         before, data = self.certificate_, Data.of(X, None, weights)
         if before.excess <= 1e-9:

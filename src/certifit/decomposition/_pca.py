@@ -154,7 +154,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         total = more if before is None else before + more
         rows = X.shape[0] + (0 if first else self.n_samples_)
         if total.total <= 1.0:
-            raise ValueError("PCA needs at least two rows (n_samples = 1): give more in the first piece.")
+            raise ValueError("PCA needs at least two rows (n_samples = 1): give more in the first batch.")
         self._check_count((rows, X.shape[1]), "covariance_eigh")
         self._name(roads.by_covariance(total), (rows, X.shape[1]), "covariance_eigh", X.dtype)
         self.statistics_ = total

@@ -47,7 +47,7 @@ def perceptron_by_hand(rng: np.random.Generator) -> dict[str, object]:
         for question, (v, c, _) in slips.items():
             if same(answer["w"], v) and same(answer["b"], c):
                 return Verdict(False, "It does not end there.", question)
-        return Verdict(False, "It does not end there, or not on that way.")
+        return Verdict(False, "It does not end there, or takes other steps on the way.")
 
     asks = {
         "w": "two numbers",

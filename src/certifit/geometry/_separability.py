@@ -237,5 +237,5 @@ def _checked(X: Matrix, y: VectorLike, rigor: str) -> tuple[Array, Array, Array]
     classes, index = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         seen = "none" if len(classes) == 0 else f"only {classes[0]!r}"
-        raise ValueError(f"Separability is a question about two or more classes; y holds {seen}.")
+        raise ValueError(f"Separability needs at least two classes; y contains {seen}.")
     return rows, labels, index.ravel()

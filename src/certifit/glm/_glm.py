@@ -231,7 +231,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
             left = solution.stats["relative_gap"]
             warnings.warn(
-                f"Stopped by {solution.status} with about {left:.1e} of the null model left to gain.",
+                f"Stopped by {solution.status} with about {left:.1e} of the null model's loss left to gain.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

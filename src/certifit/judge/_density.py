@@ -61,7 +61,7 @@ def certify_density(
     It is the standard deviation with n − 1: maximum likelihood divides by n.
     """
     if sum(given is not None for given in (bandwidth, edges, family)) != 1:
-        raise ValueError("Give a bandwidth, edges or a family: one of them, which says what the answer is.")
+        raise ValueError("Give exactly one of bandwidth, edges and family: it says what is certified.")
     data = Data.of(_column(X), None, sample_weight)
     if family is not None:
         if not isinstance(answer, Mapping):

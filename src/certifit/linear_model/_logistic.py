@@ -256,7 +256,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             left = solution.stats["relative_gap"]
             said = SHORT.get(self.solver, "").format(self.max_iter)
             warnings.warn(
-                f"{said}Stopped by {solution.status} with about {left:.1e} of the null model left to gain; "
+                f"{said}Stopped by {solution.status} with about {left:.1e} of the null model's loss left to gain; "
                 "certificate_ has the proved figure.",
                 ConvergenceWarning,
                 stacklevel=3,

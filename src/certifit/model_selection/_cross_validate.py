@@ -82,7 +82,7 @@ class CrossValidation(dict[str, Any]):
         names = [k[5:] for k in self if k.startswith("test_")]
         name = names[0] if metric is None and len(names) == 1 else metric
         if name not in names:
-            raise ValueError(f"Say which score is meant: {', '.join(names)}.")
+            raise ValueError(f"There are several scores; name one of: {', '.join(names)}.")
         return str(name)
 
     def scores(self, metric: str | None = None) -> Array:

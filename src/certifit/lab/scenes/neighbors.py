@@ -112,7 +112,7 @@ class Neighbors(Scene):
         return Frame(layers, panels, caption, stop, labelled(board, predicted))
 
     def probe(self, shown: Shown, step: int, x: float, y: float) -> Probe:
-        """The neighbours of a place, with the proof that nobody is nearer."""
+        """The neighbours of a place, with the proof that no other point is nearer."""
         board, (model, rows, _) = shown.board, shown.answer
         asked = _with(model, step + 1, board, rows)
         at = np.array([[x, y]])
@@ -123,7 +123,7 @@ class Neighbors(Scene):
         lines = [
             f"predicted {board.label(int(asked.predict(at)[0]))}: {names}",
             f"the farthest of them is {distance[0, -1]:.4g} away",
-            "proved: nobody is nearer" if proof.holds else "not proved",
+            "proved: no other point is nearer" if proof.holds else "not proved",
         ]
         return Probe(
             lines, [Lines([[[x, y], board.X[p]] for p in points], "accent", 1.5), Marks(points, "ring", "accent")]
