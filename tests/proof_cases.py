@@ -19,7 +19,8 @@ from certifit.bayes import HypothesisSpace
 from certifit.certificates import Certificate, Data, issue, write_table
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
-from certifit.density import Histogram
+from certifit.density import Histogram, KernelDensity
+from certifit.exceptions import NotSeparableError
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
 from certifit.linear_model import (
@@ -40,7 +41,7 @@ from certifit.neighbors import (
     NearestCentroid,
     RadiusNeighborsClassifier,
 )
-from certifit.neural import PerceptronNetwork
+from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
 from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -244,6 +245,45 @@ def _histogram(rng: np.random.Generator) -> Case:
     return Case(Histogram(bins=3).fit(X, sample_weight=weight).certificate_, X, None, weight)
 
 
+def _kernel_density(kernel: str, metric: str = "euclidean") -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, weight = _rows(rng, 20, 2), rng.integers(0, 4, 20) + 0.5
+        model = KernelDensity(bandwidth=2.0, kernel=kernel, metric=metric).fit(X, sample_weight=weight)
+        return Case(model.certificate_for(X[:3] + 0.25), X, None, weight)
+
+    return make
+
+
+def _radii(activation: str, classes: int = 2) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        y = np.arange(24) % classes
+        X = rng.normal(size=(24, 2)).round(3) + 3.0 * y[:, None]
+        model = MLPClassifier((4,), activation=activation, max_iter=1000, random_state=0).fit(X, y)
+        return Case(model.certify_radius(X, 1e-3), X)
+
+    return make
+
+
+def _no_margin(kernel: str) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X, y = rng.integers(-3, 4, size=(12, 2)).astype(float), np.arange(12) % 2
+        X[1] = X[0]
+        try:
+            HardMarginSVC(kernel=kernel).fit(X, y)
+        except NotSeparableError as refusal:
+            return Case(refusal.certificate, X, y)
+        raise AssertionError("equal rows of both classes")
+
+    return make
+
+
+def _hulls_meet(rng: np.random.Generator) -> Case:
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0], *rng.normal(size=(4, 2))])
+    y, half = np.array([0, 0, 1, 1, 0, 1, 0, 1]), np.array([[-0.5, -0.5, 0.5, 0.5]])
+    evidence = {"kernel": ["linear"], "classes": [0, 1], "support": np.arange(4), "dual_coef": half}
+    return Case(issue("no-margin", Data.of(X, y), evidence), X, y)
+
+
 def _errors(classes: int) -> Callable[[np.random.Generator], Case]:
     def make(rng: np.random.Generator) -> Case:
         X, y = rng.integers(-2, 3, size=(20, 2)).astype(float), np.arange(20) % classes
@@ -308,6 +348,8 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "linear tube, squared": _real(LinearSVR(epsilon=0.2, loss="squared_epsilon_insensitive", fit_intercept=False)),
     "tube": _real(SVR(C=3.0, epsilon=0.3), weighted=True),
     "hard margin": _apart(HardMarginSVC()),
+    "twins": _no_margin("rbf"),
+    "hulls that meet": _hulls_meet,
     "perceptron": _apart(Perceptron()),
     "perceptron, overlapping": _labels(Perceptron(max_iter=5)),
     "separable": _separability("separable"),
@@ -339,11 +381,15 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "constant": _constant,
     "hypotheses": _bayes,
     "histogram": _histogram,
+    "kernel density": _kernel_density("gaussian"),
+    "kernel density, within a radius": _kernel_density("epanechnikov", "manhattan"),
     "training errors": _errors(2),
     "training errors of three classes": _errors(3),
     "stored rows": _stored(KNeighborsClassifier(3)),
     "stored values": _stored(KNeighborsRegressor(3)),
     "network of thresholds": _network,
+    "radii of a network": _radii("tanh"),
+    "radii of a network for three classes": _radii("relu", 3),
     "plan": _plan(value_iteration),
     "plan of four steps": _plan(lambda process: finite_horizon(process, 4)),
 }

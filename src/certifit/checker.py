@@ -5,7 +5,7 @@ Arithmetic. A float is an integer times a power of two, so sums and products are
 lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
 proved where it stands), and an interval longer than BITS is widened to that many bits. In order: numbers, files, algebra, kinds, check."""
 import ast, bisect, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
-BITS, GIVEN = 192, (["given"], ["precomputed"])  # bits that an interval keeps; kernels whose values are given
+BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
     if not condition: raise Refused(why)
@@ -14,10 +14,8 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
-    def __add__(self, other):
-        a, b = sorted((self, n(other)), key=lambda v: v.e); return N(a.lo + (b.lo << b.e - a.e), a.hi + (b.hi << b.e - a.e), a.e)
-    def __mul__(self, other):
-        b = n(other); p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]; return N(min(p), max(p), self.e + b.e)
+    def __add__(self, b): a, b = sorted((self, n(b)), key=exponent); k = b.e - a.e; return N(a.lo + (b.lo << k), a.hi + (b.hi << k), a.e)
+    def __mul__(self, b): b = n(b); p = [x * y for x in {self.lo, self.hi} for y in {b.lo, b.hi}]; return N(min(p), max(p), self.e + b.e)
     def __truediv__(self, other):  # quotients of the ends, rounded down and up
         b = n(other); need(b.lo > 0 or b.hi < 0, "a division by what may be zero")
         k = BITS + max(0, max(abs(b.lo), abs(b.hi)).bit_length() - min(abs(self.lo), abs(self.hi)).bit_length())
@@ -44,7 +42,8 @@ def aligned(terms):  # many numbers at the smallest exponent: lower ends, upper 
 def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
 largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
 def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
-vec, mat = lambda values: [n(v) for v in values], lambda rows: [vec(r) for r in rows]
+def vec(values, size=None): need(size is None or len(values) == size, "numbers that do not fit the data"); return [n(v) for v in values]
+def mat(rows, m=None, d=None): need(m is None or len(rows) == m, "rows that do not fit the data"); return [vec(r, d) for r in rows]
 def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
     need(len(a) == len(b), "rows or columns that do not fit each other")
     if any(x.lo != x.hi for x in (*a, *b)): return total(x * y for x, y in zip(a, b))
@@ -77,6 +76,10 @@ def log(x):
     unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one); square, power, series, i = t * t >> unit, t, t, 1
     while power: power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
     middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
+def power(x, k): return N(1) if not k else power(x * x, k // 2) * (x if k % 2 else 1)
+def arctan(x):  # x ≥ 0, halved until it is at most 1/8; then 40 terms of the alternating series are off by less than the next, below 2^-240
+    if not x <= N(1, None, -3): return 2 * arctan(x / (1 + (1 + x.square()).sqrt()))
+    return total(power(-x.square(), k) * x / (2 * k + 1) for k in range(40)) + N(-1, 1, -240)
 up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
     def __init__(self, X, y=None, weight=None, offset=None):
@@ -90,6 +93,7 @@ class Table:  # X as rows of floats or words, y as columns, weights and offsets 
         return hashlib.sha256(b"".join(k + (b"" if v is None else canonical(v, sparse and k == b"X:")) for k, v in parts)).hexdigest()
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
     def products(self, w): return [dot(row, w) for row in self.numbers()]
+    def names(self): need(len(self.y or ()) == 1, "no labels, or several targets"); return sorted({key(v) for v in self.y[0]})
     def codes(self, classes):  # the place of every label among the classes
         need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
@@ -131,10 +135,9 @@ def reduced(rows):  # fraction-free Gauss-Jordan elimination (Bareiss; every div
     A, d, pivots = [list(r) for r in rows], 1, []
     for j in range(len(A[0]) if A else 0):
         r = len(pivots); i = min((i for i in range(r, len(A)) if A[i][j]), key=lambda i: abs(A[i][j]), default=None)
-        if i is not None:
-            A[r], A[i] = A[i], A[r]; top, p = A[r], A[r][j]
-            A = [row if k == r else [(p * a - row[j] * b) // d for a, b in zip(row, top)] for k, row in enumerate(A)]
-            d, pivots = p, pivots + [j]
+        if i is None: continue
+        A[r], A[i] = A[i], A[r]; top, p, pivots = A[r], A[r][j], pivots + [j]
+        A, d = [row if k == r else [(p * a - row[j] * b) // d for a, b in zip(row, top)] for k, row in enumerate(A)], p
     return A[: len(pivots)], d, pivots
 class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, every symmetric matrix in A is positive definite
     def __init__(self, A, limit=300):
@@ -142,9 +145,7 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
         for i, row in enumerate(A):
             v = self.forward(row); self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
             need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
-    def forward(self, q, v=()):  # L⁻¹q, from the first entry on
-        for k, row in enumerate(self.L): v = [*v, n(q[k]) - dot(row, v)]
-        return v
+    def forward(self, q): return functools.reduce(lambda v, k: [*v, n(q[k]) - dot(self.L[k], v)], range(len(self.L)), [])  # L⁻¹q
     def form(self, q): return total(a.square() / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
 def plogp(a, s=N(1)): return N(0) if a.zero() else a * log(a / s)
@@ -181,11 +182,9 @@ def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coeffic
     if name == "column_norms":  # the length of each column of W over the outputs
         return elastic(n(p["l1_ratio"]), lam, *([total(v.square() for v in c).sqrt() for c in zip(*M)] for M in (W, Q)), inner)
     if name == "non_negative":  # with w ≥ 0 the conjugate sees the positive part of V only
-        need(all(v >= 0 for v in w), "a negative coefficient where none may be")
-        name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]
+        name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]; need(all(v >= 0 for v in w), "a negative coefficient")
     if name == "l2":
-        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w)); need(c > 0 and len(prior) == len(w), "another prior")
-        value = lam * c * total((a - b).square() for a, b in zip(w, prior))
+        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w), len(w)); value = lam * c * away(w, prior); need(c > 0, "no factor")
         return value, value + total(v.square() for v in q) / (4 * c * lam) + dot(q, prior) - inner
     if name in ("l1", "elastic"): return elastic(n(p["l1_ratio"]) if name == "elastic" else N(1), lam, w, q, inner)
     if name == "none": need(all(v.zero() for v in q), "the dual variables are not orthogonal to the columns"); return N(0), -inner
@@ -201,20 +200,17 @@ def machines(table, e):  # (objective, y columns, weights, outputs) of each mach
         joint = o["regularizer"]["name"] == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
         return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
     codes, k = table.codes(o["classes"]), len(o["classes"]); factor = [1.0] * k if o["class_weight"] is None else o["class_weight"]
-    need(len(factor) == k and all(0 <= v < math.inf for v in factor), "class weights that do not fit")
-    s = [a * factor[c] for a, c in zip(s, codes)]
+    need(len(factor) == k and all(0 <= v < math.inf for v in factor), "no class weights"); s = [a * factor[c] for a, c in zip(s, codes)]
     if o["loss"]["name"] == "softmax": return [(o, [codes], s, k)]
-    need(o["layout"] in ("rest", "pairs"), "an unknown layout")
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)] if o["layout"] == "pairs" else [(i, None) for i in range(k)]
+    pairs = {"pairs": [(i, j) for i in range(k) for j in range(i + 1, k)], "rest": [(i, None) for i in range(k)]}[o["layout"]]
     return [(o, [[1.0 if c == a else -1.0 for c in codes]], [v if b is None or c in (a, b) else 0.0 for v, c in zip(s, codes)], 1)
             for a, b in ([(1, None)] if k == 2 else pairs)]
 def scores(table, o, z, b):
     need(truth(o["fit_intercept"]) or b.zero(), "an offset where none is allowed")
     return [v + b + (0 if table.offset is None else n(table.offset[i])) for i, v in enumerate(z)]
 def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
-    S = total(vec(s)) if o["stated"] == "mean" else N(1); value, gap = value / S, gap.max0() / S
-    found = {"value": near(value), "bound": low(value - gap), "gap": up(gap)}
-    return {**found, "excess": up(gap / (value - gap))} if value - gap > 0 else found
+    S = total(vec(s)) if o["stated"] == "mean" else N(1); value, gap = value / S, gap.max0() / S; bound = value - gap
+    return {"value": near(value), "bound": low(bound), "gap": up(gap), **({"excess": up(gap / bound)} if bound > 0 else {})}
 def duality(table, e):
     value, gap, at = N(0), N(0), 0; rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
     dual = dict(zip(rows, e["dual"])); need(len(dual) == len(rows) == len(e["dual"]), "dual variables that do not fit")
@@ -226,10 +222,9 @@ def duality(table, e):
         if "kernel" in e or "gram" in e:
             need(outputs == 1, "a kernel has one output"); Z, own, term = kernel_part(table, rows, e, o, vec(e["coef"][k[0]]), beta[0])
         else:
-            W, Q = [vec(e["coef"][j]) for j in k], [[-dot(x, c) for x in zip(*table.numbers())] for c in beta]
-            if padding is not None:
-                need(n(padding) > 0, "a constant column that is not positive")
-                W, Q = [w + [v / n(padding)] for w, v in zip(W, b)], [q + [-total(c) * n(padding)] for q, c in zip(Q, beta)]
+            pad = [] if padding is None else [n(padding)]; need(all(v > 0 for v in pad), "a constant column that is not positive")
+            W = [[*vec(e["coef"][j]), *(v / p for p in pad)] for j, v in zip(k, b)]
+            Q = [[*(-dot(x, c) for x in zip(*table.numbers())), *(-total(c) * p for p in pad)] for c in beta]
             Z, (own, term) = [table.products(vec(e["coef"][j])) for j in k], penalty(o["regularizer"], lam, W, Q)
         more = rows_part(o["loss"], y, vec(s), [scores(table, o, z, c) for z, c in zip(Z, b)], beta)
         value, gap = value + own + more[0], gap + term + more[1]
@@ -249,13 +244,21 @@ def kernel_part(table, rows, e, o, c, beta):  # w = Σ cⱼφ(xⱼ): the scores,
     K, f = gram(table, e, rows, True), n(p["params"]["factor"]); need(f > 0 and lam > 0, "a penalty without strength")
     def length(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
     return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
-def hard_margin(table, e):  # w = Σ βⱼφ(xⱼ) reaches its margin; half the distance ‖w‖/Σ|β| of two points of the hulls cannot be beaten
+def hulls(table, e):  # w = Σ βⱼφ(xⱼ) joins two points of the hulls: signs, scores, ‖w‖, and half the distance ‖w‖/Σ|β| of the two points
     y, rows, beta = [2 * c - 1 for c in table.codes(e["classes"])], [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
     need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
     need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier"); f = [dot(row, beta) for row in gram(table, e, rows, 1)]
-    length, closest = total(b * f[i] for b, i in zip(beta, rows)).sqrt(), least((v + n(e["intercept"][0])) * s for v, s in zip(f, y))
-    need(closest > 0, "a row that is not on its side"); value, bound = closest / length, length / total(b.abs() for b in beta)
+    length = total(b * f[i] for b, i in zip(beta, rows)).sqrt(); return y, f, length, length / total(b.abs() for b in beta)
+def hard_margin(table, e):  # w reaches its margin, and half the distance of two points of the hulls cannot be beaten
+    y, f, length, bound = hulls(table, e); closest = least((v + n(e["intercept"][0])) * s for v, s in zip(f, y))
+    need(closest > 0, "a row that is not on its side"); value = closest / length
     return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
+def no_margin(table, e):  # two equal rows with different labels, or points of the hulls whose distance is rounding beside the radius
+    if "twins" in e:
+        (i, j), y = [whole(k, 0, table.rows) for k in e["twins"]], table.codes(table.names())
+        need(table.numbers() and table.X[i] == table.X[j] and y[i] != y[j], "no such twins"); return {"bound": up(N(0)), "rows": [i, j]}
+    bound, K = hulls(table, e)[3], gram(table, e, range(table.rows), 1); radius = largest(row[i] for i, row in enumerate(K)).sqrt()
+    need(bound <= radius * n(1e-7), "hulls that are apart"); return {"bound": up(bound), "radius": near(radius)}
 SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
     "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
@@ -272,9 +275,8 @@ def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), c
     need(all(possible(v) for v in y) and o["loss"]["params"].get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
     both = [SMOOTH[o["loss"]["name"]](a, n(v)) for a, v in zip(z, y)]
     columns = [list(c) for c in zip(*table.numbers())] + [[pad] * table.rows] * o["fit_intercept"]
-    c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None)
-    need(c >= 0 and len(prior or w) == len(w), "a negative factor, or a prior that does not fit")
-    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w)))] + [N(0) if free else b / pad] * o["fit_intercept"]
+    c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None); need(c >= 0, "a factor < 0")
+    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w), len(w)))] + [N(0) if free else b / pad] * o["fit_intercept"]
     g = [dot([a * k[0] for a, k in zip(s, both)], column) + 2 * c * m for column, m in zip(columns, away)]
     H = scatter([(a * k[1]).floor() for a, k in zip(s, both)], columns)
     for i in range(len(H) - (free and o["fit_intercept"])): H[i][i] = H[i][i] + 2 * c
@@ -290,14 +292,13 @@ def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1
     else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
     u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
 def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0
-    value, gap = N(0), N(0)
+    value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
+        v, g, H, _ = newton(table, o, y, vec(s), e["coef"][k], n(e["intercept"][k])); p, value = len(g), value + v
         need(o["loss"]["name"] == "squared" and o["padding"] is None, "a loss or an offset that this formula is not for")
-        v, g, H, _ = newton(table, o, y, vec(s), e["coef"][k], n(e["intercept"][k]))
         if o["regularizer"]["name"] == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
             c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o["fit_intercept"] else N(0) for j in range(table.width)]
             g = [a if e["coef"][k][j] or not a >= c[j] else c[j] for j, a in enumerate(g[: table.width])] + g[table.width :]
-        p, value = len(g), value + v
         if p > 100: gap = gap + Cholesky(H).form(g) / 2  # faster than in whole numbers, but not for dependent columns
         else:
             ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
@@ -318,21 +319,19 @@ def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 
          "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
 def sides(table, codes, e, classes):  # {(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero
     flat, width = e["weights"], table.width + truth(e["fit_intercept"])  # the length of the weights does not matter
-    flat = [N(v) for v in numerators(sum(flat, []) if type(flat[0]) is list else flat)]
-    need(len(flat) == (classes - 1) * width, "a separator that does not fit the data")
+    flat = vec(numerators(sum(flat, []) if type(flat[0]) is list else flat), (classes - 1) * width)
     W = [[N(0)] * width] + [flat[k * width : (k + 1) * width] for k in range(classes - 1)]
     Z = [[z + w[-1] if e["fit_intercept"] else z for z in table.products(w[: table.width])] for w in W]
     return {(i, k): Z[c][i] - Z[k][i] for i, c in enumerate(codes) for k in range(classes) if k != c}, W
-def farthest(table, e): return largest(dot(x, x) + int(e["fit_intercept"]) for x in table.numbers())
 def separability(table, e):
-    names = sorted({key(v) for v in table.y[0]}); classes, codes, verdict = len(names), table.codes(names), e["verdict"]
+    names, verdict = table.names(), e["verdict"]; classes, codes = len(names), table.codes(names)
     need(verdict in ("separable", "touching", "overlapping"), "an unknown verdict"); found = {"verdict": verdict, "classes": classes}
     if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
     if verdict == "overlapping":  # the null space of the named rows must be that of all rows
         R, d, pivots = reduced([X[i] for i in rows]); need(rank == (classes - 1) * len(pivots), "the named rows do not span enough")
         null = [[(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)] for j in set(range(len(X[0]))) - set(pivots)]
         need(not any(sum(row[k] * c for k, c in v) for v in null for row in X), "the named rows do not span all"); return found
-    z, W = sides(table, codes, e, classes)
+    z, W = sides(table, codes, e, classes); farthest = largest(dot(x, x) + int(e["fit_intercept"]) for x in table.numbers())
     if verdict == "touching":
         need(all(v >= 0 for v in z.values()) and any(v > 0 for v in z.values()), "a row on the wrong side")
         return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
@@ -340,7 +339,7 @@ def separability(table, e):
     closest = {(c, k): least(v for (i, o), v in z.items() if {codes[i], o} == {c, k}) for c in range(classes) for k in range(c)}
     margin, padded = [least(v / total((a - b).square() for a, b in zip(W[c][:w], W[k][:w])).sqrt() for (c, k), v in closest.items())
                       for w in (table.width, None)]; found["margin"] = low(margin)  # with the offset in the length, and without
-    return {**found, "mistake_bound": up(farthest(table, e) / padded.square())} if classes == 2 else found
+    return {**found, "mistake_bound": up(farthest / padded.square())} if classes == 2 else found
 def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
     labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
@@ -348,9 +347,8 @@ def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at 
         part = {**{name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, "fit_intercept": truth(e["fit_intercept"])}
         codes, rows, times = [int(v == c) for v in labels], [whole(i, 0, table.rows) for i in part["mistaken"]], part["times"]
         need(set(part["class_weights"]) == {1.0} and not any(part["start"]), "class weights and other starts are beyond this checker")
-        need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times) and
-             len(part["coef"]) == table.width + e["fit_intercept"], "mistakes, counted once a row, or weights that do not fit")
-        for j, end in enumerate(vec(part["coef"])):  # the mistakes lead to the weights, up to the rounding of each step
+        need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times), "mistakes are counted once for each row")
+        for j, end in enumerate(vec(part["coef"], table.width + e["fit_intercept"])):  # the sum of the steps, up to the rounding of each
             moves = [N(0)] + [n((table.X[i] + [1.0])[j]) * eta * (t if codes[i] else -t) for i, t in zip(rows, times)]
             slack = total(m.abs() for m in moves) * (4 * sum(times) + 16) * n(2.0**-53) + n(1e-300)
             need((total(moves) - end).abs() <= slack, "the mistakes do not lead to the weights")
@@ -366,13 +364,12 @@ def is_mercer(record):  # Mercer by construction: sums, products, positive multi
     if name == "scaled": return is_mercer(rest[1]) and n(rest[0]) >= 0
     return name == "linear" or (all(n(v) >= 0 for v in rest) and (name == "rbf" or whole(rest[0], 1, 99) > 0))
 def kernel(record, x, z, e):  # k(x, z) for rows of integers times 2^e
-    name, rest = record[0], record[1:]
-    if name in ("sum", "product"): return (N.__add__ if name == "sum" else N.__mul__)(kernel(rest[0], x, z, e), kernel(rest[1], x, z, e))
-    if name == "scaled": return n(rest[0]) * kernel(rest[1], x, z, e)
-    if name == "normalized": return kernel(rest[0], x, z, e) / (kernel(rest[0], x, x, e) * kernel(rest[0], z, z, e)).sqrt()
-    if name == "rbf": return exp(-n(rest[0]) * N(sum((a - b) ** 2 for a, b in zip(x, z)), None, 2 * e))
+    name, rest = record[0], record[1:]; f = [kernel(r, x, z, e) if type(r) is list else n(r) for r in rest]
+    if name in ("sum", "product", "scaled"): return f[0] + f[1] if name == "sum" else f[0] * f[1]
+    if name == "normalized": return f[0] / (kernel(rest[0], x, x, e) * kernel(rest[0], z, z, e)).sqrt()
+    if name == "rbf": return exp(-f[0] * N(sum((a - b) ** 2 for a, b in zip(x, z)), None, 2 * e))
     inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
-    return inner if name == "linear" else math.prod([inner * n(rest[2]) + n(rest[1])] * whole(rest[0], 1, 99), start=N(1))
+    return inner if name == "linear" else power(inner * f[2] + f[1], whole(rest[0], 1, 99))
 def grid(rows, more=()):  # rows, and more of that width, as whole numbers times one power of two
     flat, _, ex = aligned(v for x in (*rows, *more) for v in x); d = len(rows[0]); need(all(len(q) == d for q in more), "other columns")
     ints = [flat[i * d : i * d + d] for i in range(len(rows) + len(more))]; return ints[: len(rows)], ints[len(rows) :], ex
@@ -380,27 +377,24 @@ def gram(table, e, rows, proved):  # kernel values of all rows with some: by a f
     if e.get("kernel", ["given"]) in GIVEN:
         K = e["gram"] if "gram" in e else table.X; need(K == [list(c) for c in zip(*K)] and len(K) == table.rows, "no symmetric matrix")
         return [[row[j] for j in rows] for row in mat(K)]
-    need(is_mercer(e["kernel"]) or not proved, "a kernel that is not Mercer")
-    need(table.rows * len(rows) <= 4000000, "%d kernel values are beyond this checker's limit of 4000000" % (table.rows * len(rows)))
+    need((is_mercer(e["kernel"]) or not proved) and table.rows * len(rows) <= 4000000, "a kernel not Mercer, or over 4000000 values")
     X, _, ex = grid(table.numbers()); return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
 def mercer(table, e):
-    method, K = e["method"], None if e["method"] == "construction" else gram(table, e, range(table.rows), False)
-    if method == "construction": need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels"); bound = low(N(0))
+    method, K = e["method"], [] if e["method"] == "construction" else gram(table, e, range(table.rows), False); bound = low(N(0))
+    if method == "construction": need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
     elif method == "vector":
         v = vec(e["vector"]); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv is not surely negative")
     else:
-        t = n(e["shift"]); bound = low(-t)
-        need(method == "cholesky" and t <= largest(v.abs() for row in K for v in row) * n(1e-9), "a shift that is more than rounding")
-        Cholesky([[v + t if i == j else v for j, v in enumerate(row)] for i, row in enumerate(K)])
+        t, top = n(e["shift"]), largest(v.abs() for row in K for v in row); Cholesky([[*row[:i], row[i] + t] for i, row in enumerate(K)])
+        bound = low(-t); need(method == "cholesky" and t <= top * n(1e-9), "a shift that is more than rounding")
     return {"method": method, "verdict": "not mercer" if method == "vector" else "mercer", "least_eigenvalue": bound}
 def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
-    U, values, tau, w, d = mat(e["components"]), vec(e["variances"]), n(e["slack"]), vec(table.weight), range(table.width)
-    need(len(U) == len(values) > 0 and all(len(u) == len(d) for u in U), "components that do not fit the data")
+    tau, w, d, U = n(e["slack"]), vec(table.weight), range(table.width), mat(e["components"], None, table.width)
     S, columns = total(w), [list(c) for c in zip(*table.numbers())]; mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
-    A = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d]
+    A, values = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d], vec(e["variances"], len(U))
     skew = total((dot(u, v) - int(k == m)).square() for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
-    need(skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
-    kept = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)); trace, mu = total(A[i][i] for i in d), values[-1]
+    need(U and skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
+    kept, trace, mu = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d), values[-1]
     B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
     bound = trace if len(U) == len(d) or not Cholesky(B) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
@@ -420,9 +414,8 @@ def nearest(table, e, queries):  # for each query the (distance, row) of all row
         far, p = distances(e, w, X, q); size = sum(c * a * a for c, a in zip(w, q))
         yield sorted((d, i) for i, d in enumerate(far) if i != mine), fractions.Fraction(2) ** (p * ex + f), p, size
 def listed(orders, lists):  # the stated rows are the first of each order
-    k, orders = len(lists[0]), list(orders); need(k > 0 and len(orders) == len(lists), "queries and lists that do not fit")
-    for at, ((order, *_), rows) in enumerate(zip(orders, lists)):
-        need([i for _, i in order[:k]] == [whole(i) for i in rows], "query %d: the list is not that of the nearest" % at)
+    k, orders = len(lists[0]), [[i for _, i in order[: len(lists[0])]] for order, *_ in orders]
+    need(k > 0 and orders == [[whole(i) for i in rows] for rows in lists], "a list that is not that of the nearest")
     return {"queries": len(orders), "neighbors": k}
 def neighbors(table, e): return listed(nearest(table, e, e["queries"]), e["indices"])
 def neighbors_given_distances(table, e):
@@ -432,96 +425,81 @@ def radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x�
     r, stated, counts = fractions.Fraction(e["radius"]), iter(e["indices"]), [whole(c, 0) for c in e["counts"]]; t = 1 - r
     for at, (order, unit, p, size) in enumerate(nearest(table, e, e["queries"])):
         limit = r**p / unit if e["metric"] != "cosine" else -t * abs(t) * size if size else -int(t > 0)
-        rows = sorted(whole(next(stated)) for _ in range(counts[at]))
-        need(rows == sorted(i for d, i in order if d <= limit), "query %d: other rows are within the radius" % at)
+        rows = sorted(i for d, i in order if d <= limit); need(rows == sorted(whole(next(stated)) for _ in range(counts[at])), "other rows")
     need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e["indices"]), "lists that do not fit, or a negative radius")
     return {"queries": at + 1, "radius": float(e["radius"]), "fewest": min(counts), "most": max(counts)}
 def condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
-    kept, y = {whole(i, 0, table.rows) for i in e["prototypes"]}, [key(v) for v in table.y[0]]
-    for order, *_ in nearest(table, {**e, "own": None}, table.X):
-        need(y[order[0][1]] == y[next(i for _, i in order if i in kept)], "a row that the prototypes answer otherwise")
+    kept, (y,), orders = {whole(i, 0, table.rows) for i in e["prototypes"]}, table.y, nearest(table, {**e, "own": None}, table.X)
+    need(all(y[order[0][1]] == y[next(i for _, i in order if i in kept)] for order, *_ in orders), "a row that they answer otherwise")
     return {"rows": table.rows, "prototypes": len(kept), "agreeing": table.rows}
 def edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
-    names = sorted({key(v) for v in table.y[0]}); y = table.codes(names)
+    names, y = table.names(), table.codes(table.names())
     right = [i for i, rows in enumerate(e["neighbors"]) if max(range(len(names)), key=[y[whole(j)] for j in rows].count) == y[i]]
     need(sorted(whole(i) for i in e["kept"]) == right, "kept are not the rows that their neighbours confirm")
     return {"rows": table.rows, "kept": len(right), **listed(nearest(table, {**e, "own": range(table.rows)}, table.X), e["neighbors"])}
 def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     if e["loss"] == "squared":
-        (mean, value), c = moments(vec(table.weight), vec(table.y[0]), range(table.rows)), n(e["value"][0])
-        gap = (mean - c).square(); value = value + gap
+        mean, var = moments(vec(table.weight), vec(table.y[0]), range(table.rows)); gap = (mean - e["value"][0]).square(); value = var + gap
     else:
-        S, q = table.mass(e["classes"]), vec(e["shares"]); p = [v / total(S) for v in S]
-        need(len(q) == len(p) and all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
+        S, q = table.mass(e["classes"]), vec(e["shares"], len(e["classes"])); p = [v / total(S) for v in S]
+        need(all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
         value, gap = -dot(p, [log(v) for v in q]), total((a - b).square() / b for a, b in zip(p, q)) + (total(q) - 1).abs()
     return {"value": near(value), "gap": up(gap), "rows": table.rows}
 def finite_bayes(table, e):
-    prior, likely, stated, tiny = vec(e["priors"]), mat(e["likelihoods"]), vec(e["posterior"]), n(1e-9)
+    prior, stated, tiny = vec(e["priors"]), vec(e["posterior"], len(e["priors"])), n(1e-9); need(table.rows <= 5000, "over 5000 outcomes")
+    likely, seen = mat(e["likelihoods"], len(prior), len(e["outcomes"])), Table(table.X, [[x[0] for x in table.X]]).codes(e["outcomes"])
     for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and (total(row) - 1).abs() <= tiny, "these are no probabilities")
-    seen = Table(table.X, [[x[0] for x in table.X]]).codes(e["outcomes"]); need(table.rows <= 5000, "over 5000 outcomes")
-    need(len(prior) == len(likely) == len(stated) and all(len(row) == len(e["outcomes"]) for row in likely), "likelihoods that do not fit")
-    joint = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)]
-    error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated))
-    need(error <= tiny, "the posterior is not prior times likelihood over evidence"); wrong = (total(stated) - 1).abs()
+    joint, wrong = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)], (total(stated) - 1).abs()
+    error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated)); need(error <= tiny, "another posterior")
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
 def moments(w, x, rows):  # mean and variance of some rows of a column
     W = total(w[i] for i in rows); mean = total(w[i] * x[i] for i in rows) / W
     return mean, total(w[i] * (x[i] - mean).square() for i in rows) / W
 def priors(table, e):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
-    S, stated = table.mass(e["classes"]), vec(e["class_prior"])
+    S, stated = table.mass(e["classes"]), vec(e["class_prior"], len(e["classes"])); need(all(v >= 0 for v in stated), "no probabilities")
     rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}[e["prior_rule"]]
-    need(len(stated) == len(S) and all(v >= 0 for v in stated), "class shares that are no probabilities")
     return up(largest((a - b).abs() for a, b in zip(stated, rule)))
 def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
-    rows, w, theta, var, smooth = table.groups(e["classes"]), vec(table.weight), mat(e["theta"]), mat(e["var"]), n(e["var_smoothing"])
-    need(smooth >= 0 and all(len(r) == len(q) == table.width and all(v > 0 for v in r) for r, q in zip(var, theta)) and
-         len(theta) == len(var) == len(e["classes"]), "means and variances that do not fit")
+    rows, w, smooth = table.groups(e["classes"]), vec(table.weight), n(e["var_smoothing"])
+    theta, var = [mat(e[k], len(rows), table.width) for k in ("theta", "var")]; need(smooth >= 0 and least(sum(var, [])) > 0, "no variance")
     columns, every = list(zip(*table.numbers())), range(table.rows) if "numeric" in e else []  # a class without numbers takes those of all
     widest = largest(moments(w, x, range(table.rows))[1] for x in columns)
     cells = [(*moments(w, x, rows[c] or every), theta[c][j], var[c][j]) for c in range(len(theta)) for j, x in enumerate(columns)]
     off, wrong = [(a - t).abs() / v.sqrt() for a, _, t, v in cells], [(b + widest * smooth - v).abs() / v for _, b, _, v in cells]
     return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e), "rows": table.rows}
 def class_centres(table, e):  # a point off the mean by δ costs W·δ² more than it; at a median no more than half of the rows lie on a side
-    C, w, middle, groups = mat(e["centres"]), vec(table.weight), e["distance"] == "manhattan", table.groups(e["classes"])
-    need(((middle and table.given is None) or e["distance"] == "euclidean") and len(C) == len(groups) and all(groups) and
-         all(len(c) == table.width for c in C), "an unknown distance, weights of medians, or centres that do not fit")
+    w, middle, groups, C = vec(table.weight), e["distance"] == "manhattan", table.groups(e["classes"]), mat(e["centres"], None, table.width)
+    need(((middle and table.given is None) or e["distance"] == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
     cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(zip(*table.numbers()), c)]
     half = [len(rows) - 2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) for x, rows, m in cells] if middle else []
     off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells if not middle]
     need(all((a - m).abs() <= v.sqrt() * n(1e-9) + m.abs() * n(2.0**-49) for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
     return {"rows": table.rows, "classes": len(C), **({} if middle else {"gap": up(total((a - m).square() * W for a, _, m, W in off))})}
-def smoothing(table, e):  # α for each column
-    alpha = e["alpha"]; alpha = vec(alpha if type(alpha) is list else [alpha] * table.width)
-    need(len(alpha) == table.width and all(a >= 0 for a in alpha), "a smoothing parameter that does not fit"); return alpha
+def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
 def complement_counts(table, e):  # a weight is −log of a column's share of the counts plus α in all other classes, or that over their sum
-    alpha, w, F, X, worst = smoothing(table, e), vec(table.weight), mat(e["feature_weights"]), table.numbers(), []
-    need(len(F) == len(e["classes"]) and all(v >= 0 for x in X for v in x), "another class, or a negative count")
+    w, X, worst, F = vec(table.weight), table.numbers(), [], mat(e["feature_weights"], len(e["classes"]), table.width)
+    alpha = smoothing(e["alpha"], table.width); need(all(v >= 0 for x in X for v in x), "a negative count")
     for here, stated in zip(map(set, table.groups(e["classes"])), F):
         counts = [a + total(w[i] * x[j] for i, x in enumerate(X) if i not in here) for j, a in enumerate(alpha)]
         logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e["norm"]) else logs
         worst += [(a - b).abs() / b.abs() for a, b in zip(best, stated)]
-    need(sum(map(len, F)) == len(worst) == len(F) * table.width and all(v <= n(1e-8) for v in worst), "weights not of the other classes")
+    need(worst and all(v <= n(1e-8) for v in worst), "weights not of the other classes")
     return {"error": up(largest(worst)), "rows": table.rows, "classes": len(F)}
 def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
-    w, model, d, columns = vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers()))
-    alpha, cut, worst, sums, rows = smoothing(table, e), e.get("binarize"), [], [], table.groups(e["classes"])
-    need(model in ("multinomial", "bernoulli", "categorical") and len(e["feature_log_prob"]) == len(rows), "an unknown model or class")
-    for here, row in zip(rows, e["feature_log_prob"]):
-        p = [N(0) if v == -math.inf else exp(n(v)) for v in row]
-        def count(j, test): return total([alpha[j]] + [w[i] * test(columns[j][i]) for i in here])
-        if model == "multinomial": groups = [([count(j, lambda v: v) for j in d], p)]
-        elif model == "bernoulli":
-            on = [count(j, lambda v: v if cut is None else int(v > n(cut))) for j in d]
-            groups = [([a, total(w[i] for i in here) + 2 * alpha[j] - a], [p[j], 1 - p[j]]) for j, a in enumerate(on)]
-        else:
-            sizes = [whole(m, 1) for m in e["n_categories"]]; ends = [sum(sizes[:j]) for j in range(table.width + 1)]
-            need(all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "other categories")
-            groups = [([count(j, lambda v: int((v - k).zero())) for k in range(sizes[j])], p[ends[j] : ends[j + 1]]) for j in d]
-        need(len(p) == sum(len(q) for _, q in groups) // (1 + (model == "bernoulli")), "probabilities that do not fit")
-        need(all(v >= 0 for a, _ in groups for v in a), "a negative count")
-        for a, q in groups:
-            worst, sums = worst + [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)], sums + [(total(q) - 1).abs()]
+    w, model, d, columns, cut = vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers())), e.get("binarize")
+    alpha, rows, sizes = smoothing(e["alpha"], table.width), table.groups(e["classes"]), [whole(m, 1) for m in e.get("n_categories", ())]
+    on, twice, worst, sums = lambda v: v if cut is None else N(int(v > n(cut))), model == "bernoulli", [], []
+    groups = {"multinomial": [[(j, lambda v: v) for j in d]], "bernoulli": [[(j, on), (j, lambda v: 1 - on(v))] for j in d], "categorical":
+              [[(j, lambda v, k=k: N(int((v - k).zero()))) for k in range(m)] for j, m in enumerate(sizes)]}[model]  # what cells count for
+    need(model != "categorical" or all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "categories?")
+    for here, row in itertools.zip_longest(rows, e["feature_log_prob"]):
+        p = [N(0) if v == -math.inf else exp(n(v)) for v in row]; p = iter([q for v in p for q in ((v, 1 - v) if twice else (v,))])
+        for group in groups:
+            a, q = [total([alpha[j]] + [w[i] * of(columns[j][i]) for i in here]) for j, of in group], [next(p) for _ in group]
+            need(all(v >= 0 for v in a), "a negative count"); sums.append((total(q) - 1).abs())
+            worst += [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)]
+        need(next(p, None) is None, "too many probabilities")
     need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e), "rows": table.rows}
 def mixed_counts(table, e):  # column by column, without the rows where it is missing: numbers by gaussian_counts, words by smoothed_counts
@@ -584,17 +562,27 @@ def tree(table, e):  # at every node that asks, no threshold on any column gains
         kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e["asks"][t]) else (leaf, cost[t])
     lost = (kept[0] - best[0]).max0(); need(lost <= kept[0] * n(1e-9) + (cost[0].abs() + int(K > 1)) * n(1e-30), "a better pruning exists")
     return {"questions": yes, "leaves": yes + 1, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
+def kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
+    h, d, w, P, turn = n(e["bandwidth"]), table.width, vec(table.weight), mat(e["points"], None, table.width), 8 * arctan(N(1)); k = len(P)
+    a, b, V = vec(e["lower"], k), vec(e["upper"], k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
+    K, mass = {"gaussian": (lambda u: exp(-u.square() / 2), power(turn, d).sqrt()), "tophat": (lambda u: N(int(u < 1), int(not u >= 1)), V),
+               "exponential": (lambda u: exp(-u), V * math.factorial(d)), "linear": (lambda u: (1 - u).max0(), V / (d + 1)),
+               "epanechnikov": (lambda u: (1 - u.square()).max0(), 2 * V / (d + 2))}[e["kernel"]]
+    length = {"euclidean": lambda g: total(v.square() for v in g).sqrt(), "manhattan": total, "chebyshev": largest}[e["metric"]]
+    sums = [total(s * K(length([(u - v).abs() for u, v in zip(x, q)]) / h) for s, x in zip(w, table.numbers())) for q in P]
+    f, wide = [v / (total(w) * mass * power(h, d)) for v in sums], [(t - u) / t if t > 0 else N(0) for u, t in zip(a, b)]
+    need(h > 0 < d and P and all(u <= v and v <= t for u, v, t in zip(a, f, b)), "a density that is not between its bounds")
+    return {"points": k, "kernel": e["kernel"], "bandwidth": float(e["bandwidth"]), "width": up(largest(wide))}
 def away(x, c): return total((a - b).square() for a, b in zip(x, c))
 def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means as centres, or one row elsewhere could gain; a bound for k parts
-    X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"]), range(len(e["centres"]))
-    need(C and len(e["labels"]) == table.rows and all(len(c) == table.width for c in C), "labels or centres that do not fit")
+    X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"], None, table.width), range(len(e["centres"]))
     label, D = [whole(c, 0, len(C)) for c in e["labels"]], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
     parts = [[i for i, c in enumerate(label) if c == b and not s[i].zero()] for b in k]; W = [total(s[i] for i in part) for part in parts]
     M = [[total(s[i] * X[i][j] for i in part) / W[c] for j in range(table.width)] if part else C[c] for c, part in enumerate(parts)]
     value, far, moves = total(a * d[c] for a, d, c in own), [[away(x, m) for m in M] for x in X], [N(0)]
     for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
         moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
-    need(e["method"] in ("none", "closed form"), "a bound that this checker does not know: %s" % e["method"])
+    need(C and len(label) == table.rows and e["method"] in ("none", "closed form"), "labels that do not fit, or an unknown bound")
     try: bound = N(0) if e["method"] == "none" else relaxed(X, s, label, W, far, n(e["t"]), n(e["shift"])).max0()
     except Refused: bound = N(0)  # then nothing is known
     found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e["method"],
@@ -615,8 +603,8 @@ def relaxed(X, s, label, W, far, t, shift):
 def histogram(table, e):  # every height is the share of its rows per volume; a row on an edge belongs above, on the last edge below
     bins, heights, weight, edges, at = [whole(b, 1) for b in e["bins"]], vec(e["heights"]), vec(table.weight), [], 0
     for b in bins: edges.append(e["edges"][at : at + b + 1]); at += b + 1
-    need(len(bins) == table.width and at == len(e["edges"]) and math.prod(bins) == len(heights) and table.numbers() and
-         all(n(a) < n(b) for c in edges for a, b in zip(c, c[1:])), "edges or heights that do not fit, or edges that do not rise")
+    rising, fits = all(n(a) < n(b) for c in edges for a, b in zip(c, c[1:])), at == len(e["edges"]) and math.prod(bins) == len(heights)
+    need(len(bins) == table.width and table.numbers() and rising and fits, "edges or heights that do not fit, or edges that do not rise")
     rows = {c: [] for c in itertools.product(*map(range, bins))}
     for x, w in zip(table.X, weight): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
     shares = [total(v) / total(weight) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1)) for c, v in rows.items()]
@@ -624,7 +612,7 @@ def histogram(table, e):  # every height is the share of its rows per volume; a 
     need(all(v <= n(1e-9) * int(s > 0) for v, s in zip(wrong, shares)), "a height that is not the share of its rows per volume")
     return {"cells": len(heights), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
 def training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
-    names, W, b, s = sorted({key(v) for v in table.y[0]}), mat(e["coef"]), vec(e["intercept"]), vec(table.weight)
+    names, W, b, s = table.names(), mat(e["coef"]), vec(e["intercept"]), vec(table.weight)
     need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
     Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
     wrong = [int(any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))) for i, c in enumerate(table.codes(names))]
@@ -636,14 +624,27 @@ def stored_rows(table, e):  # equal rows are answered alike: all labels but the 
     if e["task"] == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
     sums = (dot(c, c) - total(c).square() / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
     return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e["task"] == "values" else {})}
+def layers(e, width, name, net=()):  # weights of every unit and offsets, layer by layer
+    for i in range(whole(e["layers"], 1, 1001)):
+        b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); net, width = (*net, (list(zip(*W)), b)), len(b)
+    return net
 def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
-    net, d = [(mat(e["weights_%d" % i]), vec(e["intercept_%d" % i])) for i in range(whole(e["layers"], 1, 1001))], table.width
-    need(d < 17 and len({tuple(x) for x in table.X}) == table.rows == 2**d and {v for x in table.X for v in x} <= {0.0, 1.0} and
-         all(len(row) == len(b) > 0 for W, b in net for row in W), "these are not all inputs, or the layers do not fit")
+    d = table.width; net, every = layers(e, d, "weights"), len({tuple(x) for x in table.X}) == table.rows == 2**d
+    need(d < 17 and every and {v for x in table.X for v in x} <= {0.0, 1.0}, "these are not all inputs")
     for x, want in zip(table.numbers(), zip(*table.y)):
-        for W, b in net: x = [N(int(dot(column, x) + v > 0)) for column, v in zip(zip(*W), b)]
+        for W, b in net: x = [N(int(dot(unit, x) + v > 0)) for unit, v in zip(W, b)]
         need([v.lo for v in x] == list(want), "a row of the table that the network gets wrong")
     return {"inputs": d, "rows": table.rows, "units": sum(len(b) for _, b in net), "right": table.rows}
+UNITS = {"identity": lambda z: z, "relu": N.max0, "tanh": lambda z: 1 - 2 / (1 + exp(2 * z)), "logistic": lambda z: 1 / (1 + exp(-z))}
+def network_radius(table, e):  # the label's score stays ahead in the whole box: an interval holds whatever a layer makes of its numbers
+    *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e["activation"]], vec(e["radii"], table.rows), [N(0)]
+    W, b = ([[N(0)] * len(W[0]), W[0]], [N(0), b[0]]) if len(W) == 1 else (W, b)  # one score is compared with zero
+    need(len(e["codes"]) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
+    for x, r, c in ((x, r, whole(c, 0, len(b))) for x, r, c in zip(table.numbers(), radii, e["codes"]) if not r.zero()):
+        a, found = [join(v - r, v + r) for v in x], [*found, r]
+        for M, o in net: a = [unit(dot(line, a) + v) for line, v in zip(M, o)]
+        need(all(dot([p - q for p, q in zip(W[c], W[k])], a) + b[c] - b[k] > 0 for k in range(len(b)) if k != c), "a label may change")
+    return {"rows": table.rows, "certain": low(N(len(found) - 1)), "least": low(least(found[1:] or found))}
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
     m, gamma, P = table.width - 1, n(e["discount"]), [(row[1:], total(row[1:])) for row in table.numbers()]
     state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
@@ -661,14 +662,13 @@ def policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b
     loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(a - b for a, b in zip(TU, U))) * factor
     return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
 def finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
-    (found, _, step), V, U = bellman(table, e), vec(e["terminal"]), vec(e["terminal"])
-    need(len(e["policy"]) == whole(e["horizon"], 1), "a policy has a line for each step")
+    (found, _, step), V = bellman(table, e), vec(e["terminal"]); need(len(e["policy"]) == whole(e["horizon"], 1), "other steps"); U = V
     for rows in reversed(e["policy"]): V, U = step(V), step(U, rows)
     return {**found, "horizon": len(e["policy"]), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
 KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, hard_margin, mercer, neighbors,
     radius_neighbors, neighbors_given_distances, condensed_neighbors, edited_neighbors, class_centres, complement_counts,
     principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering, histogram, stored_rows,
-    training_errors, truth_table, policy, finite_horizon)}
+    training_errors, truth_table, policy, finite_horizon, no_margin, network_radius, kernel_density)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False

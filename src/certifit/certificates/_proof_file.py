@@ -42,12 +42,15 @@ PROVED = {
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
     "histogram": ("cells", "outside", "error"),
+    "kernel-density": ("points", "kernel", "bandwidth", "width"),
     "least-squares": _OPTIMALITY,
     "local": _OPTIMALITY,
     "mercer": ("method", "verdict", "least_eigenvalue"),
     "mixed-counts": ("mean_error", "variance_error", "gradient", "sum_error", "prior_error", "rows"),
     "neighbors": ("queries", "neighbors"),
     "neighbors-given-distances": ("queries", "neighbors"),
+    "network-radius": ("rows", "certain", "least"),
+    "no-margin": ("bound", "rows", "radius"),
     "perceptron": ("verdict", "value", "bound"),
     "policy": ("states", "discount", "loss", "width"),
     "principal-components": ("components", "value", "bound", "gap", "relative_gap", "reconstruction_error"),
@@ -363,6 +366,10 @@ def _mixed_limit(evidence: Evidence) -> str:
     return "the checker does not know the convention for a numeric column that never changes" if fixed else ""
 
 
+def _density_limit(evidence: Evidence) -> str:
+    return "the checker does not know the cosine kernel" if evidence["kernel"] == "cosine" else ""
+
+
 def _clustering_limit(evidence: Evidence) -> str:
     known, rows = evidence["method"] in ("none", "closed form"), len(evidence["labels"])
     if evidence["method"] == "closed form" and rows > _FACTOR:
@@ -377,11 +384,13 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "duality": _optimality_limit,
     "edited-neighbors": _neighbors_limit,
     "hard-margin": _kernel_limit,
+    "kernel-density": _density_limit,
     "least-squares": _optimality_limit,
     "local": _optimality_limit,
     "mercer": _mercer_limit,
     "mixed-counts": _mixed_limit,
     "neighbors": _neighbors_limit,
+    "no-margin": _kernel_limit,
     "perceptron": _perceptron_limit,
     "radius-neighbors": _neighbors_limit,
     "tree": _tree_limit,

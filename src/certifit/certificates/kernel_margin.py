@@ -145,6 +145,8 @@ class NoMargin(Kind):
         if "twins" in evidence:
             i, j = (int(k) for k in evidence["twins"])
             labels = np.asarray(data.y)
+            if not np.all(np.isfinite(data.X.data if hasattr(data.X, "toarray") else data.X)):
+                raise ValueError("a row that is no point: its numbers are not finite")
             same = min(i, j) >= 0 and _same_row(data.X, i, j) and labels[i] != labels[j]
             figures = {"bound": upper(0.0), "rows": equal([i, j])}
             return Proof(figures, (Check("two equal rows have different labels", bool(same), f"rows {i} and {j}"),))

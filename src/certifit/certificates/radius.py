@@ -56,7 +56,7 @@ class RadiusNeighbors(Kind):
         lists, own = _lists(evidence, len(Q), len(space.X)), evidence.get("own")
         if own is not None:
             mine = whole_rows(np.asarray(own)[:, None], len(space.X)).ravel()
-            if len(mine) != len(Q) or not np.array_equal(space.X[mine], Q):
+            if np.shape(own) != (len(Q),) or not np.array_equal(space.X[mine], Q):
                 raise ValueError("a query that leaves itself out must be that row")
         wrong = []
         for i, (q, listed) in enumerate(zip(Q, lists)):
