@@ -28,20 +28,21 @@ class Leaf(NamedTuple):
     digest: str
 
 
-Rows = tuple[Array, Array | None, tuple[Array, ...], Array | None]
-"""Columns of numbers (d, m), the target, columns of words, weights."""
+Rows = tuple[Array, Array | None, tuple[Array, ...], Array | None, Array | None]
+"""Columns of numbers (d, m), the target, columns of words, weights, offsets."""
 
 
 def leaf_of(parts: Iterable[Rows]) -> Leaf:
     """The leaf of a partition from its blocks."""
     hashes: list[Any] = []
     rows = 0
-    for X, y, words, weight in parts:
-        columns = [*X, *([] if y is None else [y]), *words, *([] if weight is None else [weight])]
+    for X, y, words, weight, offset in parts:
+        apart = [(mark, v) for mark, v in ((b"weight", weight), (b"offset", offset)) if v is not None]
+        columns = [*X, *([] if y is None else [y]), *words, *(v for _, v in apart)]
         if not hashes:
             hashes = [hashlib.sha256() for _ in columns]
-            if weight is not None:  # so that weights are no other column
-                hashes[-1].update(b"weight")
+            for h, (mark, _) in zip(hashes[len(hashes) - len(apart) :], apart):  # so that they are no other column
+                h.update(mark)
         rows += X.shape[1]
         for h, column in zip(hashes, columns):
             h.update(_bytes(column))
@@ -120,8 +121,8 @@ class Tree:
         for _, leaf in self.leaves:
             part = slice(start, start + leaf.rows)
             X = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-            y, weight = (None if v is None else v[part] for v in (data.y, data.sample_weight))
-            if X.dtype == object or leaf_of([(X.T, y, (), weight)]) != leaf:
+            y, weight, offset = (None if v is None else v[part] for v in (data.y, data.sample_weight, data.offset))
+            if X.dtype == object or leaf_of([(X.T, y, (), weight, offset)]) != leaf:
                 return False
             start += leaf.rows
         return start == data.X.shape[0]

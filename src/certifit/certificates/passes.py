@@ -1,6 +1,8 @@
 r"""Optimality of smooth fits, proved from one pass of sums: value, gradient, Hessian.
 
-.. math:: F(\theta) = \sum_i L(z_i, y_i) + \Lambda R(w), \qquad z_i = W x_i + b
+.. math:: F(\theta) = \sum_i L(z_i, y_i) + \Lambda R(w), \qquad z_i = W x_i + b + o_i
+
+with known offsets oᵢ of the rows where the objective has them.
 
 For losses with |φ‴| ≤ φ″ (logistic, Poisson, gamma, Tweedie; softmax along every line with the range of the scores in
 place of one) and the penalty l2 or none the *local bound* of `local` holds: with g and H the gradient and Hessian,
@@ -39,21 +41,24 @@ from certifit.certificates.sums import Block, Grid, Mass, Products, Side, Statis
 from certifit.regularizers import SquaredL2, Zero
 
 _FIRST = 4  # digits of values and slopes; a rough pass has one fewer
+_FAR = 1e5  # offsets of rows up to which a null model is bounded
 _SECOND = 2  # digits of the Hessian, which only scales the bound; a rough pass has one fewer
 
 
-def scores(X: Array, coef: Array, intercept: Array) -> Array:
-    """W x + b for columns X (d, m), as (k, m): summed in the order of the columns, whatever the block."""
+def scores(X: Array, coef: Array, intercept: Array, offset: Array | None = None) -> Array:
+    """W x + b + offset for columns X (d, m), as (k, m): summed in the order of the columns, whatever the block."""
     out = np.repeat(intercept[:, None], X.shape[1], axis=1)
+    if offset is not None:
+        out += offset
     for j in range(len(X)):
         for k in range(len(coef)):
             out[k] += coef[k, j] * X[j]
     return out
 
 
-def score_errors(X: Array, coef: Array, intercept: Array) -> Array:
+def score_errors(X: Array, coef: Array, intercept: Array, offset: Array | None = None) -> Array:
     """How far rounding may have moved each score."""
-    size = scores(np.abs(X), np.abs(coef), np.abs(intercept))
+    size = scores(np.abs(X), np.abs(coef), np.abs(intercept), None if offset is None else np.abs(offset))
     return gamma(2 * len(X) + 6) * size * (1.0 + 1e-9) + len(X) * ETA
 
 
@@ -113,7 +118,8 @@ class Passes(Statistic):
             self.second = [Products(left, Side(exponent, digits, 2 * UNIT, exact))]
         else:
             self.second = [Products(Side(_held(exponent + (heavy + 1) // 2), digits, 8 * UNIT)) for _ in range(self.k)]
-        self.worst = np.zeros(5)  # errors of a score, a value, a slope; the largest score; the largest weight
+        # Errors of a score, a value, a slope; the largest score, weight and offset of a row.
+        self.worst = np.zeros(6)
         classes = 1 if objective.classes is None else len(objective.classes)
         self.mass = Mass(classes, weight_exponent)
         self.possible = True
@@ -126,8 +132,9 @@ class Passes(Statistic):
             self._add(part)
 
     def _add(self, block: Block) -> None:
-        z = scores(block.X, self.coef, self.intercept)
-        wrong = score_errors(block.X, self.coef, self.intercept) if self.bounded else None
+        shift = self._shifts(block)
+        z = scores(block.X, self.coef, self.intercept, shift)
+        wrong = score_errors(block.X, self.coef, self.intercept, shift) if self.bounded else None
         if wrong is not None:
             self.worst[0] = max(self.worst[0], float(wrong.max(initial=0.0)))
         codes, y, weight = self._targets(block)
@@ -139,12 +146,24 @@ class Passes(Statistic):
             for m in range(self.k):
                 self._machine(m, z[m], None if wrong is None else wrong[m], y[m], weight, firsts, rows)
         if self.level is not None:
-            start = np.full(block.rows, self.level)
+            start = np.full(block.rows, self.level) + (0.0 if shift is None else shift)
             loss = self.objective.loss
             firsts[-3:] = [f(start, y[0]) for f in (loss.value, loss.slope, loss.curvature)]
             if weight is not None:
                 firsts[-3:] *= weight
         self._add_first(firsts, rows)
+
+    def _shifts(self, block: Block) -> Array | None:
+        """The offsets of the rows, which are there exactly where the objective has them."""
+        if (block.offset is not None) != self.objective.offset:
+            raise ValueError("offsets of rows are for objectives that have them")
+        if block.offset is None:
+            return None
+        shift = np.asarray(block.offset, dtype=float)
+        if shift.shape != (block.rows,) or not np.all(np.isfinite(shift)):
+            raise ValueError("offsets are finite numbers, one a row")
+        self.worst[5] = max(self.worst[5], float(np.abs(shift).max(initial=0.0)))
+        return shift
 
     def _rows(self, block: Block) -> Any:
         """(1, x − centre), one row a column."""
@@ -269,7 +288,7 @@ class Passes(Statistic):
         return Ball(mid.reshape(k * p, k * p), rad.reshape(k * p, k * p))
 
     def _null(self, sums: Ball) -> Ball:
-        """A lower bound of the loss of the best constant scores."""
+        """A lower bound of the loss of the best constant scores, beside the offsets of the rows where these have some."""
         o, n = self.objective, self.first.rows
         if o.classes is not None:
             # The entropy grows with the mass of every class, so that lower bounds of these do.
@@ -281,6 +300,9 @@ class Passes(Statistic):
         if self.level is None:
             return Ball(0.0)
         value, pull, curve = (sums[self.k + j, 0] for j in (1, 2, 3))
+        if self.worst[5] > _FAR:  # so far out the roundings of a score would count
+            return Ball(0.0)
+        value = value - 4 * UNIT * n * (abs(self.level) + self.worst[5]) * float(self.first.a.largest[-2])
         if not o.fit_intercept:
             return value * (1.0 - 1e-9) if self.level == 0.0 else Ball(0.0)
         # The local bound in one dimension: how far below this level the best one may be.
@@ -447,13 +469,16 @@ class PassBound(SumKind):
                        "digits": NUMBER}  # fmt: skip
     may: ClassVar = {"model": MODEL, "level": NUMBER, "weight_exponent": NUMBER}
     weighted: ClassVar[bool] = True
+    shifted: ClassVar[bool] = True
 
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array]:
         o = Objective.from_dict(evidence["objective"])
         if o.to_dict() != evidence["objective"]:
             raise ValueError("the objective is not written as it is read")
-        if o.padding is not None or o.offset or o.layout != "rest" or o.stated != "mean":
+        if o.padding is not None or o.layout != "rest" or o.stated != "mean":
             raise ValueError("these sums are for a free offset, classes against the rest, and means")
+        if o.offset and o.classes is not None:
+            raise ValueError("rows have offsets only where the target holds numbers")
         if not isinstance(o.regularizer, (SquaredL2, Zero)):
             raise ValueError("the local bound is for the penalty l2 or none")
         if not (o.loss.self_concordant or o.loss.name == "softmax"):

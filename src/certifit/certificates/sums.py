@@ -54,6 +54,8 @@ class Block:
     """The name of the partition that the rows are from."""
     weight: Array | None = None
     """Weights of the rows, finite and not negative."""
+    offset: Array | None = None
+    """What is added to the score of each row, finite."""
 
     @property
     def rows(self) -> int:
@@ -68,8 +70,8 @@ class Block:
 
     def take(self, rows: Any) -> Block:
         """Some of the rows."""
-        y, weight = (None if v is None else v[rows] for v in (self.y, self.weight))
-        return Block(self.X[:, rows], y, tuple(w[rows] for w in self.words), self.part, weight)
+        y, weight, offset = (None if v is None else v[rows] for v in (self.y, self.weight, self.offset))
+        return Block(self.X[:, rows], y, tuple(w[rows] for w in self.words), self.part, weight, offset)
 
 
 class Statistic(ABC):
@@ -363,7 +365,7 @@ class Fingerprint(Statistic):
                 name = block.part
                 for other in found:
                     other.add(block)
-                yield block.X, block.y, block.words, block.weight
+                yield block.X, block.y, block.words, block.weight, block.offset
 
         leaf = leaf_of(parts())
         mine.leaves[name] = leaf
@@ -384,11 +386,13 @@ class SumKind(Kind):
     """A kind of certificate whose proof needs sums over the rows and nothing else of the data.
 
     The sums can be taken wherever the rows are: `statistic` says which, `conclude` is the proof. In memory, `prove`
-    does both. Offsets of rows have no place in these sums.
+    does both.
     """
 
     weighted: ClassVar[bool] = False
     """Whether rows may have weights; where they have, ``weight_exponent`` of the evidence is the grid of these."""
+    shifted: ClassVar[bool] = False
+    """Whether rows may have offsets."""
 
     @abstractmethod
     def statistic(self, evidence: Evidence) -> Statistic:
@@ -407,7 +411,7 @@ class SumKind(Kind):
         return data if same else None
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
-        if data.offset is not None:
+        if data.offset is not None and not self.shifted:
             raise ValueError("these sums know no offsets of rows")
         if data.sample_weight is not None and not self.weighted:
             raise ValueError("these sums know no weights of rows")
@@ -419,8 +423,8 @@ def blocks_of(data: Data) -> Iterator[Block]:
     for start in range(0, data.X.shape[0], _BLOCK):
         part = slice(start, start + _BLOCK)
         rows = data.X[part].toarray() if scipy.sparse.issparse(data.X) else data.X[part]
-        y, weight = (None if v is None else v[part] for v in (data.y, data.sample_weight))
-        yield Block(np.ascontiguousarray(rows.T), y, weight=weight)
+        y, weight, offset = (None if v is None else v[part] for v in (data.y, data.sample_weight, data.offset))
+        yield Block(np.ascontiguousarray(rows.T), y, weight=weight, offset=offset)
 
 
 def _moved(lanes: Array, places: Array) -> Array:

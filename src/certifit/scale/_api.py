@@ -20,7 +20,7 @@ from certifit.certificates import Certificate, Verification
 from certifit.exceptions import TableError
 from certifit.parallel import cores
 from certifit.scale._engine import Engine, running
-from certifit.scale._families import FITTERS, UNTARGETED, WEIGHTED, WORDS
+from certifit.scale._families import FITTERS, SHIFTED, UNTARGETED, WEIGHTED, WORDS
 from certifit.scale._folds import FoldScores, score_folds
 from certifit.scale._job import Job
 from certifit.scale._metrics import Confusion, Errors, Histogram, Run, area, ranges_of
@@ -101,6 +101,8 @@ def fit(
     target: str | None = None,
     features: Sequence[str] | None = None,
     weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     **way: Unpack[Working],
 ) -> Any:
     r"""Fit an ordinary estimator to a table in partitions; the estimator itself is left as it is.
@@ -120,10 +122,13 @@ def fit(
     target : str, default=None
         The column to predict.
     features : sequence of str, default=None
-        Columns to use; all but the target and the weights when None.
+        Columns to use; all but the target, the weights and the offsets when None.
     weight : str, default=None
         A column of weights ≥ 0, for least squares and related models, logistic regression, GLMs, naive
         Bayes and k-means; weight k counts as k copies of the row.
+    offset, exposure : str, default=None
+        Columns for generalized linear models: the offset is added to every score, the exposure adds its logarithm
+        (log link only).
     engine : {"local", "serial", "dask"}, address of a scheduler, or distributed.Client, default="local"
         Small tables are read in this process alone unless ``workers`` is given.
     workers : int, default=None
@@ -153,11 +158,13 @@ def fit(
         raise TypeError(refusal(estimator, "it needs all rows at once"))
     if weight is not None and not isinstance(estimator, WEIGHTED):
         raise TypeError(f"{type(estimator).__name__} does not support row weights in passes over partitions.")
+    if (offset is not None or exposure is not None) and not isinstance(estimator, SHIFTED):
+        raise TypeError(f"{type(estimator).__name__} has no offsets of rows: these are for generalized linear models.")
     if target is None and not isinstance(estimator, UNTARGETED):
         raise ValueError(f"{type(estimator).__name__} predicts a column: name it with target=.")
     model = clone(estimator)
     getattr(model, "_validate_params", lambda: None)()
-    columns = NamedColumns(target, features, weight)
+    columns = NamedColumns(target, features, weight, offset, exposure)
     with job_of(source, columns, Way(**way), isinstance(estimator, WORDS)) as job:
         if not (job.plan.numbers or job.plan.words):
             raise TableError("There is no column to learn from beside the target.")
@@ -200,6 +207,8 @@ def verify(
         told.get("target") if target is None else target,
         told.get("columns") if features is None else features,
         told.get("weight") if weight is None else weight,
+        told.get("offset"),
+        told.get("exposure"),
     )
     with job_of(source, columns, Way(**way), words=True) as job:
         return job.verify(certificate)
@@ -270,6 +279,8 @@ def predict(
     source: Any,
     *,
     out: str | os.PathLike[str] | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     **way: Unpack[Working],
 ) -> Array | None:
     """Predictions for every row, in the order of the partitions; no row's answer depends on its block.
@@ -277,7 +288,7 @@ def predict(
     Parameters
     ----------
     model : fitted estimator
-    source, engine, workers, memory, progress :
+    source, offset, exposure, engine, workers, memory, progress :
         As in `fit`.
     out : path, default=None
         A Parquet file to write (whole or not at all), with a column for each probability, too; None returns the
@@ -293,7 +304,7 @@ def predict(
     >>> scale.predict(model, rows, engine="serial").round(3).tolist()
     [1.667, 3.167, 4.667]
     """
-    with _asking(model, source, None, Way(**way)) as (job, answerer):
+    with _asking(model, source, NamedColumns(None, None, None, offset, exposure), Way(**way)) as (job, answerer):
         answers = job.engine.map(partial(_answers, answerer, out is not None), job.source.parts, job.plan)
         if out is None:
             return np.concatenate([part[0][1] for part in answers])
@@ -302,10 +313,12 @@ def predict(
 
 
 @contextmanager
-def _asking(model: Any, source: Any, target: str | None, way: Way) -> Iterator[tuple[Job, Answerer]]:
+def _asking(model: Any, source: Any, columns: NamedColumns, way: Way) -> Iterator[tuple[Job, Answerer]]:
+    if (columns.offset is not None or columns.exposure is not None) and not isinstance(model, SHIFTED):
+        raise TypeError(f"{type(model).__name__} has no offsets of rows: these are for generalized linear models.")
     names = getattr(model, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
-    with job_of(source, NamedColumns(target, features), way, words=True) as job:
+    with job_of(source, replace(columns, features=features), way, words=True) as job:
         if features is not None and not job.plan.words:  # the order of the model
             job.plan = replace(job.plan, numbers=tuple(features))
         yield job, Answerer(model, job.plan.numbers, job.plan.words)
@@ -381,6 +394,8 @@ def evaluate(
     source: Any,
     *,
     target: str,
+    offset: str | None = None,
+    exposure: str | None = None,
     **way: Unpack[Working],
 ) -> Evaluation:
     """Exact figures of a model on a table in partitions: confusion and area under the ROC curve, or errors.
@@ -388,7 +403,7 @@ def evaluate(
     Parameters
     ----------
     model : fitted estimator
-    source, target, engine, workers, memory, progress :
+    source, target, offset, exposure, engine, workers, memory, progress :
         As in `fit`.
 
     Examples
@@ -401,7 +416,7 @@ def evaluate(
     >>> round(scale.evaluate(model, rows, target="y", engine="serial").figures["mse"], 4)
     0.3889
     """
-    with _asking(model, source, target, Way(**way)) as (job, answerer):
+    with _asking(model, source, NamedColumns(target, None, None, offset, exposure), Way(**way)) as (job, answerer):
         if not is_classifier(model):
             return Evaluation(job.run(Errors(answerer), task="errors"))
         classes = np.asarray(model.classes_)

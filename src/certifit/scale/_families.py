@@ -55,6 +55,8 @@ FITTERS: dict[type, Fitter] = {
 _WEIGHING = (fit_moments, fit_logistic, fit_glm, fit_gaussian, fit_counting, fit_mixed, fit_kmeans)
 WEIGHTED = tuple(cls for cls, fitter in FITTERS.items() if fitter in _WEIGHING)
 """Estimators whose rows may have weights."""
+SHIFTED = tuple(cls for cls, fitter in FITTERS.items() if fitter is fit_glm)
+"""Estimators whose rows may have offsets."""
 UNTARGETED = (PCA, KMeans, Standardizer, OneHot, Thermometer, Factored)
 """Estimators that predict no column."""
 WORDS = (MixedNB, OneHot, Thermometer, Factored)

@@ -254,14 +254,13 @@ class Job:
 
     def _names(self) -> dict[str, Any]:
         """Names of the columns, so that a re-check need not be told."""
-        apart = {"target": self.plan.target, "weight": self.plan.weight}
-        told = {key: name for key, name in apart.items() if name is not None}
-        return {"columns": [*self.plan.numbers, *self.plan.words], **told}
+        return {"columns": [*self.plan.numbers, *self.plan.words], **self.plan.apart}
 
     def facts(self, rows: int) -> dict[str, Any]:
         """What a certificate says about its data."""
         columns = len(self.plan.numbers) + len(self.plan.words)
-        return {"rows": rows, "columns": columns, "weights": self.plan.weight is not None, "offset": False}
+        given = {"weights": self.plan.weight is not None, "offset": self.plan.shifted}
+        return {"rows": rows, "columns": columns, **given}
 
     def verify(self, certificate: Certificate) -> Verification:
         """The re-check of a certificate on the partitions as they are now; a changed one is named."""
@@ -273,9 +272,7 @@ class Job:
             statistic: Statistic | None = kind.statistic(certificate.evidence)
         except Exception:  # evidence comes from anybody; the proof below will say what is wrong with it
             statistic = None
-        wanted = [Fingerprint(), *([] if statistic is None else [statistic])]
-        answers = self.run(*wanted, task="verifying")
-        tree, found = answers if statistic is not None else (answers, None)
+        tree, found = self._seen_again(statistic)
         changes = (
             stated.changes(tree) if stated.root == certificate.digests.get("data") else ["the tree is not its own"]
         )
@@ -287,6 +284,17 @@ class Job:
             lambda: proved(kind, certificate.evidence, lambda: kind.conclude(found, certificate.evidence))
         )
         return Verification((first, *checks), True)
+
+    def _seen_again(self, statistic: Statistic | None) -> tuple[Tree, Any]:
+        """Fingerprints, and the statistic of a certificate; None where its evidence does not go with these rows."""
+        if statistic is not None:
+            try:
+                tree, found = self.run(Fingerprint(), statistic, task="verifying")
+                return tree, found
+            except ValueError as error:
+                if isinstance(error, TableError):
+                    raise
+        return self.run(Fingerprint(), task="verifying"), None
 
 
 def _silent(rows: int) -> None:

@@ -89,7 +89,9 @@ class Answerer:
 
     def _linear(self, block: Block) -> Array:
         coef = np.atleast_2d(np.asarray(self.model.coef_, dtype=float))
-        return linear(block.X, coef, np.broadcast_to(np.ravel(self.model.intercept_), (len(coef),)).astype(float))
+        return linear(
+            block.X, coef, np.broadcast_to(np.ravel(self.model.intercept_), (len(coef),)).astype(float), block.offset
+        )
 
     def _asked(self, method: str, block: Block) -> Array:
         """What the model itself says, in pieces of one size."""

@@ -135,7 +135,7 @@ def _step(
         J = np.column_stack([centre, np.eye(d)])
     g = g @ J.T
     H = np.einsum("ai,kilj,bj->kalb", J, H, J)
-    g[:, -d:] += pull
+    g[:, len(J) - d :] += pull
     for m in range(k):
         H[m, range(len(J) - d, len(J)), m, range(len(J) - d, len(J))] += ridge
     size = k * len(J)
@@ -271,11 +271,16 @@ def fit_glm(job: Job, model: GLM) -> None:
     if strength * model.l1_ratio > 0.0 and not isinstance(loss, Squared):
         raise TypeError(refusal(model, "an l1 penalty needs multipliers of every row"))
     regularizer = Zero() if strength == 0.0 else mix_of_norms(model.l1_ratio)
-    objective = Objective(loss, regularizer, strength, bool(model.fit_intercept))
+    shifted = job.plan.shifted
+    if job.plan.exposure is not None and link != "log":
+        raise ValueError(f"exposure needs the log link, not {link!r}; name a column of offsets with offset= instead.")
+    if shifted and strength * model.l1_ratio > 0.0:
+        raise TypeError(refusal(model, "an l1 penalty beside offsets of rows needs multipliers of every row"))
+    objective = Objective(loss, regularizer, strength, bool(model.fit_intercept), offset=shifted)
     reader = FamilyLoss(**_family_params(model.family), link=link)
     model.link_, model._loss, model._reader, model.trace_ = link, loss, reader, Trace()
     model._statistics = {"spread": None, "rows": seen.rows}
-    if isinstance(loss, Squared):
+    if isinstance(loss, Squared) and not shifted:
         w, b = adopt_coefficients(model, job, objective, seen)
         model.coef_, model.intercept_, model.n_iter_ = w, b, 1
         return
@@ -291,6 +296,7 @@ def fit_glm(job: Job, model: GLM) -> None:
 def _glm_newton(
     job: Job, model: GLM, objective: Objective, seen: Seen, features: Seen, reader: FamilyLoss
 ) -> tuple[Fit, float]:
+    """Newton's method from the null model; where it ends, and the score of that model (beside offsets of rows)."""
     from certifit.certificates.moments import Moments
 
     own = type(seen.grid)(seen.grid.centre[-1:], seen.grid.exponent[-1:])
@@ -300,6 +306,11 @@ def _glm_newton(
     level = float(link.link(np.array([mean]))[0]) if model.fit_intercept else 0.0
     if not np.isfinite(level):
         raise TableError("The target has the same extreme value in every row: there is nothing to fit.")
+    if objective.offset and model.fit_intercept:  # the best constant beside them: Newton's method on two columns
+        alone = replace(features, low=features.low[:0], high=features.high[:0])
+        flat, plain = (np.zeros((1, 0)), np.array([level])), replace(objective, regularizer=Zero(), strength=0.0)
+        own_job = replace(job, plan=job.plan.without_features())
+        level = float(newton(own_job, plain, alone, flat, 1e-12, model.max_iter)[0].intercept[0])
     start = np.zeros((1, len(features.low))), np.array([level if model.fit_intercept else 0.0])
     at, _ = newton(job, objective, features, start, model.tol**2 / 10, model.max_iter)
     if objective.strength == 0.0 and not at.converged:

@@ -36,6 +36,8 @@ class Plan:
     words: tuple[str, ...] = ()
     target: str | None = None
     weight: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
     rows: int = _BATCH
     kinds: tuple[tuple[str, str], ...] = ()
     """Kind of each column, as in the first partition: "number", "word" or "other"."""
@@ -43,21 +45,33 @@ class Plan:
     @property
     def columns(self) -> list[str]:
         """Everything that is read."""
-        apart = [c for c in (self.target, self.weight) if c is not None]
-        return list(dict.fromkeys([*self.numbers, *self.words, *apart]))
+        return list(dict.fromkeys([*self.numbers, *self.words, *self.apart.values()]))
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """What the columns that are no features are for, and their names."""
+        named = {"target": self.target, "weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        return {use: name for use, name in named.items() if name is not None}
+
+    @property
+    def shifted(self) -> bool:
+        """Whether rows have offsets."""
+        return self.offset is not None or self.exposure is not None
 
     def without_features(self) -> Plan:
-        """The same for the target and the weights alone."""
+        """The same for the target, the weights and the offsets alone."""
         return replace(self, numbers=(), words=())
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Which columns a caller names: the target, the features (None: all others), the weights of the rows."""
+    """Which columns a caller names: the target, the features (None: all others), weights, offsets, exposures."""
 
     target: str | None = None
     features: Sequence[str] | None = None
     weight: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
 
 
 class Partition:
@@ -255,7 +269,23 @@ def _block(batch: Any, plan: Plan, name: str) -> Block:
     words = tuple(_words(batch.column(column)) for column in plan.words)
     y = None if plan.target is None else _target(batch.column(plan.target), name)
     weight = None if plan.weight is None else _weights(batch.column(plan.weight), name)
-    return Block(X, y, words, name, weight)
+    return Block(X, y, words, name, weight, _offsets(batch, plan, name))
+
+
+def _offsets(batch: Any, plan: Plan, name: str) -> Array | None:
+    """What is added to every score: the offset, and the logarithm of the exposure."""
+    found = [] if plan.offset is None else [_numbers(batch.column(plan.offset))]
+    if plan.exposure is not None:
+        exposure = _numbers(batch.column(plan.exposure))
+        if not np.all(exposure > 0.0):
+            raise TableError(f"{name}: an exposure is missing, or not positive.")
+        found.append(np.log(exposure))
+    if not found:
+        return None
+    total = found[0] if len(found) == 1 else found[0] + found[1]
+    if not np.all(np.isfinite(total)):
+        raise TableError(f"{name}: an offset is missing or not finite.")
+    return total
 
 
 def _weights(column: Any, name: str) -> Array:
@@ -371,7 +401,7 @@ class Source:
         return sum(part.size() for part in self.parts)
 
     def plan(self, ask: NamedColumns, rows: int | None = None, words: bool = False) -> Plan:
-        """What to read: all columns of numbers but the target and the weights, or the named ones.
+        """What to read: all columns of numbers but the target, weights and offsets, or the named ones.
 
         Parameters
         ----------
@@ -381,14 +411,14 @@ class Source:
         words : bool, default=False
             Whether columns of words are wanted too; without it they are rejected.
         """
-        kinds, apart = dict(self.kinds), [c for c in (ask.target, ask.weight) if c is not None]
+        named = {"weights": ask.weight, "offsets": ask.offset, "exposures": ask.exposure}
+        kinds, apart = dict(self.kinds), [c for c in (ask.target, *named.values()) if c is not None]
         for name in [*(ask.features or []), *apart]:
             if name not in kinds:
                 raise TableError(f"There is no column {name!r}; there are {', '.join(map(repr, self.columns[:12]))}.")
-        if ask.weight is not None and (ask.weight == ask.target or kinds[ask.weight] != "number"):
-            raise TableError(
-                f"Column {ask.weight!r} cannot be the weights: these are a column of numbers of their own."
-            )
+        for use, name in named.items():
+            if name is not None and (apart.count(name) > 1 or kinds[name] != "number"):
+                raise TableError(f"Column {name!r} cannot be the {use}: these are a column of numbers of their own.")
         chosen = [c for c in (ask.features if ask.features is not None else self.columns) if c not in apart]
         for name in chosen:
             if kinds[name] == "other" or (kinds[name] == "word" and not words):
@@ -398,7 +428,7 @@ class Source:
                 )
         numbers = tuple(c for c in chosen if kinds[c] == "number")
         words_too = tuple(c for c in chosen if kinds[c] == "word")
-        return Plan(numbers, words_too, ask.target, ask.weight, rows or _BATCH, self.kinds)
+        return Plan(numbers, words_too, ask.target, ask.weight, ask.offset, ask.exposure, rows or _BATCH, self.kinds)
 
 
 def kinds_of(schema: Any) -> tuple[tuple[str, str], ...]:

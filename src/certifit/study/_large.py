@@ -118,7 +118,7 @@ def encoded(source: Any, model: TableModel) -> Source:
     assert schema.target is not None
     head = model.pipeline[:-1]
     apart = [schema.target.name, *([schema.weights] if schema.weights else [])]
-    raw = Plan((), tuple(dict.fromkeys([*schema.sources, *apart])), None, None, 1 << 14, table.kinds)
+    raw = Plan((), tuple(dict.fromkeys([*schema.sources, *apart])), rows=1 << 14, kinds=table.kinds)
     probe = np.vstack([np.zeros(len(schema.columns)), np.ones(len(schema.columns))])
     width = np.asarray(head.transform(probe)).shape[1]
     kinds = [(f"z{j}", "number") for j in range(width)]
@@ -228,7 +228,7 @@ def _typed(sample: Any, table: Source) -> Any:
     """The sample with the types that its columns have in the files, where integers became floats."""
     import pyarrow as pa
 
-    plan = Plan((), tuple(sample.column_names), None, None, 1, table.kinds)
+    plan = Plan((), tuple(sample.column_names), rows=1, kinds=table.kinds)
     first = next(iter(table.parts[0].batches(plan)), None)
     columns = {}
     for name in sample.column_names:
