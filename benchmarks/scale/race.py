@@ -6,10 +6,11 @@ peer's coefficients are, on the same files. Each peer also runs on another parti
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -102,23 +103,43 @@ def race(folder: Path, only: str = "", limit: float = 1800.0) -> Iterator[tuple[
     """
     import pyarrow.parquet as pq
 
+    done = Done(folder / "race.json")
     files = sorted(folder.glob("*.parquet"))
     rows = sum(pq.read_metadata(f).num_rows for f in files)
     python = os.environ.get("CERTIFIT_PEERS", sys.executable)
     for family in ("ridge", "logistic"):
         name = f"certifit {family}"
         if only in name:
-            first, other = ours(str(folder), family, prove=True), ours(str(folder), family, workers=1, step=-1)
-            yield name, _judged(first, other, family, files)
+            first = done.of(name, partial(ours, str(folder), family, prove=True))
+            other = done.of(f"{name}, other order", partial(ours, str(folder), family, workers=1, step=-1))
+            yield name, done.of(f"{name}, judged", partial(_judged, first, other, family, files))
     for name, (family, target, code) in peers(rows).items():
         if only not in name:
             continue
         runs = []
-        for step in (1, -1):
+        for step, word in ((1, ""), (-1, ", other order")):
             head = _HEAD.format(folder=str(folder), step=step, target=target)
             tail = _TAIL.replace("\n", "\n    ") if "__main__" in code else _TAIL
-            runs.append(measured(head + code + tail, python, limit))
-        yield name, _judged(runs[0], runs[1], family, files)
+            runs.append(done.of(name + word, partial(measured, head + code + tail, python, limit)))
+        yield name, done.of(f"{name}, judged", partial(_judged, runs[0], runs[1], family, files))
+
+
+class Done:
+    """Answers of steps that have run, so that a race goes on where it was interrupted; failures are tried again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.answers: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.exists() else {}
+
+    def of(self, name: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What a step said, now or earlier."""
+        if name not in self.answers:
+            found = run()
+            if "failed" in found:
+                return found
+            self.answers[name] = found
+            self.path.write_text(json.dumps(self.answers, indent=1))
+        return self.answers[name]
 
 
 def _judged(first: dict[str, Any], other: dict[str, Any], family: str, files: list[Path]) -> dict[str, Any]:

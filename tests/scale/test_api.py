@@ -49,17 +49,6 @@ def test_figures_are_exact_and_equal(model, target, seed):
         assert np.isclose(found[0].figures["roc_auc"], roc_auc_score(y == "yes", score), atol=1e-12)
 
 
-def test_no_answer_depends_on_its_block():
-    t = table(1, 300, 3, "two")
-    for model in (LogisticRegression(), GaussianNB()):
-        fitted = scale.fit(model, partitioned(t, 1), target="y", engine="serial")
-        for out in ("predict",):
-            answers = [getattr(scale, out)(fitted, partitioned(t, k), engine="serial") for k in (1, 7, 64)]
-            assert all(np.array_equal(answers[0], other) for other in answers[1:])
-        figures = [scale.evaluate(fitted, partitioned(t, k), target="y", engine="serial").figures for k in (1, 64)]
-        assert same_bits(*figures)
-
-
 def test_predictions_are_written_whole_or_not_at_all(tmp_path):
     t = table(2, 50, 3, "two")
     fitted = scale.fit(LogisticRegression(), t, target="y", engine="serial")

@@ -5,6 +5,7 @@ engines, for tables that Hypothesis draws.
 """
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ from certifit.linear_model import (
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
 from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
 from certifit.scale._families import FITTERS
+from certifit.scale._predict import Answerer
+from certifit.scale._source import NamedColumns
 from certifit.svm import LinearSVC
 from tests.scale.tables import PARTITIONINGS, assert_same, counted, fitted_state, same_bits, shuffled, table
 
@@ -47,6 +50,11 @@ def positive(seed: int) -> pa.Table:
     return t.set_column(3, "y", [np.exp(np.clip(t["y"].to_numpy() / 3.0, -5.0, 5.0))])
 
 
+def shares(seed: int) -> pa.Table:
+    t = table(seed, 90, 3)
+    return t.set_column(3, "y", [np.round(1.0 / (1.0 + np.exp(-t["y"].to_numpy())), 1)])
+
+
 def of(target: str):
     return lambda seed: table(seed, 90, 3, target)
 
@@ -60,10 +68,13 @@ CASES = [
     (LogisticRegression(), of("two"), "answers"),
     (LogisticRegression(C=0.5), of("three"), "answers"),
     (GLM("poisson", alpha=0.01), of("counts"), "answers"),
+    (GLM("gaussian", alpha=0.1), of("real"), "answers"),
+    (GLM("binomial", alpha=0.1), shares, "answers"),
     (PoissonRegressor(alpha=0.1), of("counts"), "answers"),
     (GammaRegressor(alpha=0.1), positive, "answers"),
     (TweedieRegressor(power=1.5, alpha=0.1, link="log"), of("counts"), "answers"),
     (LinearSVC(), of("two"), "answers"),
+    (LinearSVC(), of("three"), "answers"),
     (GaussianNB(), of("three"), "answers"),
     (MultinomialNB(), counted, "answers"),
     (BernoulliNB(binarize=1.0), counted, "answers"),
@@ -80,6 +91,30 @@ CASES = [
 
 def test_every_family_has_a_case():
     assert {type(model) for model, _, _ in CASES} == set(FITTERS)
+
+
+ASKED = [case[:2] for case in CASES if case[2] or isinstance(case[0], KMeans)]
+
+
+@pytest.mark.parametrize(("model", "make"), ASKED, ids=lambda v: type(v).__name__ if hasattr(v, "fit") else "")
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 2**20), cuts=st.lists(st.integers(1, 2999), max_size=5))
+def test_no_answer_depends_on_the_block_that_its_row_is_in(model, make, seed, cuts):
+    t = make(seed)
+    target = None if isinstance(model, KMeans) else "y"
+    fit = scale.fit(model, t if target else t.drop(["y"]), target=target, engine="serial")
+    many = t.take(pa.array(np.random.default_rng(seed).integers(0, t.num_rows, 3000)))
+    source = scale.Source.of(many)
+    plan = source.plan(NamedColumns("y", [str(c) for c in fit.feature_names_in_]), 3000, words=True)
+    (whole,) = source.parts[0].blocks(plan)
+    answerer = Answerer(fit, plan.numbers, plan.words)
+    edges = sorted({0, 3000, *cuts})
+    pieces = [whole.take(slice(a, b)) for a, b in pairwise(edges)]
+    asked = ["predict", *(["scores"] if len(getattr(fit, "classes_", ())) == 2 else []), "probabilities"]
+    for method in asked:
+        meant, *found = (getattr(answerer, method)(block) for block in (whole, *pieces))
+        assert (meant is None) == all(part is None for part in found)
+        assert meant is None or same_bits(meant, np.concatenate(found))
 
 
 def files(t: pa.Table, folder: Path, parts: int, seed: int) -> list[str]:

@@ -288,7 +288,7 @@ class Passes(Statistic):
         return Ball(mid.reshape(k * p, k * p), rad.reshape(k * p, k * p))
 
     def _null(self, sums: Ball) -> Ball:
-        """A lower bound of the loss of the best constant scores, beside the offsets of the rows where these have some."""
+        """A lower bound of the loss of the best constant scores, beside the offsets of rows where there are some."""
         o, n = self.objective, self.first.rows
         if o.classes is not None:
             # The entropy grows with the mass of every class, so that lower bounds of these do.
