@@ -28,7 +28,9 @@ _RATIONALS = 1 << 18  # numbers turned into rationals
 def leaves_range(A: Array, limit: float = _WIDE) -> Array:
     """Which rows hold a number (other than zero) whose square might leave the range of floats."""
     size = np.abs(A)
-    return np.any((size > limit) | ((size < 1.0 / limit) & (size > 0)), axis=-1)
+    out = (size > limit) | ((size < 1.0 / limit) & (size > 0))
+    # Short rows are slow to reduce one by one, and hardly any table has such numbers.
+    return np.any(out, axis=-1) if np.any(out) else np.zeros(A.shape[:-1], dtype=bool)
 
 
 def nearly_equal(values: Array, metric: Metric, d: int) -> Array:
@@ -55,6 +57,8 @@ class ExactOrder:
 
     def _odd(self, A: Array, searched: Array) -> Array:
         """Which rows are beyond the loops: numbers out of range, or lost when they were scaled."""
+        if searched is A:
+            return leaves_range(A)
         lost = (searched[:, : self.space.d] == 0) & (A != 0) & (self.space.w > 0)
         return leaves_range(searched) | np.any(lost, axis=1)
 

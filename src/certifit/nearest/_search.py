@@ -105,8 +105,11 @@ class Index:
         values, found = self._search(searched, k, group_q, group_x)
         asked = Queries(Q, k, group_q, group_x, threads(self.n_jobs))
         doubtful = self._exact.doubtful(asked, searched, values, found)
-        values, found = np.ascontiguousarray(values[:, :k]), np.ascontiguousarray(found[:, :k])
-        values = np.minimum(values / 2.0, 2.0) if name == "cosine" else self.metric.rooted(values) / self._scale
+        values, found = values[:, :k], np.ascontiguousarray(found[:, :k])
+        values = np.minimum(values / 2.0, 2.0) if name == "cosine" else self.metric.rooted(values)
+        if self._scale != 1.0 and name != "cosine":
+            values = values / self._scale
+        values = np.ascontiguousarray(values)
         if np.any(doubtful):
             self._exact.redo(asked, doubtful, values, found)
         return values, found
@@ -121,8 +124,8 @@ class Index:
 
     # -- searching ----------------------------------------------------------------------------------
     def _search(self, Q: Array, k: int, group_q: Array, group_x: Array) -> tuple[Array, Array]:
-        """Reduced distances in exact order: search for k + 1, widen where the last place is undecided,
-        settle. Cosine and Minkowski distances come as computed, k + 1 of them (see `_exact`).
+        """Reduced distances of the nearest k + 1 (or all there are), the first k in exact order: widened where the last
+        place is undecided, then settled. Cosine and Minkowski distances come as computed (see `_exact`).
         """
         values, found = self._raw(Q, min(k + 1, len(self._points)), group_q, group_x)
         if self.metric.name in ("minkowski", "cosine"):
@@ -130,7 +133,6 @@ class Index:
         band = 2.1 * (Q.shape[1] + 6) * 2.0**-53
         if values.shape[1] > k:
             self._widen(Q, k, band, values, found, group_q, group_x)
-        values, found = np.ascontiguousarray(values[:, :k]), np.ascontiguousarray(found[:, :k])
         self._settle(Q, band, values, found)
         return values, found
 
