@@ -1,7 +1,8 @@
-"""Which BLAS? ``python -m benchmarks.blas [LIBRARY ...]``: one XᵀX of 100 000 × 100 with NumPy's and with others.
+"""Which BLAS? ``python -m benchmarks.blas [LIBRARY ...]``: one XᵀX of 100 000 rows with NumPy's and with others.
 
-Other libraries are named by their files, such as libmkl_rt.so.2 of the package mkl or libscipy_openblas64_.so of
-scipy-openblas64; they are called through their C interface, without NumPy being built again.
+Other libraries are named by their files, such as libmkl_rt.so.3 of the package mkl, libscipy_openblas64_.so of
+scipy-openblas64 or cy.*.so of blis (one thread); they are called through their C interface, without NumPy being built
+again.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ import numpy as np
 from benchmarks import machine
 
 _ROW_MAJOR, _UPPER, _TRANSPOSED = 101, 121, 112
+_BLIS_UPPER, _BLIS_AS_IT_IS = 0x60, 0
 
 
 def foreign(path: str) -> Callable[[Any, Any], None]:
     """dsyrk of a shared library: C ← XᵀX."""
     library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    if hasattr(library, "bli_dsyrk"):
+        return _blis(library)
     if hasattr(library, "scipy_cblas_dsyrk64_"):
         call, integer = library.scipy_cblas_dsyrk64_, ctypes.c_int64
     elif hasattr(library, "cblas_dsyrk"):
@@ -40,10 +44,32 @@ def foreign(path: str) -> Callable[[Any, Any], None]:
     return syrk
 
 
+def _blis(library: Any) -> Callable[[Any, Any], None]:
+    """The same by the native interface of BLIS, which takes the strides of Xᵀ and of C."""
+    one, zero, long = ctypes.c_double(1.0), ctypes.c_double(0.0), ctypes.c_int64
+    library.bli_dsyrk.restype = None
+
+    def syrk(X: Any, C: Any) -> None:
+        n, d = X.shape
+        rows, out = (ctypes.c_void_p(A.ctypes.data) for A in (X, C))
+        library.bli_dsyrk(
+            _BLIS_UPPER, _BLIS_AS_IT_IS, long(d), long(n), ctypes.byref(one), rows, long(1), long(d),
+            ctypes.byref(zero), out, long(d), long(1),
+        )  # fmt: skip
+
+    return syrk
+
+
 def main() -> None:
+    """Both widths."""
+    for width in (100, 200):
+        compare(width)
+
+
+def compare(width: int) -> None:
     """Median of nine alternating turns."""
-    X = np.random.default_rng(0).normal(size=(100_000, 100))
-    C, right = np.zeros((100, 100)), np.triu(X.T @ X)
+    X = np.random.default_rng(0).normal(size=(100_000, width))
+    C, right = np.zeros((width, width)), np.triu(X.T @ X)
     contest: dict[str, Callable[[], Any]] = {"NumPy's BLAS": lambda: X.T @ X}
     for path in sys.argv[1:]:
         syrk = foreign(path)
@@ -57,7 +83,7 @@ def main() -> None:
             start = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - start)
-    print(machine.describe()["blas"], f"other processes: {watch.others():.0%} of the machine")
+    print(f"{width} columns", machine.describe()["blas"], f"other processes: {watch.others():.0%} of the machine")
     for name, seen in times.items():
         middle = sorted(seen)[len(seen) // 2]
         print(f"  {name:<28}{1e3 * middle:8.1f} ms{X.shape[0] * X.shape[1] ** 2 / middle / 1e9:8.1f} GFlop/s (half)")

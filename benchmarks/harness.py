@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks import machine
 
-_PAUSE = 0.08  # seconds: idle threads of the library before spin for a while, at the expense of the next one
+_PAUSE = 0.2  # seconds: idle threads of the library before spin (OpenBLAS: 2²⁸ cycles) at the expense of the next one
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from certifit._types import Array, Matrix
 from certifit.decomposition._covariance import Covariance
+from certifit.parallel import one_thread
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,11 @@ def by_covariance(s: Covariance, count: int | None = None) -> Spectrum:
     C = s.scatter / (s.total - 1.0)
     if d > 400 and count is not None and 0 < count < d:
         values, vectors = scipy.linalg.eigh(C, subset_by_index=[d - count, d - 1], check_finite=False)
-    else:  # small: all of them, by the BLAS that made the product (a second library would start its own threads)
+    elif d > 400:
         values, vectors = np.linalg.eigh(C)
+    else:  # small: on one thread, for a second one would go on spinning while the caller reads X
+        with one_thread():
+            values, vectors = np.linalg.eigh(C)
     values = np.maximum(values[::-1], 0.0)
     return Spectrum(s.mean, values, turn(vectors[:, ::-1].T), float(np.trace(C)))
 

@@ -30,7 +30,7 @@ _PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in t
 _DEPTH = 64  # words of one lane: the more, the less is left to multiply
 _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it may take to compile
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
-_PART = 1 << 18  # words that one thread takes at a time: two megabytes, read twice, the second time from a cache
+_PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
 
 
 @cache

@@ -43,7 +43,7 @@ from certifit.solvers._task import Options, Task
 METHODS = ("auto", "cholesky", "qr", "svd", "lsmr")
 _SAFE = 1e-6  # reciprocal condition of the scaled Gram matrix above which Cholesky is trusted
 _CLEAN = 1e-2  # above it the solution of the normal equations is as good as a refined one
-_NUMBERS = 1 << 17  # of X that are read at a time for residuals: they stay in a cache
+_NUMBERS = 1 << 18  # of X that are read at a time for residuals
 _REFINED = 1e-5  # of a step from rough moments: the next one would be its square
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
 _WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
