@@ -6,11 +6,14 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from certifit.report import render
+from certifit.report._pictures import _comparison
 from certifit.study import run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -128,6 +131,24 @@ def test_every_part_is_there(regression, classes):
         assert "✓ proved" in text
     assert "Confusion" in render(classes)
     assert "1e-16" not in render(classes).partition("<nav>")[0]  # the summary is for who reads no exponents
+
+
+def test_close_scores_leave_room_for_their_labels_and_repeated_folds_are_told(classes):
+    scores = {"scores": [1.0] * 3, "mean": 0.9999, "interval": [0.9931, 1.0]}
+    standings = [s | scores for s in classes["comparison"]["standings"]]
+    close = classes | {
+        "comparison": classes["comparison"] | {"standings": standings},
+        "settings": classes["settings"] | {"repeats": 3},
+    }
+    figure, axes = pyplot.subplots(figsize=(4.5, 2.0))
+    _comparison(axes, close)
+    figure.canvas.draw()
+    low, high = axes.get_xlim()
+    boxes = [w.get_window_extent() for w in axes.get_xticklabels() if low <= w.get_position()[0] <= high]
+    pyplot.close(figure)
+    assert len(boxes) > 1
+    assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+    assert "the same 3 folds, drawn 3 times;" in render(close)
 
 
 def test_a_tree_is_drawn_and_whole_numbers_are_whole(stepped):
