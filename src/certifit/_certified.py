@@ -12,16 +12,19 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from certifit._errors import ChangedDataError
-from certifit._types import Matrix
+from certifit._types import Matrix, VectorLike
 from certifit.certificates import Certificate
 from certifit.design import fingerprint, look
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,12 +43,12 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def note_fingerprint(model: Any, X: Matrix, found: int) -> None:
+def note_fingerprint(model: BaseEstimator, X: Matrix, found: int) -> None:
     """Called where validation has read all of X anyway: its fingerprint is not taken a second time."""
     model._looked = {id(X): found}
 
 
-def read_rows(model: Any, X: Matrix, y: Any = "no_validation", **options: Any) -> Any:
+def read_rows(model: BaseEstimator, X: Matrix, y: VectorLike = "no_validation", **options: Any) -> Any:
     """X (float, dense or CSR), and y if given, validated as scikit-learn does, in one read of X.
 
     The look for NaN and infinity takes the fingerprint of X along, which a certificate needs anyway.

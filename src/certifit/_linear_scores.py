@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, MatrixLike
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def linear_scores(model: Any, X: MatrixLike) -> Array:
+
+def linear_scores(model: BaseEstimator, X: MatrixLike) -> Array:
     """X w + b for a fitted linear model, one column a row of ``coef_``."""
     check_is_fitted(model)
     rows = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

@@ -29,6 +29,7 @@ from certifit import exceptions
 from certifit._types import Array, Matrix, Record
 
 if TYPE_CHECKING:  # imported on first use, see `__getattr__`
+    from sklearn.base import BaseEstimator
     from sklearn.neighbors._base import KNeighborsMixin, NeighborsBase, RadiusNeighborsMixin
 
 # The words in which ``_parameter_constraints`` are written: an estimator that states its parameters' ranges this way
@@ -193,7 +194,7 @@ def half_deviance(power: float, log_link: bool) -> Any:
     return HalfTweedieLoss(power=power) if plain is None else plain()
 
 
-def trees_of_boosting(model: Any) -> tuple[list[dict[str, Any]], list[int], Any]:
+def trees_of_boosting(model: BaseEstimator) -> tuple[list[dict[str, Any]], list[int], Any]:
     """The trees of a fitted HistGradientBoosting model as arrays, the output each adds to, and where sums start.
 
     Parameters

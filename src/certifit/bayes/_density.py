@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.optimize
 import scipy.stats
 from scipy.special import digamma, polygamma
 
 from certifit import certificates
-from certifit._types import Array, Named, Record
+from certifit._types import Array, Named, Record, Weights
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data
 
@@ -167,7 +168,9 @@ _FAMILIES: dict[str, _Family] = {
 }
 
 
-def fit_density(x: Any, family: str = "normal", *, trials: int | None = None, sample_weight: Any = None) -> Density:
+def fit_density(
+    x: npt.ArrayLike, family: str = "normal", *, trials: int | None = None, sample_weight: Weights = None
+) -> Density:
     """Fit a parametric family by maximum likelihood.
 
     θ̂ = argmax Σ log p(xᵢ; θ).

@@ -9,7 +9,7 @@ import numpy as np
 
 from certifit import certificates
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array
+from certifit._types import Array, Label
 from certifit.certificates import Certificate, Data
 from certifit.certificates.counts import cell_word
 
@@ -61,7 +61,7 @@ class HypothesisSpace:
         with np.errstate(divide="ignore"):
             self._log_prior, self._log_table = np.log(self.priors), np.log(self.likelihoods)
 
-    def _columns(self, outcomes: Iterable[Any]) -> list[int]:
+    def _columns(self, outcomes: Iterable[Label]) -> list[int]:
         place = {o: k for k, o in enumerate(self.outcomes)}
         seen = list(outcomes)
         for o in seen:
@@ -69,7 +69,7 @@ class HypothesisSpace:
                 raise ValueError(f"No hypothesis knows the outcome {o!r}; known are {self.outcomes}.")
         return [place[o] for o in seen]
 
-    def _joint(self, outcomes: Iterable[Any]) -> Array:
+    def _joint(self, outcomes: Iterable[Label]) -> Array:
         """log P(h) + log P(e | h)."""
         counts = np.bincount(self._columns(outcomes), minlength=len(self.outcomes))
         used = counts > 0  # 0 · log 0 is 0
@@ -81,7 +81,7 @@ class HypothesisSpace:
         share = np.exp(joint - joint.max())
         return share / share.sum()
 
-    def posterior(self, outcomes: Iterable[Any]) -> dict[Any, float]:
+    def posterior(self, outcomes: Iterable[Label]) -> dict[Any, float]:
         """P(h | outcomes) for every hypothesis.
 
         Parameters
@@ -94,7 +94,7 @@ class HypothesisSpace:
         """
         return dict(zip(self.hypotheses, self._normalised(self._joint(outcomes)).tolist()))
 
-    def posteriors(self, outcomes: Iterable[Any]) -> list[dict[Any, float]]:
+    def posteriors(self, outcomes: Iterable[Label]) -> list[dict[Any, float]]:
         """The posterior before any observation and after each one.
 
         Parameters
@@ -109,7 +109,7 @@ class HypothesisSpace:
         seen = list(outcomes)
         return [self.posterior(seen[:k]) for k in range(len(seen) + 1)]
 
-    def trace(self, outcomes: Iterable[Any]) -> Trace:
+    def trace(self, outcomes: Iterable[Label]) -> Trace:
         """The posteriors as a trace: one row an outcome, with P(h | outcomes so far) of every hypothesis.
 
         Parameters
@@ -137,7 +137,7 @@ class HypothesisSpace:
             rows.append(TraceRow(t, **own))
         return Trace(rows)
 
-    def predict(self, outcomes: Iterable[Any]) -> dict[Any, float]:
+    def predict(self, outcomes: Iterable[Label]) -> dict[Any, float]:
         """The Bayesian prediction of the next outcome: Σ_h P(next | h) P(h | outcomes).
 
         Parameters
@@ -151,7 +151,7 @@ class HypothesisSpace:
         weights = self._normalised(self._joint(outcomes))
         return dict(zip(self.outcomes, (weights @ self.likelihoods).tolist()))
 
-    def map(self, outcomes: Iterable[Any]) -> Any:
+    def map(self, outcomes: Iterable[Label]) -> Any:
         """The hypothesis of largest posterior (the first of equals).
 
         Parameters
@@ -166,7 +166,7 @@ class HypothesisSpace:
         self._normalised(joint)
         return self.hypotheses[int(np.argmax(joint))]
 
-    def ml(self, outcomes: Iterable[Any]) -> Any:
+    def ml(self, outcomes: Iterable[Label]) -> Any:
         """The hypothesis of largest likelihood (the first of equals); the prior plays no part.
 
         Parameters
@@ -182,7 +182,7 @@ class HypothesisSpace:
         self._normalised(score)
         return self.hypotheses[int(np.argmax(score))]
 
-    def evidence(self, outcomes: Iterable[Any]) -> float:
+    def evidence(self, outcomes: Iterable[Label]) -> float:
         """P(outcomes) = Σ_h P(h) P(outcomes | h).
 
         Parameters
@@ -195,7 +195,7 @@ class HypothesisSpace:
         """
         return float(np.exp(self.log_evidence(outcomes)))
 
-    def log_evidence(self, outcomes: Iterable[Any]) -> float:
+    def log_evidence(self, outcomes: Iterable[Label]) -> float:
         """log P(outcomes), which does not underflow.
 
         Parameters
@@ -208,7 +208,7 @@ class HypothesisSpace:
         """
         return float(np.logaddexp.reduce(self._joint(outcomes)))
 
-    def certify(self, outcomes: Iterable[Any], posterior: Mapping[Any, float] | None = None) -> Certificate:
+    def certify(self, outcomes: Iterable[Label], posterior: Mapping[Any, float] | None = None) -> Certificate:
         """Prove the posterior: it sums to one and equals prior times likelihood over evidence.
 
         Parameters
@@ -238,7 +238,7 @@ class HypothesisSpace:
         return certificates.issue("finite-bayes", Data.of(as_column(seen)), evidence)
 
 
-def as_column(outcomes: Iterable[Any]) -> Array:
+def as_column(outcomes: Iterable[Label]) -> Array:
     """Outcomes as an array of shape (n, 1)."""
     seen = list(outcomes)
     column = np.empty((len(seen), 1), dtype=object)

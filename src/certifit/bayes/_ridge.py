@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
-from certifit._types import Matrix
+from certifit._types import Matrix, VectorLike, Weights
 from certifit.bayes._linear import BayesianLinearRegression
 
 _POSITIVE, _NOT_NEGATIVE = Interval(Real, 0, None, closed="neither"), Interval(Real, 0, None, closed="left")
@@ -122,7 +122,7 @@ class BayesianRidge(BayesianLinearRegression):
     def _level(self) -> float:
         return min(self.tol, _LEVEL)
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> BayesianRidge:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> BayesianRidge:
         """Find the posterior of the weights, rows counted ``sample_weight`` times."""
         super().fit(X, y, sample_weight)
         self.X_scale_ = np.ones(self.n_features_in_)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.stats
 from scipy.special import betaln, gammaln
 
@@ -58,7 +59,7 @@ class Conjugate(ABC):
         """The distribution of the next observation, as a frozen SciPy distribution."""
 
     @abstractmethod
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log P(data) under this belief."""
 
     @property
@@ -108,7 +109,7 @@ class Conjugate(ABC):
             rows.append(TraceRow(t, outcome=outcome, **own, mean=belief.mean))
         return Trace(rows)
 
-    def certify(self, data: Any, posterior: Conjugate | VectorLike | None = None) -> Certificate:
+    def certify(self, data: npt.ArrayLike, posterior: Conjugate | VectorLike | None = None) -> Certificate:
         """Prove the belief after data: its parameters are those of this belief and sums over the data.
 
         Parameters
@@ -174,14 +175,14 @@ def _positive(**values: float) -> None:
             raise ValueError(f"{name} must be a positive number, got {v}.")
 
 
-def _numbers(data: Any) -> Array:
+def _numbers(data: npt.ArrayLike) -> Array:
     x = np.asarray(data, dtype=float).ravel()
     if not np.isfinite(x).all():
         raise ValueError("The data contain NaN or infinity: remove them.")
     return x
 
 
-def _counts(data: Any) -> Array:
+def _counts(data: npt.ArrayLike) -> Array:
     x = _numbers(data)
     if np.any(x < 0) or np.any(x != np.round(x)):
         raise ValueError("The data must be integers ≥ 0.")
@@ -213,7 +214,7 @@ class BetaBernoulli(Conjugate):
         _positive(alpha=self.alpha, beta=self.beta)
 
     @staticmethod
-    def _split(data: Any) -> tuple[float, float]:
+    def _split(data: npt.ArrayLike) -> tuple[float, float]:
         x = _numbers(data)
         if np.any((x != 0) & (x != 1)):
             raise ValueError("The data must be zeros and ones.")
@@ -240,7 +241,7 @@ class BetaBernoulli(Conjugate):
         """Bernoulli with the mean of the belief."""
         return scipy.stats.bernoulli(self.alpha / (self.alpha + self.beta))
 
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log of B(α + s, β + f)/B(α, β)."""
         s, f = self._split(data)
         return float(betaln(self.alpha + s, self.beta + f) - betaln(self.alpha, self.beta))
@@ -274,7 +275,7 @@ class DirichletCategorical(Conjugate):
             _positive(alpha=a)
         object.__setattr__(self, "alpha", tuple(float(a) for a in self.alpha))
 
-    def _tally(self, data: Any) -> Array:
+    def _tally(self, data: npt.ArrayLike) -> Array:
         x = _counts(data).astype(int)
         if len(x) and x.max() >= len(self.alpha):
             raise ValueError(f"Category {x.max()} is not among 0 … {len(self.alpha) - 1}.")
@@ -316,7 +317,7 @@ class DirichletCategorical(Conjugate):
         a = np.asarray(self.alpha)
         return scipy.stats.beta(a, a.sum() - a).interval(level)
 
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log P(data): a ratio of Dirichlet constants."""
         a, c = np.asarray(self.alpha), self._tally(data)
         return float(gammaln(a.sum()) - gammaln(a.sum() + c.sum()) + np.sum(gammaln(a + c) - gammaln(a)))
@@ -398,7 +399,7 @@ class NormalKnownVariance(Conjugate):
         """N(location, variance + noise)."""
         return scipy.stats.norm(self.location, np.sqrt(self.variance + self.noise))
 
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log density of the data with the mean integrated out."""
         t = _numbers(data) - self.location
         after = self.update(data)
@@ -472,7 +473,7 @@ class NormalInverseGamma(Conjugate):
         spread = self.scale * (1 + 1 / self.strength) / self.shape
         return scipy.stats.t(2 * self.shape, self.location, np.sqrt(spread))
 
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log density of the data with mean and variance integrated out."""
         n, after = len(_numbers(data)), self.update(data)
         constant = gammaln(after.shape) - gammaln(self.shape) - 0.5 * n * np.log(2 * np.pi)
@@ -522,7 +523,7 @@ class GammaPoisson(Conjugate):
         """Negative binomial."""
         return scipy.stats.nbinom(self.shape, self.rate / (self.rate + 1.0))
 
-    def log_evidence(self, data: Any) -> float:
+    def log_evidence(self, data: npt.ArrayLike) -> float:
         """log P(data) with the rate integrated out."""
         x, after = _counts(data), self.update(data)
         ends = gammaln(after.shape) - gammaln(self.shape)

@@ -163,7 +163,7 @@ def _feed(h: Any, part: Any) -> None:
         h.update(json.dumps([_word(v) for v in part.ravel()]).encode())
 
 
-def _word(v: Any) -> list[str]:
+def _word(v: object) -> list[str]:
     if isinstance(v, (int, np.integer)) and abs(int(v)) > 2**53:
         return ["number", str(int(v))]
     if isinstance(v, (bool, np.bool_, int, np.integer, float, np.floating)):

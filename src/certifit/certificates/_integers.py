@@ -153,7 +153,7 @@ def to_words(integers: Any) -> list[str]:
     return [hex(int(v)) for v in np.ravel(integers)]
 
 
-def from_words(words: Any) -> Array:
+def from_words(words: Array) -> Array:
     """The inverse of `to_words`."""
     out = np.empty(len(words), dtype=object)
     out[:] = [int(w, 16) for w in words]

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 
 from certifit._atomic import write_atomic
 from certifit._errors import CertifitError
-from certifit._types import Matrix, Named, Record
+from certifit._types import Matrix, Named, Record, VectorLike, Weights
 from certifit.certificates._data import Data, Evidence
 from certifit.certificates._record import Certificate
 
@@ -179,7 +180,11 @@ def _certificate(record: Named) -> Certificate:
 
 
 def write_table(
-    path: str | os.PathLike[str], X: Matrix, y: Any = None, sample_weight: Any = None, offset: Any = None
+    path: str | os.PathLike[str],
+    X: Matrix,
+    y: VectorLike | None = None,
+    sample_weight: Weights = None,
+    offset: npt.ArrayLike | None = None,
 ) -> None:
     """Write data as the CSV file that the checker reads.
 
@@ -216,7 +221,7 @@ def write_table(
     write_atomic(path, text.getvalue().encode())
 
 
-def _cell(v: Any) -> float | str:
+def _cell(v: object) -> float | str:
     return float(v) if isinstance(v, (bool, int, float)) else str(v)
 
 
@@ -250,7 +255,7 @@ def _layout(v: np.ndarray) -> list[Any]:
     return ["object" if v.dtype.kind == "O" else v.dtype.str, list(v.shape)]
 
 
-def _definite(kind: str, v: Any) -> bool:
+def _definite(kind: str, v: object) -> bool:
     """Whether a figure says something: an infinite bound does not, unless a perceptron never stops."""
     return not isinstance(v, float) or math.isfinite(v) or (kind == "perceptron" and v == math.inf)
 

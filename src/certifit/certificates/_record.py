@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit import _notebook
 from certifit._atomic import write_atomic
-from certifit._types import Matrix, Named, Record
+from certifit._types import Matrix, Named, Record, VectorLike, Weights
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
 from certifit.certificates._figures import Figure as Figure
 from certifit.certificates._figures import about as about
@@ -117,7 +118,7 @@ def in_words(figure: str) -> str:
     return "splits" if figure == "questions" else figure.replace("_", " ")
 
 
-def _short(v: Any) -> str:
+def _short(v: object) -> str:
     return f"{v:.6g}" if isinstance(v, float) else str(v)
 
 
@@ -254,8 +255,8 @@ class Certificate:
     def diagnose(
         self,
         X: Matrix,
-        y: Any = None,
-        sample_weight: Any = None,
+        y: VectorLike | None = None,
+        sample_weight: Weights = None,
         *,
         tol: float = 1e-5,
         eta: float | None = None,
@@ -303,9 +304,9 @@ class Certificate:
     def verify(
         self,
         X: Matrix,
-        y: Any = None,
-        sample_weight: Any = None,
-        offset: Any = None,
+        y: VectorLike | None = None,
+        sample_weight: Weights = None,
+        offset: npt.ArrayLike | None = None,
         rigor: Rigor | None = None,
     ) -> Verification:
         """Recompute everything from the data and the evidence; trust nothing that was stored.

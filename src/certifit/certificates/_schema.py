@@ -30,7 +30,7 @@ class Form:
     fits: Callable[[Any], bool]
 
 
-def _real(v: Any) -> Array | None:
+def _real(v: object) -> Array | None:
     """Real numbers (in any nesting of lists, or one alone) as an array; None for anything else."""
     if isinstance(v, (bool, str, Mapping)) or v is None:
         return None
@@ -43,25 +43,25 @@ def _real(v: Any) -> Array | None:
     return array if array.dtype.kind in "iuf" and not _has_truth(v) else None
 
 
-def _has_truth(v: Any) -> bool:
+def _has_truth(v: object) -> bool:
     """Whether a list holds true or false, which NumPy counts as one and zero."""
     return isinstance(v, bool) or (isinstance(v, (list, tuple)) and any(map(_has_truth, v)))
 
 
 def _all(test: Callable[[Array], Any]) -> Callable[[Any], bool]:
-    def fits(v: Any) -> bool:
+    def fits(v: object) -> bool:
         array = _real(v)
         return array is not None and bool(np.all(test(array)))
 
     return fits
 
 
-def _is_flags(v: Any) -> bool:
+def _is_flags(v: object) -> bool:
     array = np.asarray(v)
     return array.dtype.kind == "b" or (array.dtype.kind in "iuf" and bool(np.all((array == 0) | (array == 1))))
 
 
-def _is_labels(v: Any) -> bool:
+def _is_labels(v: object) -> bool:
     """Class names or answers: numbers or words, one after another."""
     if not isinstance(v, (list, tuple, np.ndarray)):
         return False

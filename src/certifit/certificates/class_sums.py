@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball, rationals, to_float
@@ -67,8 +68,8 @@ class ByClass(Statistic):
     """
 
     def __init__(
-        self, classes: Any, exponent: Array, make: Callable[[Block], Array] | None, rounding: float, whole: Any = False,
-        weight_exponent: int | None = None,
+        self, classes: npt.ArrayLike, exponent: Array, make: Callable[[Block], Array] | None, rounding: float, whole:
+        Any = False, weight_exponent: int | None = None,
     ) -> None:  # fmt: skip
         self.classes, self.make, self.weighted = np.asarray(classes), make, weight_exponent is not None
         k = len(self.classes)
@@ -154,7 +155,7 @@ class Squares:
         return out
 
 
-def class_moments(classes: Any, grid: Grid, weight_exponent: int | None = None) -> ByClass:
+def class_moments(classes: npt.ArrayLike, grid: Grid, weight_exponent: int | None = None) -> ByClass:
     """The statistic of Σ s (x − c) and Σ s (x − c)² within each class."""
     exponent = np.append(grid.exponent, 2 * grid.exponent)
     return ByClass(classes, exponent, Squares(grid.centre), 4 * UNIT, weight_exponent=weight_exponent)
@@ -246,7 +247,9 @@ class _Counted:
 class Counts(ByClass):
     """Counted cells of each class."""
 
-    def __init__(self, classes: Any, evidence: Evidence, columns: int, weight_exponent: int | None = None) -> None:
+    def __init__(
+        self, classes: npt.ArrayLike, evidence: Evidence, columns: int, weight_exponent: int | None = None
+    ) -> None:
         _, group, _ = _cells(evidence, columns)
         multinomial = evidence["model"] == "multinomial"
         self.sizes = np.asarray(evidence.get("n_categories") or [], dtype=float) if not multinomial else np.zeros(0)

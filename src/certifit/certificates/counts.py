@@ -37,7 +37,7 @@ def class_codes(y: Array | None, classes: Array) -> Array:
     return np.array([place.get(_label(v), -1) for v in y.tolist()], dtype=int)
 
 
-def _label(v: Any) -> float | str:
+def _label(v: object) -> float | str:
     return float(v) if isinstance(v, (bool, int, float)) else str(v)
 
 
@@ -374,7 +374,7 @@ class SmoothedCounts(Kind):
 
 
 # -- Columns of several kinds ---------------------------------------------------------------------------
-def cell_word(v: Any) -> str | None:
+def cell_word(v: object) -> str | None:
     """The name under which a cell's value is counted; None for a missing one.
 
     Numbers and truth values are named by their float value, so that 1, 1.0 and True are one category.

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 
 from certifit._types import Array, Matrix
@@ -64,7 +65,7 @@ class Model:
         low, high = (np.maximum.reduceat(v, self.first) for v in (Q.lower, Q.upper))
         return Ball.between(low, high)
 
-    def rows(self, policy: Any) -> Array:
+    def rows(self, policy: npt.ArrayLike) -> Array:
         """The row of the action that a policy takes in each state; a row of another state is rejected."""
         rows = np.asarray(policy)
         if rows.dtype.kind not in "iu" or rows.shape != (self.n,):

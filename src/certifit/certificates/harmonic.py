@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from certifit._types import Array
+from certifit._types import Array, Sparse
 from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Figure, Kind, Proof, equal, register, upper
@@ -53,7 +53,7 @@ def unlabelled(y: Array) -> Array:
     return np.array([isinstance(v, (int, float, np.number)) and v == -1 for v in y], dtype=bool)
 
 
-def reaching(W: Any, goal: Array) -> Array:
+def reaching(W: Sparse, goal: Array) -> Array:
     """The rows from which edges of positive weight lead to a row of ``goal`` (and those rows themselves)."""
     links = scipy.sparse.csr_matrix(W, copy=True)
     links.eliminate_zeros()

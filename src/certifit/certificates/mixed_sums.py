@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.certificates._ball import UNIT, Ball, ball
@@ -66,7 +67,7 @@ def category_codes(column: Array, words: tuple[str, ...]) -> Array:
 class MixedSums(ByClass):
     """For each class: weight, Σ s t and Σ s t² of the numbers that are there, and the weight of every category."""
 
-    def __init__(self, classes: Any, layout: Layout, grid: Grid, weight_exponent: int | None = None) -> None:
+    def __init__(self, classes: npt.ArrayLike, layout: Layout, grid: Grid, weight_exponent: int | None = None) -> None:
         a, m = len(layout.numeric), sum(layout.sizes)
         exponent = np.concatenate([np.ones(a), grid.exponent, 2 * grid.exponent, np.ones(m)]).astype(int)
         whole = np.repeat([True, False, True], [a, 2 * a, m])

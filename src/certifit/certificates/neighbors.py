@@ -215,7 +215,7 @@ def _listed_right(space: Space, q: Array, listed: Array, out: Array, every: bool
     return good, float(near_high[0]), max(0.0, apart - 4e-16 * float(near_high[0]))
 
 
-def whole_rows(values: Any, n: int, width: int | None = None) -> Array:
+def whole_rows(values: Array, n: int, width: int | None = None) -> Array:
     """Row numbers from evidence, refused unless they are whole, in range and (in each line) distinct."""
     rows = np.asarray(values)
     whole = rows.astype(np.int64)

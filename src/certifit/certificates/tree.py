@@ -229,7 +229,7 @@ class _Table:
         self.growing, self.held = np.flatnonzero(use & ~held), np.flatnonzero(use & held)
 
 
-def _label(v: Any) -> Any:
+def _label(v: object) -> Any:
     return float(v) if isinstance(v, (int, float, np.number, bool, np.bool_)) else str(v)
 
 
@@ -257,7 +257,7 @@ def _coded(X: Matrix, categories: Any) -> Array:
     return out
 
 
-def _is_missing(v: Any) -> bool:
+def _is_missing(v: object) -> bool:
     return v is None or type(v).__name__ in ("NAType", "NaTType") or (isinstance(v, float) and v != v)
 
 

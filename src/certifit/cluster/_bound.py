@@ -161,7 +161,7 @@ def _iterate(dual: BlockDual, value: float, deadline: float) -> tuple[float, Arr
 
 
 def block_evidence(
-    data: Data, k: int, value: float, time_budget: float, seed: int, progress: Callable[[int, int], Any] | None
+    data: Data, k: int, value: float, time_budget: float, seed: int, progress: Callable[[int, int], object] | None
 ) -> tuple[float, dict[str, Any]]:
     """Random blocks of a few hundred rows, each with its own dual; what time does not reach counts as nothing."""
     n, end = data.X.shape[0], time.perf_counter() + time_budget

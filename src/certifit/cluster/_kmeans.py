@@ -18,7 +18,7 @@ from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Matrix, RandomState, Record
+from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data
 from certifit.certificates.clustering import dense_rows
 from certifit.cluster import _bound as search
@@ -137,7 +137,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.trace = trace
 
     # -- learning -----------------------------------------------------------------------------------
-    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KMeans:
+    def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> KMeans:
         """Find centres for rows X, array or sparse; weight k is k copies of the row, and y is ignored."""
         self._validate_params()
         X = validate_data(self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
@@ -252,15 +252,15 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows, C = self._rows(X)
         return np.sqrt(rows.squared_distances(C)).astype(self.cluster_centers_.dtype)
 
-    def fit_predict(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Array:
         """Fit to X, and the labels of its rows (y is ignored; sample_weight as in `fit`)."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Array:
         """Fit to X, and the distances of its rows to all centres (y is ignored; sample_weight as in `fit`)."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> float:
         """Minus the cost of rows X, each ``sample_weight`` times, with these centres; y is ignored."""
         rows, C = self._rows(X)
         rows.weights = check_sample_weight(sample_weight, rows.X, dtype=np.float64)
@@ -284,7 +284,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             "clustering", data, self._evidence() | cheap_bound(data, self.labels_, self.n_clusters)
         )
 
-    def bound(self, time_budget: float = 60.0, progress: Callable[[int, int], Any] | None = None) -> Certificate:
+    def bound(self, time_budget: float = 60.0, progress: Callable[[int, int], object] | None = None) -> Certificate:
         """Search for a better lower bound on the cost of every clustering into k parts, and prove it.
 
         The closed form first; then the dual of the semidefinite relaxation, on blocks of a few hundred rows. One column
@@ -358,7 +358,14 @@ def cheap_bound(data: Data, labels: Array, k: int) -> Record:
     return {"method": "none"}
 
 
-def searched_bound(data: Data, labels: Array, k: int, value: float, time_budget: float, progress: Any = None) -> Record:
+def searched_bound(
+    data: Data,
+    labels: Array,
+    k: int,
+    value: float,
+    time_budget: float,
+    progress: Callable[[int, int], object] | None = None,
+) -> Record:
     """The best evidence found in the time: exact in one dimension, else closed form, else blocks."""
     n, d = data.X.shape
     if d == 1 and n <= 10 * search.LINE:

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import Interval, RealNotInt, StrOptions
-from certifit._types import Array, Matrix, RandomState
+from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit.certificates import Certificate, Data
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
@@ -128,7 +129,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     # -- learning -----------------------------------------------------------------------------------
-    def fit(self, X: Matrix, y: Any = None) -> PCA:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> PCA:
         """Find the components of rows X, array or sparse; y is ignored."""
         self._validate_params()
         given = X
@@ -143,7 +144,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._promise_certificates(lambda: (self.certify(given),), given)
         return self
 
-    def partial_fit(self, X: Matrix, y: Any = None) -> PCA:
+    def partial_fit(self, X: Matrix, y: VectorLike | None = None) -> PCA:
         """Take in more rows; in any number of pieces the components are those of all rows together."""
         self._validate_params()
         before: Covariance | None = getattr(self, "statistics_", None)
@@ -233,7 +234,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         power = self.iterated_power if self.iterated_power != "auto" else 7 if count < 0.1 * small else 4
         return roads.by_random_start(X, count, self.n_oversamples, power, rng)
 
-    def _name(self, s: roads.Spectrum, shape: tuple[int, int], solver: str, dtype: Any) -> None:
+    def _name(self, s: roads.Spectrum, shape: tuple[int, int], solver: str, dtype: npt.DTypeLike) -> None:
         """Decide how many components stay, and name the fitted attributes."""
         n, d = shape
         small = min(n, d)
@@ -342,7 +343,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         logdet = logdet if sign > 0 else -np.inf
         return -0.5 * np.sum(T * (T @ precision), axis=1) - 0.5 * (X.shape[1] * np.log(2.0 * np.pi) - logdet)
 
-    def score(self, X: Matrix, y: Any = None) -> float:
+    def score(self, X: Matrix, y: VectorLike | None = None) -> float:
         """Mean log likelihood of the rows under probabilistic PCA; y is ignored."""
         return float(np.mean(self.score_samples(X)))
 

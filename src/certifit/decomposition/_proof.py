@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Array, Named
 from certifit.certificates import Data
@@ -21,7 +20,7 @@ def _variance(data: Data) -> float:
     return float(sum(w[i : i + 4096] @ ((X[i : i + 4096] - mean) ** 2).sum(axis=1) for i in range(0, len(X), 4096)))
 
 
-def rounding_slack(data: Data, dtype: Any) -> float:
+def rounding_slack(data: Data, dtype: npt.DTypeLike) -> float:
     """What rounding may cost on an exact road: a small multiple of the machine's precision times the variance."""
     n, d = data.X.shape
     rows = max(256, (1 << 16) // d)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, RandomState
+from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit.certificates import Data
 from certifit.certificates.density import cells
 
@@ -47,7 +47,7 @@ class Histogram(Certified, BaseEstimator):
     def __init__(self, bins: Any = "auto") -> None:
         self.bins = bins
 
-    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Histogram:
+    def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Histogram:
         """Count rows X in cells, each ``sample_weight`` times; y is ignored."""
         X = validate_data(self, X, dtype=np.float64)
         weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -96,7 +96,7 @@ class Histogram(Certified, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.where(inside, np.log(self.heights_.ravel()[cell]), -np.inf)
 
-    def score(self, X: Matrix, y: Any = None) -> float:
+    def score(self, X: Matrix, y: VectorLike | None = None) -> float:
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KernelDensity as TheirDensity
 from sklearn.utils import check_random_state
@@ -16,7 +17,7 @@ from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Matrix, RandomState, Weights
+from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit.certificates import Ball, Certificate, Data
 from certifit.certificates.density import KERNELS, NORMS, direct_density, kernel_integral
 from certifit.parallel import by_ranges, ranges
@@ -116,7 +117,7 @@ class KernelDensity(Certified, BaseEstimator):
         self.leaf_size = leaf_size
         self.metric_params = metric_params
 
-    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> KernelDensity:
+    def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> KernelDensity:
         """Build the tree of rows X; a ``sample_weight`` of k is k copies of the row, and y is ignored."""
         from certifit.loops.density import build
 
@@ -203,7 +204,7 @@ class KernelDensity(Certified, BaseEstimator):
             logs = np.log(0.5 * (out[:, 1] + out[:, 2]))
         return out[:, 0] + logs - np.log(scale) - self._X.shape[1] * np.log(self.bandwidth_)
 
-    def score(self, X: Matrix, y: Any = None) -> float:
+    def score(self, X: Matrix, y: VectorLike | None = None) -> float:
         """Sum of the log densities of rows X."""
         return float(np.sum(self.score_samples(X)))
 
@@ -305,7 +306,7 @@ class BandwidthChoice:
 
 def choose_bandwidth(
     X: Matrix,
-    bandwidths: Any = None,
+    bandwidths: npt.ArrayLike | None = None,
     *,
     kernel: str = "gaussian",
     metric: str = "euclidean",

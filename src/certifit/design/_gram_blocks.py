@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 
 from certifit._types import Array, Matrix
@@ -182,7 +183,7 @@ class TwiceBlocks(Blocks):
 class KernelBlocks(Blocks):
     """Any kernel on any rows; whole rows are kept, the least recently used given up, under a memory limit."""
 
-    def __init__(self, kernel: Kernel, X: Matrix, dtype: Any, memory: float) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, dtype: npt.DTypeLike, memory: float) -> None:
         self.kernel, self.X, self.n, self.dtype = kernel, X, X.shape[0], dtype
         self.memory = memory
         self.room = max(2, int(memory / (self.n * np.dtype(dtype).itemsize)))
@@ -247,7 +248,7 @@ def _power(degree: int) -> Any:
     return function
 
 
-def _padded(X: Array, scale: float, left: Any, right: Any, dtype: Any) -> tuple[Array, Array]:
+def _padded(X: Array, scale: float, left: Any, right: Any, dtype: npt.DTypeLike) -> tuple[Array, Array]:
     n, d = X.shape
     A, B = np.empty((n, d + 2), dtype), np.empty((n, d + 2), dtype)
     root = np.sqrt(abs(scale))
@@ -258,7 +259,7 @@ def _padded(X: Array, scale: float, left: Any, right: Any, dtype: Any) -> tuple[
     return A, B
 
 
-def blocks(kernel: Kernel, X: Matrix, dtype: Any = np.float64, memory: float = 2e8) -> Blocks:
+def blocks(kernel: Kernel, X: Matrix, dtype: npt.DTypeLike = np.float64, memory: float = 2e8) -> Blocks:
     """The Gram matrix of X by blocks; ``memory`` (bytes) limits what is kept of kernels that are slow to compute.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from certifit._trace import Trace, TraceRow
-from certifit._types import Array
+from certifit._types import Array, VectorLike
 from certifit.judge import objective
 
 
@@ -80,7 +80,7 @@ def _bayes(X: Array, y: Array | None = None, a: float = 1.0, b: float = 1.0) -> 
     return BetaBernoulli(a, b).trace(np.ravel(X))
 
 
-def _values(mdp: Any, y: Any = None, **options: Any) -> Trace:
+def _values(mdp: Any, y: VectorLike | None = None, **options: Any) -> Trace:
     """Sweeps of value iteration."""
     from certifit.reinforcement import value_iteration
 
@@ -115,7 +115,7 @@ _ALSO = {"lloyd": "k-means", "kmeans": "k-means", "k-nn": "neighbours", "nearest
 
 
 def show_work(
-    algorithm: str, X: Any, y: Any = None, *, say: Callable[[str], Any] | None = print, **options: Any
+    algorithm: str, X: Any, y: VectorLike | None = None, *, say: Callable[[str], Any] | None = print, **options: Any
 ) -> Trace:
     """Run an algorithm on your data and print its steps.
 

@@ -6,11 +6,14 @@ whose other cells are numbers or dates (``none`` may be a category elsewhere).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from certifit._types import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?", "#N/A", "<NA>")
 BLANKS = ("-", "--", ".", "none", "None", "NONE", "missing", "unknown", "Unknown", "nil")
@@ -41,7 +44,7 @@ _CODE = r"^[+-]?0\d+$"
 _DAY = 86_400.0
 
 
-def is_text(column: Any) -> bool:
+def is_text(column: pa.ChunkedArray) -> bool:
     """Whether an Arrow column holds words (as every column of a CSV does)."""
     import pyarrow as pa
 
@@ -51,14 +54,14 @@ def is_text(column: Any) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def is_dated(column: Any) -> bool:
+def is_dated(column: pa.ChunkedArray) -> bool:
     """Whether an Arrow column holds dates or times by its own type."""
     import pyarrow as pa
 
     return pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
 
 
-def stripped(column: Any) -> Any:
+def stripped(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Words without surrounding blanks, null where missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -72,7 +75,7 @@ def stripped(column: Any) -> Any:
     return pc.if_else(missing, pa.scalar(None, pa.large_string()), words)
 
 
-def _as_text(column: Any) -> Any:
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers as people write them: 3, not 3.0."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -87,7 +90,7 @@ def _as_text(column: Any) -> Any:
     return column.cast(pa.large_string())
 
 
-def numbers(column: Any, comma: bool = False) -> tuple[Array, Array]:
+def numbers(column: pa.ChunkedArray, comma: bool = False) -> tuple[Array, Array]:
     """Cells as float64 (NaN where missing), and a mask of the cells that are words instead."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -112,7 +115,7 @@ def numbers(column: Any, comma: bool = False) -> tuple[Array, Array]:
     return values, np.asarray(bad, dtype=bool)
 
 
-def _bare(words: Any) -> Any:
+def _bare(words: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers without their unit of money, their per cent sign, or a typographer's minus."""
     import pyarrow.compute as pc
 
@@ -121,7 +124,7 @@ def _bare(words: Any) -> Any:
     return pc.replace_substring_regex(pc.replace_substring(words, "−", "-"), _UNIT, r"\1")
 
 
-def _ungrouped(words: Any, pattern: str, mark: str) -> Any:
+def _ungrouped(words: pa.ChunkedArray, pattern: str, mark: str) -> pa.ChunkedArray:
     """1,234,567 without the marks between its groups."""
     import pyarrow.compute as pc
 
@@ -129,7 +132,7 @@ def _ungrouped(words: Any, pattern: str, mark: str) -> Any:
     return pc.if_else(grouped, pc.replace_substring(words, mark, ""), words)
 
 
-def unit(column: Any) -> str:
+def unit(column: pa.ChunkedArray) -> str:
     """The unit of money or the per cent sign that most present cells carry; nothing when they do not."""
     import pyarrow.compute as pc
 
@@ -141,7 +144,7 @@ def unit(column: Any) -> str:
     return ""
 
 
-def matches(column: Any, what: str) -> tuple[int, int]:
+def matches(column: pa.ChunkedArray, what: str) -> tuple[int, int]:
     """How many of the present cells look like ``what`` ("code": leading zero, "comma": 1,5), and how many there are."""
     import pyarrow.compute as pc
 
@@ -150,7 +153,7 @@ def matches(column: Any, what: str) -> tuple[int, int]:
     return int(found or 0), len(words) - words.null_count
 
 
-def days(column: Any, pattern: str) -> tuple[Array, Array]:
+def days(column: pa.ChunkedArray, pattern: str) -> tuple[Array, Array]:
     """Cells as days since 1970 (NaN where missing), and a mask of the cells that are no dates."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -167,7 +170,7 @@ def days(column: Any, pattern: str) -> tuple[Array, Array]:
     return micro / 1e6 / _DAY, np.asarray(bad, dtype=bool)
 
 
-def booleans(column: Any) -> tuple[Array, Array]:
+def booleans(column: pa.ChunkedArray) -> tuple[Array, Array]:
     """Cells as 1 and 0 (NaN where missing), and a mask of the cells that are neither true nor false."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -180,7 +183,7 @@ def booleans(column: Any) -> tuple[Array, Array]:
     return values, bad
 
 
-def codes(column: Any, categories: tuple[str, ...]) -> tuple[Array, Array]:
+def codes(column: pa.ChunkedArray, categories: tuple[str, ...]) -> tuple[Array, Array]:
     """Cells as positions in ``categories`` (NaN where missing, −1 where unknown), and a mask of the unknown."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -13,11 +13,14 @@ import io
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certifit._errors import need
 from certifit._types import Matrix
 from certifit.exceptions import TableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".data"}
 _ARROW = {".arrow", ".feather", ".ipc"}
@@ -109,7 +112,7 @@ def _plain(values: Any) -> Any:
     return [str(v) for v in array] if array.dtype.kind == "U" else values
 
 
-def _from_frame(data: Any) -> Any:
+def _from_frame(data: Any) -> pa.Table:
     import pyarrow as pa
 
     if hasattr(data, "to_arrow"):  # polars
@@ -180,7 +183,7 @@ def read_table(path: str | os.PathLike[str], sheet: int | str = 0) -> Table:
     return Table(arrow, str(path), digest, tuple(notes))
 
 
-def _parse(data: bytes, ending: str, path: Path, sheet: int | str, notes: list[str]) -> Any:
+def _parse(data: bytes, ending: str, path: Path, sheet: int | str, notes: list[str]) -> pa.Table:
     import pyarrow as pa
 
     if not data:
@@ -209,7 +212,7 @@ def _first_sentence(error: Exception) -> str:
     return (text[:200] + " ...") if len(text) > 200 else text.rstrip(".") + "."
 
 
-def _read_arrow(data: bytes) -> Any:
+def _read_arrow(data: bytes) -> pa.Table:
     import pyarrow as pa
     import pyarrow.ipc
 
@@ -222,7 +225,7 @@ def _read_arrow(data: bytes) -> Any:
             raise TableError("The file holds no Arrow table: is its ending right?") from None
 
 
-def _read_excel(data: bytes, sheet: int | str) -> Any:
+def _read_excel(data: bytes, sheet: int | str) -> pa.Table:
     need("fastexcel", "tables")
     import fastexcel
     import pyarrow as pa
@@ -233,7 +236,7 @@ def _read_excel(data: bytes, sheet: int | str) -> Any:
         raise TableError(f"The workbook cannot be read: {_first_sentence(error)}") from None
 
 
-def _read_text(data: bytes, ending: str, notes: list[str]) -> Any:
+def _read_text(data: bytes, ending: str, notes: list[str]) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as pacsv
 
@@ -298,7 +301,7 @@ def _delimiter(sample: str) -> str:
     return best
 
 
-def _named(table: Any, notes: list[str]) -> Any:
+def _named(table: pa.Table, notes: list[str]) -> pa.Table:
     """Every column has a name of its own."""
     names: list[str] = []
     for j, name in enumerate(table.column_names):

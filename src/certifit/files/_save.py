@@ -10,14 +10,14 @@ import warnings
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import certifit
 from certifit._atomic import write_atomic
 from certifit._errors import need
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Check, Verification
 from certifit.exceptions import ModelFileError
 from certifit.files._allowed import allowed, refuse_strangers, trusted
@@ -26,8 +26,11 @@ from certifit.files._read import Table
 from certifit.files._schema import Schema
 from certifit.files._table_model import TableModel
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model (with preprocessing and certificates) to a file that holds no code.
 
     Parameters
@@ -54,7 +57,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     write_atomic(path, to_bytes(model))
 
 
-def to_bytes(model: Any) -> bytes:
+def to_bytes(model: BaseEstimator) -> bytes:
     """What `save` writes.
 
     Parameters
@@ -221,7 +224,9 @@ def is_ours(path: str | os.PathLike[str]) -> bool:
         return True
 
 
-def verify(path: str | os.PathLike[str], X: Matrix, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify(
+    path: str | os.PathLike[str], X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None
+) -> Verification:
     """Check every claim in a model file against the data it was fitted to.
 
     The file must load, its certificates must hold on these data (recomputed from data and evidence alone), and
@@ -258,7 +263,9 @@ def verify(path: str | os.PathLike[str], X: Matrix, y: Any = None, sample_weight
     return verify_model(model, X, y, sample_weight)
 
 
-def verify_model(model: Any, X: Matrix, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify_model(
+    model: BaseEstimator, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None
+) -> Verification:
     """`verify` for a model that is already loaded.
 
     Parameters
@@ -301,7 +308,7 @@ def verify_model(model: Any, X: Matrix, y: Any = None, sample_weight: Any = None
     return Verification(tuple(checks), same)
 
 
-def certificates_of(model: Any) -> tuple[Certificate, ...]:
+def certificates_of(model: BaseEstimator) -> tuple[Certificate, ...]:
     """Certificates of a fitted model or of a pipeline's last step; none for models that issue them per query.
 
     Parameters
@@ -320,7 +327,7 @@ def certificates_of(model: Any) -> tuple[Certificate, ...]:
         return ()
 
 
-def _speaks_about(certificate: Certificate, estimator: Any) -> list[Check]:
+def _speaks_about(certificate: Certificate, estimator: BaseEstimator) -> list[Check]:
     """Evidence that carries a fitted attribute's name, or that a plan states as its own, must equal it."""
     checks = []
     plan = getattr(estimator, "_stated", {})
@@ -338,11 +345,11 @@ def _speaks_about(certificate: Certificate, estimator: Any) -> list[Check]:
     return checks
 
 
-def _last(model: Any) -> Any:
+def _last(model: BaseEstimator) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
-def _without_certificates(model: Any) -> Any:
+def _without_certificates(model: BaseEstimator) -> Any:
     """A shallow copy whose last step holds no certificates (they are a member of their own)."""
     if hasattr(model, "steps"):
         bare = copy.copy(model)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from certifit.exceptions import TableError
 from certifit.files import _cells
 from certifit.files._read import Table
 from certifit.files._text import presence
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["number", "boolean", "category", "date"]
 Task = Literal["classification", "regression", "counts"]
@@ -62,7 +65,7 @@ class Column:
         """The table's column that is read."""
         return self.text or self.name
 
-    def read(self, cells: Any) -> tuple[Array, Array]:
+    def read(self, cells: pa.ChunkedArray) -> tuple[Array, Array]:
         """Cells as float64, and a mask of those that could not be understood.
 
         Parameters
@@ -103,7 +106,7 @@ class Target:
     numeric: bool = False
     comma: bool = False
 
-    def read(self, cells: Any) -> tuple[Array, Array]:
+    def read(self, cells: pa.ChunkedArray) -> tuple[Array, Array]:
         """Labels or values, and a mask of the rows that have one.
 
         Parameters

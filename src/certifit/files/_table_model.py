@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Array, Record
 from certifit.files._read import Table
 from certifit.files._schema import Reading, Schema
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 
 class TableModel:
@@ -32,7 +35,7 @@ class TableModel:
     array([1.667, 3.167])
     """
 
-    def __init__(self, pipeline: Any, schema: Schema, about: Record | None = None) -> None:
+    def __init__(self, pipeline: Pipeline, schema: Schema, about: Record | None = None) -> None:
         self.pipeline = pipeline
         self.schema = schema
         self.about = dict(about or {})

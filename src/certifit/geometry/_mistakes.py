@@ -131,7 +131,7 @@ def fewest_mistakes(X: MatrixLike, y: VectorLike, *, max_groups: int = _LIMIT) -
     raise AssertionError("one row alone can always be separated")  # pragma: no cover
 
 
-def _table(X: Any, y: Any) -> tuple[Array, Array]:
+def _table(X: Any, y: VectorLike) -> tuple[Array, Array]:
     Z, labels = np.asarray(X, dtype=float), np.asarray(y)
     classes = np.unique(labels)
     if Z.ndim != 2 or labels.shape != (len(Z),) or len(classes) != 2 or not np.all(np.isfinite(Z)):

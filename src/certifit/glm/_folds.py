@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -22,6 +22,9 @@ from certifit.resampling import (
 )
 from certifit.solvers.smooth_folds import smooth_folds
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 def null_level(reader: FamilyLoss, y: Array, weights: Array) -> float:
     """The score of the null model: every mean the overall mean (kept off the ends of what is possible)."""
@@ -34,7 +37,7 @@ def null_level(reader: FamilyLoss, y: Array, weights: Array) -> float:
 
 
 def glm_answers(
-    model: Any, loss: Loss, reader: FamilyLoss, table: FoldTable, grid: Grid, response: tuple[str, ...]
+    model: BaseEstimator, loss: Loss, reader: FamilyLoss, table: FoldTable, grid: Grid, response: tuple[str, ...]
 ) -> FoldAnswers:
     """Predicted means of every grid point on each fold."""
     require(response == ("predict",), "the score needs more than predictions")
@@ -56,7 +59,9 @@ def glm_answers(
     return assemble(grid, [(where, scores(where)) for _, where in groups])
 
 
-def _coefficients(models: Sequence[Any], loss: Loss, reader: FamilyLoss, table: FoldTable) -> tuple[Array, Array]:
+def _coefficients(
+    models: Sequence[BaseEstimator], loss: Loss, reader: FamilyLoss, table: FoldTable
+) -> tuple[Array, Array]:
     alphas, which = np.unique([float(m.alpha) for m in models], return_inverse=True)
     weights = np.ones(table.n) if table.weights is None else table.weights
     sums = np.array([weights[train].sum() for train, _ in table.folds])

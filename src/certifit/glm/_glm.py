@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
@@ -182,7 +183,14 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> GLM:
+    def fit(
+        self,
+        X: Matrix,
+        y: Any,
+        sample_weight: Weights = None,
+        offset: npt.ArrayLike | None = None,
+        exposure: npt.ArrayLike | None = None,
+    ) -> GLM:
         """Fit; ``offset`` is added to every score, ``exposure`` adds its logarithm (log link only)."""
         self._validate_params()
         X, y = read_rows(self, X, y, y_numeric=True, multi_output=False)
@@ -316,7 +324,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         with np.errstate(all="ignore"):
             return 2.0 * float(weights @ np.nan_to_num(family.half_deviance(y, mu)))
 
-    def scores(self, X: Matrix, offset: Any = None) -> Array:
+    def scores(self, X: Matrix, offset: npt.ArrayLike | None = None) -> Array:
         """The linear predictor w·x + b + offset.
 
         Parameters
@@ -330,7 +338,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         z = np.asarray(X @ self.coef_) + self.intercept_
         return z if offset is None else z + np.asarray(offset, dtype=float)
 
-    def predict(self, X: Matrix, offset: Any = None) -> Array:
+    def predict(self, X: Matrix, offset: npt.ArrayLike | None = None) -> Array:
         """Predicted means.
 
         Parameters
@@ -346,7 +354,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         """D²: the fraction of the deviance that is explained (R² for the gaussian family)."""
         return self._score_predictions(y, self.predict(X), sample_weight)
 
-    def _score_predictions(self, y: Any, mu: Array, sample_weight: Any = None) -> float:
+    def _score_predictions(self, y: VectorLike, mu: Array, sample_weight: Weights = None) -> float:
         y = np.asarray(y, dtype=float)
         w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         family = FamilyLoss(**_family_params(self.family), link=_link_name(self.family, self._asked_link())).parts[0]
@@ -367,7 +375,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             raise CannotShare("fit rejects the targets") from error
         return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
 
-    def deviance_residuals(self, X: Matrix, y: Any, offset: Any = None) -> Array:
+    def deviance_residuals(self, X: Matrix, y: VectorLike, offset: npt.ArrayLike | None = None) -> Array:
         """Signed roots of the unit deviances: large ones are rows that the model does not expect.
 
         Parameters
@@ -497,7 +505,7 @@ def _read_offset(offset: Any, exposure: Any, link: str, rows: int) -> Array | No
 
 
 def _certificates(
-    X: Matrix, y: Array, sample_weight: Any, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
+    X: Matrix, y: Array, sample_weight: Weights, shift: Array | None, objective: Objective, fitted: tuple[Array, Array]
 ) -> tuple[Certificate, ...]:
     data, evidence = Data.of(X, y, sample_weight, shift), evidence_of(objective, *fitted)
     if not objective.loss.self_concordant:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import ChangedDataError, UnknownModelError
-from certifit._types import Matrix
+from certifit._types import Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates._record import kind_named
@@ -22,12 +22,15 @@ from certifit.judge._registry import READERS, TRUE_READERS, Reader
 from certifit.semi_supervised import SelfTrainingClassifier
 from certifit.svm import OneClassSVM
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 def certify(
-    model: Any,
+    model: BaseEstimator,
     X: Matrix,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: VectorLike | None = None,
+    sample_weight: Weights = None,
     rigor: Rigor = "float",
     objective: Literal["own", "true"] = "own",
 ) -> Certificate:
@@ -78,7 +81,7 @@ def certify(
     return reader(model, data, rigor)
 
 
-def _inmost(model: Any, X: Matrix) -> tuple[Any, Any]:
+def _inmost(model: BaseEstimator, X: Matrix) -> tuple[Any, Any]:
     """The model inside pipelines and searches, and the rows as it sees them."""
     while True:
         names = {cls.__name__ for cls in type(model).__mro__}
@@ -92,7 +95,7 @@ def _inmost(model: Any, X: Matrix) -> tuple[Any, Any]:
             return model, X
 
 
-def _own(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _own(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """An estimator of ours that proves its own fit: its evidence, proved again from the data that it was fitted to."""
     held = model.certificate_
     same = kind_named(held.kind).recognise(_as_fitted(model, data), held.digests)
@@ -101,7 +104,7 @@ def _own(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue(held.kind, same, held.evidence, rigor)
 
 
-def _as_fitted(model: Any, data: Data) -> Data:
+def _as_fitted(model: BaseEstimator, data: Data) -> Data:
     """The data in the form in which a model was fitted: logarithms, no target but 1, labels that it gave itself."""
     if data.y is not None and hasattr(model, "certified_target"):
         return Data.of(data.X, model.certified_target(data.y), data.sample_weight)
@@ -117,7 +120,7 @@ def _as_fitted(model: Any, data: Data) -> Data:
     return data
 
 
-def _reader(model: Any, objective: str) -> Reader | None:
+def _reader(model: BaseEstimator, objective: str) -> Reader | None:
     """Who judges such a model: by the name of its class, or of a class that it was derived from elsewhere."""
     for cls in type(model).__mro__:
         if cls.__name__ not in READERS or cls.__module__ == "builtins":
@@ -145,7 +148,7 @@ def _home(cls: type) -> str:
     return cls.__module__.split(".")[0]
 
 
-def _check(model: Any, data: Data) -> None:
+def _check(model: BaseEstimator, data: Data) -> None:
     """One sentence where model and data cannot belong together."""
     X, y, name = data.X, data.y, type(model).__name__
     if X.ndim != 2 or X.dtype == object:

@@ -8,14 +8,14 @@ import numpy as np
 import scipy.sparse
 
 from certifit import certificates
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, Weights
 from certifit.certificates import Certificate, Data
 from certifit.cluster._kmeans import cheap_bound, searched_bound
 from certifit.cluster._lloyd import Rows
 
 
 def certify_clusters(
-    labels_or_centres: Any, X: Matrix, sample_weight: Any = None, *, time_budget: float = 0.0
+    labels_or_centres: Any, X: Matrix, sample_weight: Weights = None, *, time_budget: float = 0.0
 ) -> Certificate:
     """How good is this k-means clustering? Its cost, what a small change gains, and the distance to the best one.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from certifit._objective import Objective
 from certifit._trace import Trace
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.glm import GLM
 from certifit.judge._by_hand import certify_coefficients, certify_components
@@ -211,8 +211,8 @@ _STRENGTHS = ("half the penalty", "twice the penalty", "sum for mean", "penalty 
 def diagnose(
     certificate: Certificate,
     X: Matrix,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: VectorLike | None = None,
+    sample_weight: Weights = None,
     *,
     tol: float = 1e-5,
     eta: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from certifit.certificates import Certificate, Data
 from certifit.certificates._data import Rigor
@@ -13,22 +13,25 @@ from certifit.judge._registry import Reader
 from certifit.judge._svm import judge_linear_tube, judge_share, judge_tube
 from certifit.judge._tree import certify_tree
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _tree(model: Any, data: Data, rigor: Rigor) -> Certificate:
+
+def _tree(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if data.y is None or not data.shapes_agree():
         raise ValueError(f"y and sample_weight must contain one value for each of the {data.X.shape[0]} rows of X.")
     return certify_tree(model, data.X, data.y, sample_weight=data.sample_weight)
 
 
-def _clusters(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _clusters(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return certify_clusters(model, data.X, data.sample_weight)
 
 
-def _components(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _components(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return certify_components(model.components_, data.X)
 
 
-def _naive_bayes(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _naive_bayes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if data.y is None or not data.shapes_agree():
         raise ValueError(f"y and sample_weight must contain one value for each of the {data.X.shape[0]} rows of X.")
     return certify_naive_bayes(model, data.X, data.y, sample_weight=data.sample_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from certifit.certificates._data import Rigor
 from certifit.glm import GLM, Tweedie
 from certifit.judge._registry import model_name, reads
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 def _judge(
-    model: Any, data: Data, family: Any, link: str | None, alpha: float, ratio: float, rigor: Rigor
+    model: BaseEstimator, data: Data, family: Any, link: str | None, alpha: float, ratio: float, rigor: Rigor
 ) -> Certificate:
     best = GLM(family, link, alpha=alpha, l1_ratio=ratio, fit_intercept=bool(model.fit_intercept), tol=1e-7)
     best.fit(data.X, data.y, data.sample_weight, offset=data.offset)
@@ -31,17 +34,17 @@ def _judge(
 
 
 @reads("PoissonRegressor")
-def _poisson(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _poisson(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return _judge(model, data, "poisson", "log", float(model.alpha), 0.0, rigor)
 
 
 @reads("GammaRegressor")
-def _gamma(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _gamma(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return _judge(model, data, "gamma", "log", float(model.alpha), 0.0, rigor)
 
 
 @reads("TweedieRegressor")
-def _tweedie(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _tweedie(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     families: dict[float, Any] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
     family = families[model.power] if model.power in families else Tweedie(model.power)
     link = ("identity" if model.power == 0 else "log") if model.link == "auto" else model.link
@@ -49,7 +52,7 @@ def _tweedie(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 
 @reads("GLM")
-def _glm(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _glm(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return _judge(model, data, model.family, model.link, float(model.alpha), float(model.l1_ratio), rigor)
 
 
@@ -65,7 +68,7 @@ def _is(value: Any, plain: Any) -> bool:
 
 
 @reads("GeneralizedLinearRegressor")
-def _glum(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _glum(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     families = {
         "normal": "gaussian",
         "gaussian": "gaussian",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +18,11 @@ from certifit.regularizers import NonNegative, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
 from certifit.solvers.dual import dual_point, evidence_of
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def fitted(model: Any, data: Data) -> tuple[Array, Array]:
+
+def fitted(model: BaseEstimator, data: Data) -> tuple[Array, Array]:
     """Coefficients (t, d) and offsets (t,)."""
     check_is_fitted(model, "coef_")
     coef = np.asarray(model.coef_, dtype=float)
@@ -32,7 +35,7 @@ def fitted(model: Any, data: Data) -> tuple[Array, Array]:
     return coef, np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).astype(float)
 
 
-def has_offset(model: Any) -> bool:
+def has_offset(model: BaseEstimator) -> bool:
     """Whether the model was fitted with an offset."""
     return bool(getattr(model, "fit_intercept", True))
 
@@ -54,7 +57,7 @@ def _best(data: Data, alpha: Array, prior: Any, fit_intercept: bool, positive: b
 
 
 @reads("LinearRegression")
-def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _linear_regression(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     W, b = fitted(model, data)
     positive, offset = bool(getattr(model, "positive", False)), has_offset(model)
     objective = Objective(Squared(), NonNegative(Zero()) if positive else Zero(), 0.0, offset)
@@ -62,13 +65,13 @@ def _linear_regression(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
 
 
-def beside(evidence: Record, best: tuple[Array, Array], model: Any) -> Record:
+def beside(evidence: Record, best: tuple[Array, Array], model: BaseEstimator) -> Record:
     """Evidence about somebody's model, with a better one beside it."""
     return evidence | {"witness_coef": best[0], "witness_intercept": best[1], "model": model_name(model)}
 
 
 @reads("Ridge")
-def _ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _ridge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     W, b = fitted(model, data)
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (len(W),)).astype(float)
     positive, offset, prior = bool(getattr(model, "positive", False)), has_offset(model), getattr(model, "prior", None)

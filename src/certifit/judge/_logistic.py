@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -22,8 +22,11 @@ from certifit.solvers import Options, Task
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.smooth import solve_smooth
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _class_factors(model: Any, data: Data, classes: Array, weighted: bool) -> Array:
+
+def _class_factors(model: BaseEstimator, data: Data, classes: Array, weighted: bool) -> Array:
     """The factor of each class, as scikit-learn computes it (SGDClassifier counts rows, not weights)."""
     given = getattr(model, "class_weight", None)
     if given is None:
@@ -38,7 +41,7 @@ def _class_factors(model: Any, data: Data, classes: Array, weighted: bool) -> Ar
 
 
 def judge_logistic(
-    model: Any,
+    model: BaseEstimator,
     data: Data,
     strength: float,
     ratio: float,
@@ -83,7 +86,7 @@ def _best(objective: Objective, data: Data, code: Array, factors: Array, shape: 
 
 
 @reads("LogisticRegression", "LogisticRegressionCV")
-def _logistic(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _logistic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     penalty = getattr(model, "penalty", "deprecated")
     C = float(np.ravel(model.C_)[0]) if hasattr(model, "C_") else float(model.C)
     found = np.ravel(getattr(model, "l1_ratio_", getattr(model, "l1_ratio", 0.0)))[0]  # what a search chose comes first
@@ -100,7 +103,7 @@ def _logistic(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 
 @reads("SGDClassifier")
-def _sgd(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _sgd(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if model.loss in ("hinge", "squared_hinge") and model.penalty == "l2":
         return judge_hinge(model, data, rigor)
     if model.loss != "log_loss" or len(model.classes_) > 2:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _MODELS = ("gaussian", "bernoulli", "multinomial", "categorical", "complement")
 _NAMES = {f"{name.capitalize()}NB": name for name in _MODELS}
@@ -140,7 +143,7 @@ def _widest(data: Data, weights: Any) -> float:
     return found if found > 0 else 1.0
 
 
-def _fitted(model: Any, data: Data) -> Certificate:
+def _fitted(model: BaseEstimator, data: Data) -> Certificate:
     """A model with scikit-learn's attributes, by its own parameters."""
     name = type(model).__name__
     if name not in _NAMES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -14,9 +14,12 @@ from certifit.judge._registry import reads
 from certifit.linear_model._perceptron import ClassAgainstRest, certificates
 from certifit.solvers.perceptron import Learned, Plan
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 @reads("Perceptron", "AveragedPerceptron", "RandomLinearClassifier")
-def _perceptron(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _perceptron(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """That its hyperplane separates the classes; where it does not, how many rows are on the wrong side."""
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=float))
     intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),)).copy()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certifit.certificates import Certificate, Data
 from certifit.certificates._data import Rigor
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _HOMES = {"daal4py": "sklearnex", "onedal": "sklearnex"}
 
@@ -25,7 +28,7 @@ def reads(*names: str, objective: str = "own") -> Callable[[Reader], Reader]:
     return keep
 
 
-def model_name(model: Any) -> str | None:
+def model_name(model: BaseEstimator) -> str | None:
     """How a verdict calls somebody else's model; None for ours."""
     home = type(model).__module__.split(".")[0]
     return None if home == "certifit" else f"{_HOMES.get(home, home)} {type(model).__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from certifit.solvers.interior_point import solve_kinked
 from certifit.solvers.least_squares import solve_quadratic
 from certifit.solvers.multitask import solve_multitask
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _TIGHT = 1e-12
 
 
@@ -38,7 +41,7 @@ def _witness(data: Data, objective: Objective, l1: bool) -> tuple[Array, Array]:
     return np.array([p[0] for p in parts]), np.array([p[1] for p in parts])
 
 
-def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> Certificate:
+def _judge(model: BaseEstimator, data: Data, rigor: Rigor, alpha: float, ratio: float) -> Certificate:
     (W, b), positive, offset = fitted(model, data), bool(getattr(model, "positive", False)), has_offset(model)
     total = float(data.weights.sum())
     objective = Objective(Squared(0.5), mix_of_norms(ratio, positive=positive), alpha * total, offset)
@@ -51,21 +54,21 @@ def _judge(model: Any, data: Data, rigor: Rigor, alpha: float, ratio: float) -> 
 
 
 @reads("Lasso")
-def _lasso(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _lasso(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
         raise UnknownModelError("certify does not certify a lasso with one strength per column (weights=...).")
     return _judge(model, data, rigor, float(model.alpha), 1.0)
 
 
 @reads("ElasticNet")
-def _elastic_net(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _elastic_net(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
         raise UnknownModelError("certify does not certify an elastic net with one strength per column (weights=...).")
     return _judge(model, data, rigor, float(model.alpha), float(model.l1_ratio))
 
 
 @reads("MultiTaskLasso", "MultiTaskElasticNet")
-def _multitask(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _multitask(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Several targets whose coefficients of one column are penalised together, by their length."""
     alpha, ratio = float(model.alpha), float(getattr(model, "l1_ratio", 1.0))
     if not alpha * ratio > 0.0:
@@ -81,7 +84,7 @@ def _multitask(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 
 @reads("SGDRegressor")
-def _sgd_regressor(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _sgd_regressor(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Judged by mean loss + α R, as its documentation states: ½ squared (or absolute) error, with an offset."""
     losses: dict[str, Loss] = {"squared_error": Squared(0.5)}
     if model.loss == "epsilon_insensitive" and model.epsilon == 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -27,12 +27,15 @@ from certifit.svm._evidence import evidence_of, hinge_objective, machine_evidenc
 from certifit.svm._labels import pairs_of
 from certifit.svm._linear import linear_evidence_of
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _KERNELS = {"polynomial": "poly"}
 _PARTS = ("kernel", "gamma", "_gamma", "degree", "coef0", "classes_", "support_", "dual_coef_", "intercept_",
           "support_vectors_")  # fmt: skip
 
 
-def _check_machine(model: Any, data: Data) -> None:
+def _check_machine(model: BaseEstimator, data: Data) -> None:
     """One sentence where the machines of the model are not those of the objective, or y lacks one of its classes."""
     if getattr(model, "penalty", "l2") != "l2" or getattr(model, "multi_class", "ovr") != "ovr":
         raise UnknownModelError(
@@ -45,14 +48,14 @@ def _check_machine(model: Any, data: Data) -> None:
 
 
 @reads("SVC")
-def _svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     _check_machine(model, data)
     kind, evidence = evidence_of(model, data.X, data.y, data.sample_weight)
     return issue(kind, data, evidence, rigor)
 
 
 @reads("LinearSVC")
-def _linear_svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _linear_svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """By the model's own objective: liblinear's penalises the offset, certifit's does not."""
     _check_machine(model, data)
     own = model_name(model) is not None
@@ -61,14 +64,14 @@ def _linear_svc(model: Any, data: Data, rigor: Rigor) -> Certificate:
 
 
 @reads("LinearSVC", objective="true")
-def _linear_svc_true(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _linear_svc_true(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """By the true objective, whose offset is free."""
     _check_machine(model, data)
     kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=False)
     return issue(kind, data, evidence, rigor)
 
 
-def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def judge_hinge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """An SGDClassifier with hinge loss: mean loss + α/2‖w‖² is C Σ loss + ½‖w‖² with C = 1/(αn), scaled."""
     _check_machine(model, data)
     weight = model.class_weight
@@ -88,7 +91,7 @@ def judge_hinge(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue(kind, data, evidence, rigor)
 
 
-def judge_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def judge_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's SVR, by its own expansion and offset; its dual solution is the same expansion, repaired."""
     _check_numbers(data)
     rows_of_x = np.asarray(data.X, dtype=float) if model.kernel == "precomputed" else rows(data.X)
@@ -104,7 +107,7 @@ def judge_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue("duality", data, evidence, rigor)
 
 
-def judge_linear_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def judge_linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's LinearSVR, by its own objective, which penalises the offset; the dual solution is ours."""
     _check_numbers(data)
     X, offset, scale = rows(data.X), bool(model.fit_intercept), float(getattr(model, "intercept_scaling", 1.0))
@@ -123,7 +126,7 @@ def judge_linear_tube(model: Any, data: Data, rigor: Rigor) -> Certificate:
     return issue("duality", data, evidence, rigor)
 
 
-def judge_share(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def judge_share(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's NuSVC: divided by the margin it is SVC, each pair with the price at which Σ|α| = νCn."""
     _check_machine(model, data)
     if model.class_weight is not None or data.sample_weight is not None:
@@ -145,7 +148,7 @@ def _check_numbers(data: Data) -> None:
         raise ValueError(f"y must contain a number for each of the {data.X.shape[0]} rows of X.")
 
 
-def _pairwise(model: Any) -> Kernel:
+def _pairwise(model: BaseEstimator) -> Kernel:
     """A kernel of scikit-learn's that has no formula here, or a function of two rows."""
 
     def values(A: Any, B: Any) -> Any:
@@ -158,7 +161,7 @@ def _pairwise(model: Any) -> Kernel:
 
 
 @reads("KernelRidge")
-def _kernel_ridge(model: Any, data: Data, rigor: Rigor) -> Certificate:
+def _kernel_ridge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     name = _KERNELS.get(model.kernel, model.kernel) if isinstance(model.kernel, str) else model.kernel
     foreign = model_name(model) is not None and (callable(name) or name not in NAMES)
     kernel = _pairwise(model) if foreign else choose(name, model.gamma, model.degree, model.coef0, data.X)[0]

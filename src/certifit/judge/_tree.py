@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,11 +14,14 @@ from sklearn.utils.class_weight import compute_class_weight
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _NO_LIMIT = 2**31 - 1
 
 
 def certify_tree(
-    tree: Any,
+    tree: BaseEstimator,
     X: MatrixLike,
     y: VectorLike,
     criterion: str | None = None,
@@ -100,7 +103,7 @@ def _near_the_limit(judge: Callable[[Record], Certificate], rules: Record) -> Ce
     return found
 
 
-def _fitted(tree: Any, data: Data, rules: Record, factors: list[Array] | None) -> Certificate:
+def _fitted(tree: BaseEstimator, data: Data, rules: Record, factors: list[Array] | None) -> Certificate:
     """A fitted tree, by its own rules; what was pruned is grown again."""
     alpha = float(_told(tree).get("ccp_alpha", 0.0))
     grown, asking = (tree, None) if not alpha else _unpruned(tree, data)
@@ -118,11 +121,11 @@ def _fitted(tree: Any, data: Data, rules: Record, factors: list[Array] | None) -
     return _issue(data, rules, nodes, more)
 
 
-def _told(tree: Any) -> Record:
+def _told(tree: BaseEstimator) -> Record:
     return tree.get_params() if hasattr(tree, "tree_") and hasattr(tree, "get_params") else {}
 
 
-def _rules(tree: Any, data: Data, factors: list[Array] | None) -> Record:
+def _rules(tree: BaseEstimator, data: Data, factors: list[Array] | None) -> Record:
     """How the tree was grown: what a fitted one says, else as far as it goes."""
     told, n = _told(tree), data.X.shape[0]
 
@@ -147,7 +150,7 @@ def _columns_of(y: Any) -> Array:
     return y[:, None] if y.ndim == 1 else y
 
 
-def _class_weights(tree: Any, data: Data) -> list[Array] | None:
+def _class_weights(tree: BaseEstimator, data: Data) -> list[Array] | None:
     """The factor of each class, for each target; None where a fitted tree has none."""
     told = _told(tree).get("class_weight")
     if told is None:
@@ -169,7 +172,7 @@ def _weights(data: Data, factors: list[Array] | None) -> Array:
     return weights
 
 
-def _drawn(tree: Any, feature: Array, d: int, own_only: bool) -> Array | None:
+def _drawn(tree: BaseEstimator, feature: Array, d: int, own_only: bool) -> Array | None:
     """With columns drawn at random, those known to be among them: the one that each node asks about."""
     features = getattr(tree, "max_features_", d)
     if not own_only and (features is None or features >= d):
@@ -179,7 +182,7 @@ def _drawn(tree: Any, feature: Array, d: int, own_only: bool) -> Array | None:
     return np.repeat((feature >= 0)[:, None], d, axis=1)  # what a leaf could ask was pruned: nothing is claimed of it
 
 
-def _unpruned(tree: Any, data: Data) -> tuple[Any, Array | None]:
+def _unpruned(tree: BaseEstimator, data: Data) -> tuple[Any, Array | None]:
     """The tree before pruning, grown again, and its nodes that still ask; else the tree itself and None."""
     again = clone(tree).set_params(ccp_alpha=0.0).fit(data.X, data.y, sample_weight=data.sample_weight)
     top, whole, asking = tree.tree_, again.tree_, []
@@ -198,7 +201,7 @@ def _unpruned(tree: Any, data: Data) -> tuple[Any, Array | None]:
 _SIDES = ("children_left", "children_right")
 
 
-def _is_general(tree: Any, data: Data) -> bool:
+def _is_general(tree: BaseEstimator, data: Data) -> bool:
     """Random thresholds, several targets, counts, missing values and directions have a proof of their own."""
     told = _told(tree)
     several = np.asarray(data.y).ndim > 1 and np.asarray(data.y).shape[1] > 1
@@ -208,7 +211,12 @@ def _is_general(tree: Any, data: Data) -> bool:
 
 
 def _general(
-    tree: Any, grown: Any, data: Data, rules: Record, factors: list[Array] | None, asking: Array | None
+    tree: BaseEstimator,
+    grown: BaseEstimator,
+    data: Data,
+    rules: Record,
+    factors: list[Array] | None,
+    asking: Array | None,
 ) -> Certificate:
     told, t = _told(tree), _Plain(grown.tree_)
     if told.get("monotonic_cst") is not None:
@@ -287,7 +295,7 @@ def _needed(t: _Plain, rows: list[Array], targets: list[Array], weights: Array) 
 class _Nodes:
     """The nodes of a tree in depth-first order, with what its rows say at each."""
 
-    def __init__(self, tree: Any, X: Array, y: Array, weights: Array, criterion: str) -> None:
+    def __init__(self, tree: BaseEstimator, X: Array, y: Array, weights: Array, criterion: str) -> None:
         if X.ndim != 2 or not np.all(np.isfinite(X)):
             raise ValueError("X must be a table of finite numbers with two dimensions.")
         self.X, self.y, self.weights, self.criterion = X, y, weights, criterion
@@ -327,7 +335,7 @@ class _Nodes:
         goes = self.X[rows, feature] <= threshold
         return rows[goes], rows[~goes]
 
-    def _written(self, tree: Any, rows: Array) -> int:
+    def _written(self, tree: BaseEstimator, rows: Array) -> int:
         node = self._add(rows)
         if isinstance(tree, Mapping) and "feature" in tree:
             sides = self._ask(node, int(tree["feature"]), float(tree["threshold"]), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from certifit.kernels import choose
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, models_of, read_table, require
 from certifit.solvers.kernel_ridge import closed_form, resolve
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _LARGEST = 25_000_000  # numbers of a Gram matrix
 _NAMED = ("linear", "poly", "rbf")
 
 
-def kernel_ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def kernel_ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Predictions of kernel ridge regression for every grid point on each fold."""
     require(response == ("predict",), "the score needs more than predictions")
     models = models_of(model, grid, {"alpha", "gamma", "degree", "coef0", "kernel"})
@@ -28,7 +31,7 @@ def kernel_ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tup
     require(read.y.ndim == 1, "several targets are fitted one by one")
     require(read.n**2 <= _LARGEST, "the Gram matrix of all rows is too large")
 
-    def scores(one: Any, where: Sequence[int]) -> Iterator[Answers]:
+    def scores(one: BaseEstimator, where: Sequence[int]) -> Iterator[Answers]:
         kernel, _ = choose(one.kernel, one.gamma, one.degree, one.coef0, read.X)
         K = np.asarray(kernel.gram(read.X, read.X))
         alphas = [float(models[i].alpha) for i in where]

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import read_rows
 from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, MatrixLike
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
-def read_regression(model: Any, X: Matrix, y: Any, sample_weight: Any, multi: bool = True) -> tuple[Matrix, Array, Any]:
+def read_regression(
+    model: BaseEstimator, X: Matrix, y: VectorLike, sample_weight: Weights, multi: bool = True
+) -> tuple[Matrix, Array, Any]:
     """Validated X (float, dense or CSR), y as (n,) or (n, t) floats, and weights (None when all are one)."""
     X, y = read_rows(model, X, y, multi_output=multi, y_numeric=True)
     return X, np.asarray(y, dtype=float), read_weights(sample_weight, X)
 
 
-def read_weights(sample_weight: Any, X: Matrix) -> Array | None:
+def read_weights(sample_weight: Weights, X: Matrix) -> Array | None:
     """Sample weights as floats ≥ 0, not all zero; None when none were given."""
     if sample_weight is None:
         return None
@@ -32,7 +38,7 @@ class Certain(Protocol):
     def rows(self, X: Matrix, coef: Array, intercept: Array, now: Array, limit: float = 0.0) -> Array: ...
 
 
-def surely(model: Any, X: MatrixLike, limit: float = 0.0) -> Array:
+def surely(model: BaseEstimator, X: MatrixLike, limit: float = 0.0) -> Array:
     """Which labels are provably those of the exact optimum, by the sharpest proof of the model that bounds it."""
     now = model.decision_function(X)
     X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -42,12 +48,12 @@ def surely(model: Any, X: MatrixLike, limit: float = 0.0) -> Array:
     return region.rows(X, np.atleast_2d(dense(model.coef_)), model.intercept_, np.asarray(now, dtype=float), limit)
 
 
-def region_of(model: Any) -> Certain | None:
+def region_of(model: BaseEstimator) -> Certain | None:
     """Where the exact optimum must be, from the first certificate that says so (None: nowhere in particular)."""
     return next((c.region for c in model.certificates_ if c.holds and c.region is not None), None)
 
 
-def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype: Any) -> None:
+def name_coefficients(model: BaseEstimator, value: tuple[Array, Array], y_ndim: int, dtype: npt.DTypeLike) -> None:
     """Set ``coef_`` and ``intercept_`` in scikit-learn's shapes and in the dtype of X."""
     with np.errstate(over="ignore"):  # beyond the largest float32: infinite, as a certificate will say
         coef, intercept = (part.astype(dtype) for part in value)
@@ -55,7 +61,7 @@ def name_coefficients(model: Any, value: tuple[Array, Array], y_ndim: int, dtype
     model.intercept_ = (intercept[0] if y_ndim == 1 else intercept) if model.fit_intercept else 0.0
 
 
-def feature_names(model: Any) -> tuple[str, ...]:
+def feature_names(model: BaseEstimator) -> tuple[str, ...]:
     """Names of the columns as they came, or x0, x1, ..."""
     named = getattr(model, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(model.n_features_in_)) if named is None else tuple(map(str, named))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -31,6 +31,9 @@ from certifit.solvers._task import Options, Task
 from certifit.solvers.coordinate import coordinate_path, is_tall
 from certifit.solvers.ridge_folds import ridge_folds
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _FINEST = 1e-13  # the smallest gap worth asking for
 _LARGE = 200  # columns below which a path is solved nearly exactly, whatever the tolerance: it costs next to nothing
 _SMALL = 1e-9
@@ -43,7 +46,7 @@ class _Point(NamedTuple):
     other: Any  # what points must share: fit_intercept, or l1_ratio
 
 
-def _points(model: Any, grid: Grid, name: str, default: Any) -> list[_Point]:
+def _points(model: BaseEstimator, grid: Grid, name: str, default: Any) -> list[_Point]:
     """α and the other parameter of each point."""
     require_shared(model, grid, {"alpha", name})
     found = [_Point(p.get("alpha", getattr(model, "alpha", 0.0)), p.get(name, default)) for p in grid]
@@ -51,7 +54,7 @@ def _points(model: Any, grid: Grid, name: str, default: Any) -> list[_Point]:
     return found
 
 
-def ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Predictions of least squares or ridge for every α on each fold."""
     require(not model.positive, "positive=True has no closed form")
     require(response == ("predict",), "the score needs more than predictions")
@@ -71,7 +74,7 @@ def ridge_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     return assemble(grid, [(where, scores(flag, where)) for flag, where in groups])
 
 
-def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def lasso_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Predictions of a lasso or elastic net for every α on each fold."""
     plain = not (model.warm_start or model.time_budget is not None or model.trace)
     require(plain, "warm_start, time_budget and trace belong to one fit")
@@ -101,7 +104,7 @@ def lasso_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str,
     return assemble(grid, [(where, scores(ratio, where)) for ratio, where in groups], refit=refit)
 
 
-def _lasso_paths(model: Any, table: FoldTable, grid: Grid, points: Sequence[_Point]) -> FoldAnswers:
+def _lasso_paths(model: BaseEstimator, table: FoldTable, grid: Grid, points: Sequence[_Point]) -> FoldAnswers:
     """Wide data: each fold's path, strongest penalty first, every point beginning where the last one ended."""
 
     def scores(ratio: float, where: Sequence[int]) -> Iterator[Answers]:
@@ -123,7 +126,7 @@ def _lasso_paths(model: Any, table: FoldTable, grid: Grid, points: Sequence[_Poi
     return assemble(grid, parts, passes=len(groups) * len(table.folds))
 
 
-def logistic_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def logistic_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Answers of logistic regression for every grid point on each fold."""
     require(set(response) <= {"predict", "predict_proba", "decision_function"}, "the score needs other predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
@@ -147,7 +150,7 @@ def logistic_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[s
     return assemble(grid, [(where, scores(where)) for _, where in groups])
 
 
-def _logistic(models: Sequence[Any], table: FoldTable, classes: Array) -> tuple[Array, Array]:
+def _logistic(models: Sequence[BaseEstimator], table: FoldTable, classes: Array) -> tuple[Array, Array]:
     """Coefficients and offsets of models that differ in their strength (or what only answers depend on) alone."""
     one = models[0]
     ratio = one._penalty()[1]

@@ -18,7 +18,7 @@ from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -88,14 +88,14 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _ratio(self) -> float:
         raise NotImplementedError
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, check_input: bool = True) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n,) or (n, t), weighted by ``sample_weight``.
 
         ``check_input`` is accepted so that scikit-learn's calls work; input is always checked.
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Matrix, y: Any, sample_weight: Any, gram: Array | None = None) -> Any:
+    def _fit(self, X: Matrix, y: VectorLike, sample_weight: Weights, gram: Array | None = None) -> Any:
         """`fit`, given the Gram matrix of the weighted, centred columns if somebody knows it."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, scalar_is_none(sample_weight))
@@ -187,12 +187,12 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def scalar_is_none(sample_weight: Any) -> Any:
+def scalar_is_none(sample_weight: Weights) -> Any:
     """One number for all rows is the same as none (weights enter through their shares)."""
     return None if sample_weight is None or isinstance(sample_weight, Real) else sample_weight
 
 
-def warn_if_short(model: Any, parts: list[Solution]) -> None:
+def warn_if_short(model: BaseEstimator, parts: list[Solution]) -> None:
     short = max(parts, key=lambda p: p.stats["relative_gap"])
     share = short.stats["relative_gap"]
     if short.converged or share <= model.tol or (share <= 1e-9 and short.status != "max_iter"):

@@ -6,10 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import check_array, check_consistent_length
 
 from certifit._objective import Objective
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.design import Columns, Design, as_design
 from certifit.losses import Squared
 from certifit.regularizers import mix_of_norms
@@ -23,23 +24,23 @@ _FEW = 120  # coefficients up to which the last digits of a multi-task path cost
 
 def enet_path(
     X: Matrix,
-    y: Any,
+    y: VectorLike,
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
     n_alphas: Any = "deprecated",
-    alphas: Any = 100,
+    alphas: npt.ArrayLike = 100,
     precompute: Any = "auto",
     Xy: Any = None,
     copy_X: bool = True,
-    coef_init: Any = None,
+    coef_init: npt.ArrayLike | None = None,
     verbose: bool = False,
     return_n_iter: bool = False,
     positive: bool = False,
     check_input: bool = True,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
     random_state: Any = None,
     selection: str = "cyclic",
     **params: Any,
@@ -141,15 +142,15 @@ def enet_path(
 
 def lasso_path(
     X: Matrix,
-    y: Any,
+    y: VectorLike,
     *,
     eps: float = 1e-3,
     n_alphas: Any = "deprecated",
-    alphas: Any = 100,
+    alphas: npt.ArrayLike = 100,
     precompute: Any = "auto",
     Xy: Any = None,
     copy_X: bool = True,
-    coef_init: Any = None,
+    coef_init: npt.ArrayLike | None = None,
     verbose: bool = False,
     return_n_iter: bool = False,
     positive: bool = False,
@@ -192,7 +193,7 @@ def lasso_path(
     )  # fmt: skip
 
 
-def _read(X: Matrix, y: Any, sample_weight: Any) -> tuple[Design, Array, Array | None]:
+def _read(X: Matrix, y: VectorLike, sample_weight: Weights) -> tuple[Design, Array, Array | None]:
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     y = check_array(y, ensure_2d=False, dtype=float)
     check_consistent_length(X, y)
@@ -205,7 +206,7 @@ def _read(X: Matrix, y: Any, sample_weight: Any) -> tuple[Design, Array, Array |
     return as_design(X), y, weights
 
 
-def _asked(alphas: Any, n_alphas: Any) -> Any:
+def _asked(alphas: npt.ArrayLike, n_alphas: Any) -> Any:
     """The strengths, or their number, by the name that is to stay."""
     if not isinstance(n_alphas, str):
         warnings.warn(
@@ -221,7 +222,7 @@ def _asked(alphas: Any, n_alphas: Any) -> Any:
 
 
 def _grid(
-    design: Design, y: Array, weights: Array | None, alphas: Any, eps: float, ratio: float, positive: bool
+    design: Design, y: Array, weights: Array | None, alphas: npt.ArrayLike, eps: float, ratio: float, positive: bool
 ) -> Array:
     """The strengths, largest first."""
     if np.ndim(alphas) > 0:

@@ -156,7 +156,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LinearModel:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LinearModel:
         """Fit to rows X (n, d), dense or sparse, and real targets y (n,), weighted by ``sample_weight``."""
         self._validate_params()
         loss, regularizer = self._parts()
@@ -204,7 +204,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         self._warn_if_short(found, provable=plain or not isinstance(regularizer, Zero))
         return self
 
-    def _refuse_runaway(self, X: Matrix, y: Any, weights: Array | None, scores: Array) -> None:
+    def _refuse_runaway(self, X: Matrix, y: VectorLike, weights: Array | None, scores: Array) -> None:
         """Logistic and exponential loss without a penalty have a least value only where the classes overlap."""
         if np.abs(scores).max(initial=0.0) < 10.0:
             return
@@ -224,7 +224,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             regularizer = NonNegative(Zero()) if isinstance(regularizer, NonNegative) else Zero()
         return loss, regularizer  # type: ignore[return-value]
 
-    def _read_labels(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Array, Array, Array | None]:
+    def _read_labels(self, X: Matrix, y: VectorLike, sample_weight: Weights) -> tuple[Any, Array, Array, Array | None]:
         """X, the labels as given, −1/+1 and weights; ``classes_`` is set."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
@@ -278,7 +278,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def _prove(
-        self, X: Matrix, y: Any, sample_weight: Any, loss: Loss, regularizer: Regularizer, dual: Array | None
+        self, X: Matrix, y: VectorLike, sample_weight: Weights, loss: Loss, regularizer: Regularizer, dual: Array | None
     ) -> tuple[Certificate, ...]:
         data = Data.of(X, y, sample_weight)
         # A bare constraint has no strength; any positive number states the same problem.

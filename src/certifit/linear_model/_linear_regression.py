@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
-from certifit._types import Array, Grid, Matrix, MatrixLike, Record
+from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary
@@ -104,7 +104,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.n_jobs = n_jobs
         self.positive = positive
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LinearRegression:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LinearRegression:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, sample_weight)
@@ -182,5 +182,5 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         return tags
 
 
-def _certificates(X: Matrix, y: Any, sample_weight: Any, evidence: Record) -> tuple[Certificate, ...]:
+def _certificates(X: Matrix, y: VectorLike, sample_weight: Weights, evidence: Record) -> tuple[Certificate, ...]:
     return (issue("least-squares", Data.of(X, y, sample_weight), evidence),)

@@ -19,7 +19,7 @@ from certifit._errors import NoOptimumError
 from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
-from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState
+from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import Design, as_design
 from certifit.inference import Summary, likelihood_summary
@@ -181,7 +181,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
     def _cut(self) -> float:
         return self.threshold if self.costs is None else Asymmetric(*self.costs).threshold
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LogisticRegression:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LogisticRegression:
         """Fit to rows X (n, d) with labels y (n,)."""
         self._validate_params()
         speak_of_penalty(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._certified import read_rows
 from certifit._sklearn import Hidden, Interval, StrOptions, check_method_params, routed, routing_enabled, with_labels
-from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike
+from certifit._types import CV, Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.linear_model._base import read_weights
 from certifit.linear_model._logistic import LogisticRegression
 from certifit.resampling import FoldAnswers, FoldTable, require
@@ -128,7 +129,7 @@ class LogisticRegressionCV(LogisticRegression):
         cv: CV = None,
         dual: bool = False,
         penalty: Any = "deprecated",
-        scoring: Any = "warn",
+        scoring: str | Callable[..., float] = "warn",
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 100,
@@ -158,7 +159,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> LogisticRegressionCV:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> LogisticRegressionCV:
         """Fit to rows X (n, d) with labels y (n,), weighted by ``sample_weight`` in fits and scores.
 
         With metadata routing ``params`` go to splitter and scorer.
@@ -269,7 +270,7 @@ class LogisticRegressionCV(LogisticRegression):
         whole[np.setdiff1d(np.arange(K), model.classes_), -1] = -(reach + _FAR)
         return whole
 
-    def _model(self, C: float, ratio: float, class_weight: Any = None) -> LogisticRegression:
+    def _model(self, C: float, ratio: float, class_weight: ClassWeight = None) -> LogisticRegression:
         return LogisticRegression(
             C=C, l1_ratio=ratio, fit_intercept=self.fit_intercept, tol=max(self.tol, _FINEST), max_iter=self.max_iter,
             class_weight=class_weight,
@@ -294,7 +295,14 @@ class LogisticRegressionCV(LogisticRegression):
         return model
 
     def _choose(
-        self, table: FoldTable, paths: Array, scores: Array, ratios: Array, y: Array, sample_weight: Any, factors: Array
+        self,
+        table: FoldTable,
+        paths: Array,
+        scores: Array,
+        ratios: Array,
+        y: Array,
+        sample_weight: Weights,
+        factors: Array,
     ) -> None:
         """Best C and ρ over all folds, fitted to all rows; or the mean of each fold's best."""
         each = scores.transpose(0, 2, 1)  # C first, as scikit-learn breaks ties
@@ -334,7 +342,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.coefs_paths_ = {c: paths[:, :, :, k].transpose(0, 2, 1, 3)[cut] for k, c in enumerate(names)}
         self.n_iter_ = ones.transpose(0, 2, 1)[cut][None]
 
-    def score(self, X: MatrixLike, y: VectorLike, *, sample_weight: Any = None, **score_params: Any) -> float:
+    def score(self, X: MatrixLike, y: VectorLike, *, sample_weight: Weights = None, **score_params: Any) -> float:
         """The score that was asked for by ``scoring``, weighted by ``sample_weight``.
 
         With metadata routing ``score_params`` go to the scorer.

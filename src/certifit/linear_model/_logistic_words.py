@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 SHORT = {
     "lbfgs": "lbfgs failed to converge. ",
@@ -23,7 +26,7 @@ _PENALTY = (
 )
 
 
-def speak_of_penalty(model: Any) -> None:
+def speak_of_penalty(model: BaseEstimator) -> None:
     """Warn of deprecated and contradictory values of ``penalty``, ``l1_ratio``, ``C`` and ``n_jobs``."""
     penalty, ratio = model.penalty, model.l1_ratio
     later, now = [], []

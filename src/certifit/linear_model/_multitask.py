@@ -16,7 +16,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, RandomState
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -117,7 +117,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
         self.random_state = random_state
         self.selection = selection
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n, t), weighted by ``sample_weight``."""
         self._validate_params()
         sample_weight = scalar_is_none(sample_weight)
@@ -163,7 +163,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
         }
         return Solution((many.value[0][0], many.value[1][0]), many.status, stats)
 
-    def _prove(self, X: Matrix, Y: Array, sample_weight: Any) -> tuple[Certificate, ...]:
+    def _prove(self, X: Matrix, Y: Array, sample_weight: Weights) -> tuple[Certificate, ...]:
         data = Data.of(X, Y, sample_weight)
         offset, strength = bool(self.fit_intercept), float(self.alpha) * float(data.weights.sum())
         if self.alpha == 0.0:

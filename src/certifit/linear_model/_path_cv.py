@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_scalar, column_or_1d
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed
-from certifit._types import CV, Array, Matrix, MatrixLike, RandomState
+from certifit._types import CV, Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.design import Columns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
@@ -62,7 +63,7 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
 
         return check_cv(self.cv)
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y, weighted by ``sample_weight`` in fits and scores.
 
         With metadata routing ``params`` go to the splitter.
@@ -227,7 +228,7 @@ class LassoCV(_PathCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: npt.ArrayLike = 100,
         fit_intercept: bool = True,
         precompute: Any = "auto",
         max_iter: int = 1000,
@@ -296,7 +297,7 @@ class ElasticNetCV(_PathCV):
         *,
         l1_ratio: Any = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: npt.ArrayLike = 100,
         fit_intercept: bool = True,
         precompute: Any = "auto",
         max_iter: int = 1000,
@@ -359,7 +360,7 @@ class MultiTaskLassoCV(MultiOutputMixin, _PathCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: npt.ArrayLike = 100,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-4,
@@ -419,7 +420,7 @@ class MultiTaskElasticNetCV(MultiOutputMixin, _PathCV):
         *,
         l1_ratio: Any = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: npt.ArrayLike = 100,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-4,

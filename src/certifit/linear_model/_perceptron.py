@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -18,7 +19,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
+from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.geometry import separability
@@ -285,11 +286,11 @@ class Perceptron(PerceptronBase):
         verbose: int = 0,
         eta0: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
         trace: bool = False,
         time_budget: float | None = None,
@@ -313,7 +314,13 @@ class Perceptron(PerceptronBase):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: MatrixLike, y: VectorLike, coef_init: Any = None, intercept_init: Any = None) -> Perceptron:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+    ) -> Perceptron:
         """Make passes over the rows until none is wrong, nothing improves or ``max_iter`` is reached.
 
         Parameters
@@ -342,7 +349,7 @@ class Perceptron(PerceptronBase):
         self.t_ = 1.0
         return self._name(X, y, self._problems(index, start, weights, **changes))
 
-    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> Perceptron:
+    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: npt.ArrayLike | None = None) -> Perceptron:
         """One pass over the given rows, from the present weights; the first call needs all ``classes``."""
         self._validate_params()
         if self.class_weight == "balanced":

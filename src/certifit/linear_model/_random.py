@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
 from certifit.certificates import Data, issue
 
 _BLOCK = 1 << 22  # scores held at a time
@@ -59,12 +59,14 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: Any = None) -> None:
+    def __init__(
+        self, n_candidates: int = 1000, *, fit_intercept: bool = True, random_state: RandomState = None
+    ) -> None:
         self.n_candidates = n_candidates
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RandomLinearClassifier:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> RandomLinearClassifier:
         """Draw, evaluate, keep the best; weight k of a row equals k copies of it."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -91,7 +93,9 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         return tags
 
 
-def draw(X: Array, weights: Array, outputs: int, k: int, fit_intercept: bool, rng: Any) -> tuple[Array, Array]:
+def draw(
+    X: Array, weights: Array, outputs: int, k: int, fit_intercept: bool, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """k candidates: weights of shape (k, outputs, d) and offsets (k, outputs), in the units of X."""
     mean = np.average(X, axis=0, weights=weights) if fit_intercept else np.zeros(X.shape[1])
     with np.errstate(over="ignore"):

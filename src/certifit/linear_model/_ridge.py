@@ -16,7 +16,7 @@ from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -129,7 +129,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Ridge:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Ridge:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
         self._validate_params()
         X, y, weights = read_regression(self, X, y, sample_weight)
@@ -202,7 +202,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return Solution(value, worst(s.status for s in parts), stats)
 
     def _prove(
-        self, X: Matrix, y: Any, sample_weight: Any, alpha: Array, prior: Array | None
+        self, X: Matrix, y: VectorLike, sample_weight: Weights, alpha: Array, prior: Array | None
     ) -> tuple[Certificate, ...]:
         data = Data.of(X, y, sample_weight)
         objectives = [self._objective(float(alpha[t]), None if prior is None else prior[t]) for t in range(len(alpha))]

@@ -16,7 +16,7 @@ from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState
+from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.linear_model._base import read_weights, surely
 from certifit.linear_model._ridge import Ridge
@@ -34,7 +34,9 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
     class_weight: Any
     _several: bool  # whether a row may have several labels
 
-    def _read_labels(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Matrix, Array, Array, Array | None, Array]:
+    def _read_labels(
+        self, X: Matrix, y: VectorLike, sample_weight: Weights
+    ) -> tuple[Matrix, Array, Array, Array | None, Array]:
         """X, y, −1/+1 (n, machines), weights times class weights, and one factor a class (or a row)."""
         X, y = read_rows(self, X, y, multi_output=True)
         given = read_weights(sample_weight, X)
@@ -53,7 +55,7 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
         machines = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
         return X, y, np.column_stack([np.where(code == k, 1.0, -1.0) for k in machines]), weights, factors
 
-    def _name(self, model: Any, X: Matrix, y: Array, sample_weight: Any, factors: Array) -> None:
+    def _name(self, model: BaseEstimator, X: Matrix, y: Array, sample_weight: Weights, factors: Array) -> None:
         """Coefficients in scikit-learn's shapes, and the proof: of the labels themselves where they are classes."""
         machines = 1 if np.ndim(model.coef_) == 1 else len(model.coef_)
         self.coef_ = np.ravel(model.coef_) if machines == 1 else model.coef_
@@ -69,7 +71,7 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         self._promise_certificates(partial(self._prove, X, y, sample_weight, objective), X, y, sample_weight)
 
-    def _prove(self, X: Matrix, y: Any, sample_weight: Any, objective: Objective) -> tuple[Certificate, ...]:
+    def _prove(self, X: Matrix, y: VectorLike, sample_weight: Weights, objective: Objective) -> tuple[Certificate, ...]:
         data, evidence = Data.of(X, y, sample_weight), evidence_of(objective, self.coef_, self.intercept_)
         dual = dual_point(objective, data, evidence["coef"], evidence["intercept"])
         return (issue("duality", data, evidence | {"dual": dual}),)
@@ -180,7 +182,7 @@ class RidgeClassifier(SignVotes):
         self.positive = positive
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> RidgeClassifier:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> RidgeClassifier:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``."""
         self._validate_params()
         X, y, targets, weights, factors = self._read_labels(X, y, sample_weight)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
@@ -17,7 +19,7 @@ from sklearn.utils.validation import check_scalar
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed, routing_enabled
-from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike, Record
+from certifit._types import CV, Array, ClassWeight, Matrix, MatrixLike, Record, VectorLike, Weights
 from certifit.design import as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._ridge import Ridge
@@ -222,10 +224,10 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         cv: CV = None,
         gcv_mode: str | None = None,
         store_cv_results: bool = False,
@@ -239,7 +241,7 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> RidgeCV:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> RidgeCV:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``.
 
         With metadata routing ``params`` go to scorer and splitter.
@@ -306,10 +308,10 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         cv: CV = None,
         class_weight: ClassWeight = None,
         store_cv_results: bool = False,
@@ -321,7 +323,7 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
         self.class_weight = class_weight
         self.store_cv_results = store_cv_results
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, **params: Any) -> RidgeClassifierCV:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> RidgeClassifierCV:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``.
 
         With metadata routing ``params`` go to scorer and splitter.

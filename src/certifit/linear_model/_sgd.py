@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import sklearn.linear_model
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,7 @@ from certifit._certified import Certified
 from certifit._errors import PairingError
 from certifit._linear_scores import dense
 from certifit._objective import Objective, names_of
-from certifit._types import Array, Matrix, MatrixLike
+from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import surely
@@ -58,7 +59,7 @@ class _Walk(Certified):
         state.pop("_loss_function_", None)  # compiled, and made anew by every walk
         return state
 
-    def _promise_walk(self, X: Matrix, y: Any, sample_weight: Any) -> None:
+    def _promise_walk(self, X: Matrix, y: VectorLike, sample_weight: Weights) -> None:
         """Promise a proof, or say why there is none."""
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -166,7 +167,12 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
     """
 
     def fit(
-        self, X: Matrix, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: Matrix,
+        y: VectorLike,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> SGDClassifier:
         """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with labels y (n,),
         weighted by ``sample_weight``."""
@@ -174,7 +180,9 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
         self._promise_walk(X, y, sample_weight)
         return self
 
-    def partial_fit(self, X: Matrix, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier:
+    def partial_fit(
+        self, X: Matrix, y: VectorLike, classes: npt.ArrayLike | None = None, sample_weight: Weights = None
+    ) -> SGDClassifier:
         """One pass over a batch, weighted by ``sample_weight``; ``classes`` are all labels, at the first call."""
         super().partial_fit(X, y, classes, sample_weight)
         self._withhold_certificates(_PARTIAL)
@@ -232,7 +240,12 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     """
 
     def fit(
-        self, X: Matrix, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: Matrix,
+        y: VectorLike,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> SGDRegressor:
         """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with targets y (n,),
         weighted by ``sample_weight``."""
@@ -240,7 +253,7 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
         self._promise_walk(X, y, sample_weight)
         return self
 
-    def partial_fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> SGDRegressor:
+    def partial_fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> SGDRegressor:
         """One pass over a batch, weighted by ``sample_weight``."""
         super().partial_fit(X, y, sample_weight)
         self._withhold_certificates(_PARTIAL)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certifit._types import Array, Matrix, MatrixLike, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike
 from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
 from certifit.solvers.perceptron import OnPass, Pass
 
@@ -28,7 +28,7 @@ class _Remembering(PerceptronBase):
         tol: float | None = None,
         shuffle: bool = True,
         eta0: float = 1.0,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         n_iter_no_change: int = 5,
         trace: bool = False,
         time_budget: float | None = None,

@@ -135,8 +135,8 @@ def _settle(
 
 @_inner
 def _thin(
-    Q: Array, at: int, X: Array, w: Any, rows: Array, lows: Array, i: int, count: int, limit: Array, heap: Array, shift:
-    float, scale: float, slack: float, spent: Array, values: Array, found: Array,
+    Q: Array, at: int, X: Array, w: Array, rows: Array, lows: Array, i: int, count: int, limit: Array, heap: Array,
+    shift: float, scale: float, slack: float, spent: Array, values: Array, found: Array,
 ) -> int:  # fmt: skip
     """Make room among row i's candidates: drop what the limit excludes, else keep only the k that are
     nearest.
@@ -169,8 +169,8 @@ def _thin(
 @_inner
 def _admit(
     G: Array, i: int, start: int, end: int, at: int, first_x: int, norms: Array, e_x: Array, error: float, shift:
-    float, scale: float, slack: float, Q: Matrix, X: Matrix, w: Any, group: int, group_x: Array, heap: Array, limit:
-    Array, rows: Array, lows: Array, counts: Array, spent: Any, values: Any, found: Any,
+    float, scale: float, slack: float, Q: Matrix, X: Matrix, w: Array, group: int, group_x: Array, heap: Array, limit:
+    Array, rows: Array, lows: Array, counts: Array, spent: Array, values: Array, found: Array,
 ) -> None:  # fmt: skip
     """Take in the candidates among columns start..end of row i."""
     capacity = rows.shape[1]
@@ -206,9 +206,10 @@ def _admit(
 
 @_inner
 def sift(
-    G: Any, n_q: int, n_x: int, first_q: int, first_x: int, norms: Any, e_x: Any, e_q: Array, shift: Array, scale:
-    float, slack: float, most: float, lanes: Array, Q: Matrix, X: Matrix, w: Any, group_q: Array, group_x: Any, heap:
-    Array, limit: Array, rows: Any, lows: Any, counts: Any, spent: Any, values: Any, found: Any,
+    G: Array, n_q: int, n_x: int, first_q: int, first_x: int, norms: Array, e_x: Array, e_q: Array, shift: Array,
+    scale: float, slack: float, most: float, lanes: Array, Q: Matrix, X: Matrix, w: Array, group_q: Array, group_x:
+    Array, heap: Array, limit: Array, rows: Array, lows: Array, counts: Array, spent: Array, values: Array, found:
+    Array,
 ) -> None:  # fmt: skip
     """Take in one block G of 2x̂·q̂ (queries × rows); state per query: heap, limit, candidates and their
     number.
@@ -250,7 +251,9 @@ def keep(n_q: int, limit: Array, rows: Array, lows: Array, counts: Array) -> int
 
 @tiered(lambda Q, first_q, X, w, rows, counts, values, found: 5e-7 * Q.shape[1] * max(0, counts.sum()))
 @_inner
-def settle(Q: Matrix, first_q: int, X: Matrix, w: Any, rows: Any, counts: Array, values: Any, found: Any) -> None:
+def settle(
+    Q: Matrix, first_q: int, X: Matrix, w: Array, rows: Array, counts: Array, values: Array, found: Array
+) -> None:
     """The nearest of every query's candidates into rows first_q.. of ``values`` and ``found``."""
     for i in range(len(counts)):
         _settle(Q, first_q + i, X, w, rows, i, counts[i], values, found)

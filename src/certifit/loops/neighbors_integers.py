@@ -49,7 +49,7 @@ _MULTIPLY = "llvm.x86.avx512.pmaddw.d.512" if _LONG else "llvm.x86.avx2.pmadd.wd
 class _Emitter:
     """Vector instructions for one tile."""
 
-    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
+    def __init__(self, context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> None:
         self.b, self.context, self.signature, self.args = builder, context, signature, args
         self.i32, self.i64 = ir.IntType(32), ir.IntType(64)
         self.vector = ir.VectorType(self.i32, LANES)
@@ -57,7 +57,7 @@ class _Emitter:
         kind = ir.FunctionType(self.vector, [self.shorts, self.shorts])
         self.multiply = cgutils.get_or_insert_function(builder.module, kind, _MULTIPLY)
 
-    def start(self, which: int, *factors: Any) -> Any:
+    def start(self, which: int, *factors: ir.Value) -> ir.Value:
         """Pointer into array argument ``which``, at the product of the factors."""
         data = self.context.make_array(self.signature.args[which])(self.context, self.b, self.args[which]).data
         at = factors[0]
@@ -65,23 +65,25 @@ class _Emitter:
             at = self.b.mul(at, f)
         return self.b.gep(self.b.bitcast(data, self.i32.as_pointer()), [at])
 
-    def at(self, pointer: Any, offset: Any) -> Any:
+    def at(self, pointer: ir.Value, offset: ir.Value) -> ir.Value:
         return self.b.bitcast(self.b.gep(pointer, [offset]), self.vector.as_pointer())
 
-    def load(self, pointer: Any, offset: Any) -> Any:
+    def load(self, pointer: ir.Value, offset: ir.Value) -> ir.Value:
         return self.b.load(self.at(pointer, offset), align=4)
 
-    def spread(self, pointer: Any) -> Any:
+    def spread(self, pointer: ir.Value) -> ir.Value:
         """One number in every lane."""
         none = ir.Constant(self.vector, ir.Undefined)
         one = self.b.insert_element(none, self.b.load(pointer), self.i32(0))
         return self.b.shuffle_vector(one, none, ir.Constant(self.vector, [0] * LANES))
 
-    def pairs(self, value: Any) -> Any:
+    def pairs(self, value: ir.Value) -> ir.Value:
         return self.b.bitcast(value, self.shorts)
 
 
-def _emit_steps(e: _Emitter, queries: list[Any], rows: list[Any], first: list[Any], count: Any) -> list[list[Any]]:
+def _emit_steps(
+    e: _Emitter, queries: list[ir.Value], rows: list[ir.Value], first: list[ir.Value], count: ir.Value
+) -> list[list[ir.Value]]:
     """The sums over all pairs of features: ``first`` plus products, for each query and each vector of rows."""
     b, before = e.b, e.b.block
     steps, done = b.append_basic_block("steps"), b.append_basic_block("done")
@@ -107,7 +109,7 @@ def _emit_steps(e: _Emitter, queries: list[Any], rows: list[Any], first: list[An
 
 @_emitted
 def _tile(
-    _: Any, queries: Any, q: Any, panels: Any, p: Any, count: Any, starts: Any, bounds: Any, scores: Any, hits: Any
+    _: Any, queries: Any, q: Any, panels: Any, p: Any, count: ir.Value, starts: Any, bounds: Any, scores: Any, hits: Any
 ) -> Any:
     """Scores of queries q … q + TALL − 1 with panels p … p + WIDE − 1 into ``scores``; bit c of ``hits[i]`` says
     whether row c's reaches the bound of query q + i.
@@ -115,7 +117,7 @@ def _tile(
     number = types.intp
     signature = types.void(queries, number, panels, number, number, starts, bounds, scores, hits)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
         e = _Emitter(context, builder, signature, args)
         _, q, _, p, count, *_ = args
         lanes = e.i64(LANES)
@@ -142,7 +144,7 @@ def _tile(
 def _lowest_bit(_: Any, bits: Any) -> Any:
     """Position of the lowest bit that is set."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
         return builder.zext(builder.cttz(args[0], ir.IntType(1)(1)), ir.IntType(64))
 
     return types.intp(types.uint32), generate
@@ -201,8 +203,8 @@ def _raise_lanes(block: Array, i: int, lanes: Array, at: int, first_x: int, grou
 
 @_inner
 def _first_bounds(
-    queries: Any, panels: Any, count: int, starts: Any, squares: Array, widths: Array, group_q: Array, group_x: Any,
-    n_first: int, q: int, first_q: int, lanes: Array, heap: Array, bounds: Array, block: Array, hits: Any,
+    queries: Array, panels: Array, count: int, starts: Array, squares: Array, widths: Array, group_q: Array, group_x:
+    Array, n_first: int, q: int, first_q: int, lanes: Array, heap: Array, bounds: Array, block: Array, hits: Array,
 ) -> None:  # fmt: skip
     """Bounds of one tile of queries from the best score of each lane over the first panels: the k-th best of
     these is reached by k different rows.
@@ -232,9 +234,9 @@ def _first_bounds(
 
 @_inner
 def scan(
-    queries: Any, n_q: int, first_q: int, panels: Array, count: int, starts: Any, squares: Any, widths: Any,
-    group_q: Any, group_x: Any, n_first: int, n_chunk: int, lanes: Any, block: Any, hits: Array, heap: Any,
-    bounds: Array, rows: Any, scores: Any, counts: Array,
+    queries: Array, n_q: int, first_q: int, panels: Array, count: int, starts: Array, squares: Array, widths: Array,
+    group_q: Array, group_x: Array, n_first: int, n_chunk: int, lanes: Array, block: Array, hits: Array, heap: Array,
+    bounds: Array, rows: Array, scores: Array, counts: Array,
 ) -> None:  # fmt: skip
     """Candidates for a block of queries: ``rows[i, :counts[i]]``; −1 where they are too many to hold.
 
@@ -263,7 +265,7 @@ def scan(
 
 @_inner
 def _admit(
-    block: Array, bits: Any, line: int, i: int, first_x: int, first_q: int, squares: Array, widths: Array,
+    block: Array, bits: int, line: int, i: int, first_x: int, first_q: int, squares: Array, widths: Array,
     group_q: Array, group_x: Array, heap: Array, bounds: Array, rows: Array, scores: Array, counts: Array,
 ) -> None:  # fmt: skip
     """Take in the candidates of query i among one tile's rows."""

@@ -59,7 +59,7 @@ def _grow(parts: Array, count: int, term: float) -> int:
 
 
 @_inner
-def _grow_product(parts: Any, count: int, a: float, b: float, weight: float) -> int:
+def _grow_product(parts: Array, count: int, a: float, b: float, weight: float) -> int:
     """Add weight·a·b."""
     high, low = _two_product(a, b)
     if weight == 1.0 or weight == -1.0:
@@ -73,7 +73,7 @@ def _grow_product(parts: Any, count: int, a: float, b: float, weight: float) -> 
 
 
 @_inner
-def _grow_term(parts: Any, count: int, x: float, q: float, weight: float, code: int) -> int:
+def _grow_term(parts: Array, count: int, x: float, q: float, weight: float, code: int) -> int:
     """Add weight·(x − q)² (code 0) or weight·|x − q| (codes 1 and 2)."""
     a, b = _two_sum(x, -q)
     if code == 0:
@@ -92,7 +92,7 @@ def _sign(parts: Array, count: int) -> int:
 
 
 @_inner
-def _farthest(Q: Array, at: int, X: Array, a: int, w: Array, parts: Any) -> int:
+def _farthest(Q: Array, at: int, X: Array, a: int, w: Array, parts: Array) -> int:
     """The feature in which row a is farthest from the query."""
     best = 0
     for c in range(1, Q.shape[1]):
@@ -104,7 +104,7 @@ def _farthest(Q: Array, at: int, X: Array, a: int, w: Array, parts: Any) -> int:
 
 
 @_inner
-def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, parts: Any) -> int:
+def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, parts: Array) -> int:
     """Sign of (distance of row a) − (distance of row b) to query ``at``: −1, 0 or 1, exactly."""
     count = 0
     if code == 2:
@@ -121,7 +121,7 @@ def compare(Q: Array, at: int, X: Array, a: int, b: int, w: Array, code: int, pa
 
 @tiered(lambda Q, X, w, code, band, values, found, parts: 1e-5 * values.size)
 @_inner
-def settle(Q: Matrix, X: Array, w: Any, code: int, band: float, values: Array, found: Array, parts: Any) -> int:
+def settle(Q: Matrix, X: Array, w: Array, code: int, band: float, values: Array, found: Array, parts: Array) -> int:
     """Sort each row's runs of values closer than the relative ``band`` exactly, ties by lower row number.
 
     Returns how many comparisons were made. Entries beyond the last row (found = n) stay at the end.

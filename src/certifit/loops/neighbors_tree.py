@@ -41,7 +41,7 @@ def _swap(P: Array, rows: Array, i: int, j: int) -> None:
 
 
 @_inner
-def _select(P: Array, rows: Any, left: int, right: int, m: int, c: int) -> None:
+def _select(P: Array, rows: Array, left: int, right: int, m: int, c: int) -> None:
     """Reorder rows left..right (inclusive) so that column c at m is in its sorted place (quickselect)."""
     while right > left:
         mid = (left + right) >> 1
@@ -72,7 +72,7 @@ def _select(P: Array, rows: Any, left: int, right: int, m: int, c: int) -> None:
 
 @_jit
 def grow(
-    P: Array, rows: Any, box: Array, axis: Array, cut: Array, node: int, start: int, stop: int, bottom: int
+    P: Array, rows: Array, box: Array, axis: Array, cut: Array, node: int, start: int, stop: int, bottom: int
 ) -> None:
     """Build the tree below ``node`` on rows start..stop, down to nodes numbered ``bottom`` or more.
 
@@ -200,7 +200,7 @@ def _leaf_distances(leaves: Array, leaf: int, q: Array, w: Array, code: int, p: 
 
 @_inner
 def _visit(
-    leaves: Any, leaf: int, rows: Array, starts: Array, buffer: Array, q: Any, w: Any, code: int, p: float, group:
+    leaves: Array, leaf: int, rows: Array, starts: Array, buffer: Array, q: Array, w: Array, code: int, p: float, group:
     int, group_x: Array, mine: Array, near: Array,
 ) -> None:  # fmt: skip
     """Offer the rows of one leaf to the sorted list of the nearest."""
@@ -228,8 +228,8 @@ def _visit(
 
 @_inner
 def _descend(
-    leaves: Any, rows: Any, starts: Array, box: Any, nodes: Array, bounds: Array, buffer: Any, q: Any, w: Any, code:
-    int, p: float, trust: float, group: int, group_x: Any, mine: Array, near: Any,
+    leaves: Array, rows: Array, starts: Array, box: Array, nodes: Array, bounds: Array, buffer: Array, q: Array, w:
+    Array, code: int, p: float, trust: float, group: int, group_x: Array, mine: Array, near: Array,
 ) -> None:  # fmt: skip
     """The whole tree for one query, nearer child first."""
     inner = len(starts) - 2
@@ -322,10 +322,10 @@ def _bounds(edges: Array, count: int, q: Array, w: Array, code: int, p: float, o
 
 @_inner
 def _search_group(
-    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Any, rows: Array, starts: Array, box:
-    Any, w: Any, code: int, p: float, trust: float, group_q: Array, group_x: Any, values: Array, found: Array,
-    buffer: Any, q: Array, mine: Array, near: Array, nodes: Any, bounds: Array, picked: Array, edges: Any, queue: Array,
-    low: Array, high: Array,
+    Q: Array, order: Array, begin: int, end: int, home: int, width: int, leaves: Array, rows: Array, starts: Array,
+    box: Array, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, values: Array, found:
+    Array, buffer: Array, q: Array, mine: Array, near: Array, nodes: Array, bounds: Array, picked: Array, edges:
+    Array, queue: Array, low: Array, high: Array,
 ) -> None:  # fmt: skip
     d, k, inner = len(q), len(mine), len(starts) - 2
     radius = -1.0
@@ -399,9 +399,9 @@ def _search_group(
 
 @_jit
 def search(
-    Q: Array, order: Any, cuts: Array, homes: Array, width: int, first: int, last: int, leaves: Array, rows: Any,
-    starts: Any, box: Any, w: Any, code: int, p: float, trust: float, group_q: Any, group_x: Any, values: Array,
-    found: Any,
+    Q: Array, order: Array, cuts: Array, homes: Array, width: int, first: int, last: int, leaves: Array, rows: Array,
+    starts: Array, box: Array, w: Array, code: int, p: float, trust: float, group_q: Array, group_x: Array, values:
+    Array, found: Array,
 ) -> None:  # fmt: skip
     """Nearest rows of the queries, group by group, into ``values`` and ``found`` (inf and n where there are
     none).
@@ -425,8 +425,8 @@ def search(
 
 @_jit
 def scan(
-    Q: Array, first: int, last: int, leaves: Array, rows: Array, starts: Array, w: Any, code: int, p: float, group_q:
-    Array, group_x: Any, values: Array, found: Array,
+    Q: Array, first: int, last: int, leaves: Array, rows: Array, starts: Array, w: Array, code: int, p: float, group_q:
+    Array, group_x: Array, values: Array, found: Array,
 ) -> None:  # fmt: skip
     """As `search`, looking at every leaf."""
     d, k = Q.shape[1], values.shape[1]
@@ -443,7 +443,7 @@ def scan(
 
 
 @_jit
-def distances(Q: Array, X: Matrix, w: Any, code: int, p: float, out: Array) -> None:
+def distances(Q: Array, X: Matrix, w: Array, code: int, p: float, out: Array) -> None:
     """All reduced distances of queries Q to X, laid out as (1, features, rows)."""
     for i in range(len(Q)):
         _leaf_distances(X, 0, Q[i], w, code, p, 0.0, out[i])

@@ -16,7 +16,7 @@ from certifit.loops._jit import njit
 
 
 @njit(fastmath={"reassoc", "contract"})
-def _dot(x: Array, w: Array) -> Any:  # summed in any order: threefold faster than left to right
+def _dot(x: Array, w: Array) -> float:  # summed in any order: threefold faster than left to right
     total = 0.0
     for j in range(w.shape[0]):
         total += x[j] * w[j]

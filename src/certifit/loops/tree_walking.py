@@ -31,7 +31,7 @@ class Questions(NamedTuple):
 
 
 @njit(nogil=True, error_model="numpy")
-def _step(q: Any, node: int, v: float) -> int:
+def _step(q: Questions, node: int, v: float) -> int:
     """The child that a row with value v at the node's column goes to."""
     if np.isnan(v):
         go = q.missing_left[node] != 0
@@ -45,7 +45,7 @@ def _step(q: Any, node: int, v: float) -> int:
 
 @tiered(lambda X, q, out: 2e-6 * len(X) * np.log2(len(q.left) + 1))
 @njit(nogil=True, error_model="numpy")
-def apply(X: Array, q: Any, out: Array) -> None:
+def apply(X: Array, q: Questions, out: Array) -> None:
     """The leaf of each row."""
     for i in range(X.shape[0]):
         node = 0
@@ -56,7 +56,7 @@ def apply(X: Array, q: Any, out: Array) -> None:
 
 @tiered(lambda X, q, collapse, alphas, out: 2e-6 * len(X) * (np.log2(len(q.left) + 1) + len(alphas)))
 @njit(nogil=True, error_model="numpy")
-def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> None:
+def apply_many(X: Array, q: Questions, collapse: Array, alphas: Array, out: Array) -> None:
     """out[i, g]: the leaf of row i in the tree pruned at alphas[g] (rising); one walk serves them all."""
     for i in range(X.shape[0]):
         node = 0
@@ -69,7 +69,7 @@ def apply_many(X: Array, q: Any, collapse: Array, alphas: Array, out: Array) -> 
 @tiered(lambda X, q, collapse, alphas, guess, y, w, loss, out: 1e-5 * len(X) * np.log2(len(q.left) + 1))
 @njit(nogil=True, error_model="numpy")
 def add_losses(
-    X: Array, q: Any, collapse: Array, alphas: Array, guess: Array, y: Array, w: Array, loss: int, out: Array
+    X: Array, q: Questions, collapse: Array, alphas: Array, guess: Array, y: Array, w: Array, loss: int, out: Array
 ) -> None:
     """Add Σ w·loss and Σ w·loss² of the trees pruned at rising alphas to out[0] and out[1].
 
@@ -98,7 +98,7 @@ def add_losses(
 
 @tiered(lambda X, q, starts, nodes: 2e-6 * len(X) * np.log2(len(q.left) + 1))
 @njit(nogil=True, error_model="numpy")
-def paths(X: Array, q: Any, starts: Array, nodes: Array) -> None:
+def paths(X: Array, q: Questions, starts: Array, nodes: Array) -> None:
     """The nodes that each row passes; nodes[starts[i]:starts[i + 1]]. With no room in nodes: only counts."""
     for i in range(X.shape[0]):
         node, count = 0, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ def cross_val_score(
     y: VectorLike | None = None,
     *,
     groups: VectorLike | None = None,
-    scoring: Any = None,
+    scoring: str | Callable[..., float] | None = None,
     cv: CV = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -109,7 +109,7 @@ def cross_val_predict(
     return theirs
 
 
-def _serves(estimator: Estimator, y: Any, drawn: Any) -> bool:
+def _serves(estimator: Estimator, y: VectorLike, drawn: Any) -> bool:
     """Whether every row is tested once and, for a classifier, every fold is trained on all classes."""
     tests = np.concatenate([test for _, test in drawn])
     labels = np.asarray(y)

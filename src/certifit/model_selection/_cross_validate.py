@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -33,6 +33,9 @@ from certifit.model_selection._run import (
 )
 from certifit.model_selection._scoring import NO_SCORES, Scoring, ScoringLike, scoring_or_none
 from certifit.resampling import Fold, folds
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _METHOD = "corrected t (Nadeau and Bengio)"
 
@@ -304,7 +307,7 @@ def _fitted_there(values: Named, trial: Trial, reason: str) -> Run:
 class Later(Mapping[str, Array]):
     """A fitted model's answers for some rows, each computed when it is first looked at."""
 
-    def __init__(self, model: Any, X: Matrix, rows: Array) -> None:
+    def __init__(self, model: BaseEstimator, X: Matrix, rows: Array) -> None:
         self.model, self.X, self.rows = model, X, rows
         self.known: dict[str, Array] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import scipy.special
@@ -18,6 +18,9 @@ from certifit.metrics import Interval
 from certifit.model_selection._run import Keep, Trial, WorkerOptions, Workers, judge
 from certifit.model_selection._scoring import Scoring, ScoringLike
 from certifit.resampling import Fold, folds
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Prepare = Callable[[Any, Array], Any]
 
@@ -184,7 +187,7 @@ def _permuted(study: _Procedure, X: MatrixLike, y: Array, seed: np.random.SeedSe
     return float(means[0]), float(means[1])
 
 
-def _rejudge(rule: Scoring, model: Any, rows: MatrixLike) -> Callable[[Array], float]:
+def _rejudge(rule: Scoring, model: BaseEstimator, rows: MatrixLike) -> Callable[[Array], float]:
     """The score as a function of the labels alone: the model is asked once where the scorer needs answers only."""
     needed = rule.responses(model)
     if needed is None:

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from sklearn import get_config
@@ -26,6 +26,9 @@ from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._scoring import NO_SCORES, Scoring
 from certifit.model_selection._shared import Sharing, checked, fold_answers
 from certifit.resampling import CannotShare, Fold, FoldTable, require
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass
@@ -165,8 +168,12 @@ def _scored(trial: Trial, fold: Fold, found: Mapping[str, Array]) -> Mapping[str
 
 
 def fit_model(
-    model: Any, X: MatrixLike, y: VectorLike | None, weights: Array | None, fit_params: Mapping[str, Any] | None = None
-) -> Any:
+    model: BaseEstimator,
+    X: MatrixLike,
+    y: VectorLike | None,
+    weights: Array | None,
+    fit_params: Mapping[str, Any] | None = None,
+) -> BaseEstimator:
     """Fit in place, handing weights to the step that takes them."""
     extra = dict(fit_params or {})
     if weights is not None:

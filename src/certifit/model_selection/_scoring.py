@@ -6,15 +6,18 @@ import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.utils import Tags, get_tags
 
-from certifit._types import Answers, Array, Estimator, Matrix, MatrixLike, VectorLike
+from certifit._types import Answers, Array, Estimator, Matrix, MatrixLike, VectorLike, Weights
 from certifit.model_selection._scores import QUICK
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 ScoringLike = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
 """scoring as scikit-learn takes it: a name, a function of (model, X, y), several of these, or None."""
@@ -131,7 +134,7 @@ def _quick(name: str, answers: Answers, y: Array, w: Array | None, classes: Arra
 class Given:
     """Answers of one fitted model for some rows, asked for when first needed."""
 
-    def __init__(self, model: Any, X: MatrixLike) -> None:
+    def __init__(self, model: BaseEstimator, X: MatrixLike) -> None:
         self._model, self._X = model, X
         self._answers: dict[str, Array] = {}
 
@@ -174,7 +177,7 @@ def _own_name(estimator: Estimator) -> str | None:
     return "accuracy" if usual and is_classifier(last) else None
 
 
-def _last(estimator: Any) -> Any:
+def _last(estimator: BaseEstimator) -> BaseEstimator:
     """A pipeline's score is its last step's."""
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
 
@@ -190,13 +193,15 @@ def depth(kind: type, name: str) -> int:
     return next((i for i, c in enumerate(kind.__mro__) if name in vars(c)), len(kind.__mro__))
 
 
-def _own_score(model: Any, X: Matrix, y: Any, sample_weight: Any = None) -> float:
+def _own_score(model: BaseEstimator, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> float:
     if y is None:
         return model.score(X)
     return model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
 
 
-def _call(scorer: Scorer, model: Any, X: MatrixLike | None, y: VectorLike | None, weights: Array | None) -> float:
+def _call(
+    scorer: Scorer, model: BaseEstimator, X: MatrixLike | None, y: VectorLike | None, weights: Array | None
+) -> float:
     if weights is None or not _takes_weights(scorer):
         value = scorer(model, X) if y is None else scorer(model, X, y)
     else:

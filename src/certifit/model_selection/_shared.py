@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +14,9 @@ from certifit._sklearn import safe_indexing
 from certifit._types import Answers, Estimator, Grid, Named
 from certifit.model_selection._scoring import depth
 from certifit.resampling import CannotShare, FoldAnswers, FoldTable, assemble, group_grid, require
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Response = tuple[str, ...]
 
@@ -68,7 +71,7 @@ def fold_answers(estimator: Estimator, table: FoldTable, grid: Grid, response: R
     return _own_path(estimator, table, grid, response)
 
 
-def _own_path(estimator: Any, table: FoldTable, grid: Grid, response: Response) -> FoldAnswers:
+def _own_path(estimator: BaseEstimator, table: FoldTable, grid: Grid, response: Response) -> FoldAnswers:
     require(_shares(estimator, response), f"{type(estimator).__name__} shares no work across folds")
     found: FoldAnswers = estimator._fold_path(table, grid, response)
     return found
@@ -177,12 +180,12 @@ class _Preprocessing:
         return FoldTable(np.concatenate([inner, outer]), safe_indexing(y, both), [fold], weights)
 
 
-def _one_fold(final: Any, table: FoldTable, grid: Grid, response: Response) -> Answers:
+def _one_fold(final: BaseEstimator, table: FoldTable, grid: Grid, response: Response) -> Answers:
     """The last step's own path, on this fold alone."""
     return next(iter(final._fold_path(table, grid, response)))
 
 
-def _one_by_one(final: Any, table: FoldTable, grid: Grid, response: Response) -> Answers:
+def _one_by_one(final: BaseEstimator, table: FoldTable, grid: Grid, response: Response) -> Answers:
     """The last step fitted point by point: only the preprocessing is shared."""
     train, test = table.folds[0]
     extra = {} if table.weights is None else {"sample_weight": table.weights[train]}

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from itertools import count, takewhile
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -36,6 +36,9 @@ from certifit.model_selection._run import (
 )
 from certifit.model_selection._scoring import Scoring, scoring_or_none
 from certifit.resampling import complexity, folds, one_standard_error, standard_error
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Results = dict[str, Any]
 """scikit-learn's ``cv_results_``."""
@@ -152,7 +155,7 @@ class SharedSearch(_BaseSearch):
         self.seconds_ = time.perf_counter() - start
         return self
 
-    def _share_judged(self, X: Matrix, y: Any, groups: Any, split: Folds | None) -> float:
+    def _share_judged(self, X: Matrix, y: VectorLike, groups: Any, split: Folds | None) -> float:
         """Rows judged as a fraction of the rows fitted, averaged over the folds; nan where folds are unknown."""
         if split is None:
             if get_config()["enable_metadata_routing"] or isinstance(self.cv, Iterator):
@@ -242,7 +245,7 @@ class SharedSearch(_BaseSearch):
         return bundle
 
     # -- the chosen model ---------------------------------------------------------------------------
-    def _best(self, what: str) -> Any:
+    def _best(self, what: str) -> BaseEstimator:
         if not self.refit:
             raise AttributeError(f"This Search has refit=False: {what} is available after refit=True.")
         check_is_fitted(self)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 
 
 class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -46,10 +46,10 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": "no_validation"}
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> OneVsRest:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> OneVsRest:
         """Fit one copy of the estimator per class."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from certifit._types import Answers, Array, Grid, Matrix
 from certifit.resampling import FoldAnswers, FoldSums, FoldTable, assemble, require, require_shared
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # Settings that are applied to the statistics and do not change how a row is read.
 SHAREABLE = {"alpha", "force_alpha", "fit_prior", "class_prior", "priors", "var_smoothing"}
@@ -41,7 +44,7 @@ class FoldFit(NamedTuple):
 class Tallies:
     """The statistics of each fold's training rows, from one read of all rows."""
 
-    def __init__(self, model: Any, table: FoldTable) -> None:
+    def __init__(self, model: BaseEstimator, table: FoldTable) -> None:
         self.model, self.reader = model, clone(model)
         self.reader._validate_params()
         self.rows, self.classes, codes, weight = self.reader._encoded(table.X, table.y, table.weights)
@@ -80,7 +83,7 @@ def _cells(statistics: Any) -> Any:
 
 
 def fit_folds(
-    model: Any,
+    model: BaseEstimator,
     X: Matrix,
     y: Any,
     folds: Iterable[Array],
@@ -127,7 +130,7 @@ def fit_folds(
             yield FoldFit(k, params, fitted)
 
 
-def bayes_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def bayes_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Answers of every setting on each fold."""
     require_shared(model, grid, SHAREABLE)
     require(table.complementary, "a fold does not train on all rows that it does not test")

@@ -70,7 +70,7 @@ class Search(Certified, BaseEstimator):
         finite: bool | str = "allow-nan" if missing else True
         return {"dtype": KINDS, "order": "C", "accept_sparse": not missing and "csr", "ensure_all_finite": finite}
 
-    def _read_rows(self, X: Matrix, y: Any = "no_validation", **more: Any) -> Any:
+    def _read_rows(self, X: Matrix, y: VectorLike = "no_validation", **more: Any) -> Any:
         """Training rows in full, with targets if there are any."""
         given = self._has_metric("precomputed")
         if given:
@@ -380,7 +380,7 @@ def _effective(metric: Metric) -> Record:
 class LabelAnswers(ClassifierMixin, MultiOutputMixin):
     """Mixin: what the estimators that answer with labels keep of y, and their score."""
 
-    def fit(self, X: Matrix, y: Any) -> Self:
+    def fit(self, X: Matrix, y: VectorLike) -> Self:
         """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
         self._validate_params()
         X, labels = self._read_rows(X, y)
@@ -395,7 +395,7 @@ class LabelAnswers(ClassifierMixin, MultiOutputMixin):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def score(self, X: Matrix, y: Any, sample_weight: Weights = None) -> float:
+    def score(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> float:
         """Share of right labels; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 
@@ -403,7 +403,7 @@ class LabelAnswers(ClassifierMixin, MultiOutputMixin):
 class ValueAnswers(RegressorMixin, MultiOutputMixin):
     """Mixin: what the estimators that answer with values keep of y, and their score."""
 
-    def fit(self, X: Matrix, y: Any) -> Self:
+    def fit(self, X: Matrix, y: VectorLike) -> Self:
         """Store the rows, (n, n) distances with metric="precomputed", and values y, (n,) or (n, n_outputs)."""
         self._validate_params()
         X, values = self._read_rows(X, y, y_numeric=True)
@@ -413,7 +413,7 @@ class ValueAnswers(RegressorMixin, MultiOutputMixin):
         self._flat = values.ndim == 1
         return self
 
-    def score(self, X: Matrix, y: Any, sample_weight: Weights = None) -> float:
+    def score(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> float:
         """R²; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 from certifit.certificates import Certificate, Data, issue
 
 
@@ -85,7 +85,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Matrix, y: Any) -> NearestCentroid:
+    def fit(self, X: Matrix, y: VectorLike) -> NearestCentroid:
         """Find the centres of rows X, array or sparse."""
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from certifit.resampling import (
     require_shared,
 )
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 Point = tuple[int, Any]  # k and the weighting
 Answer = Callable[[Array, Array, Array | None, Array], dict[str, Array]]
 
 
-def read_neighbors(model: Any, table: FoldTable, grid: Grid, labels: bool) -> tuple[FoldTable, list[Point]]:
+def read_neighbors(model: BaseEstimator, table: FoldTable, grid: Grid, labels: bool) -> tuple[FoldTable, list[Point]]:
     """Validated rows, and k and the weighting of each grid point."""
     require(table.weights is None, "neighbours take no weights of rows")
     require_shared(model, grid, {"n_neighbors", "weights"})
@@ -49,7 +52,9 @@ def read_neighbors(model: Any, table: FoldTable, grid: Grid, labels: bool) -> tu
     return read, [(int(k), "uniform" if weights is None else weights) for k, weights in points]
 
 
-def neighbor_answers(model: Any, table: FoldTable, grid: Grid, points: Sequence[Point], answer: Answer) -> FoldAnswers:
+def neighbor_answers(
+    model: BaseEstimator, table: FoldTable, grid: Grid, points: Sequence[Point], answer: Answer
+) -> FoldAnswers:
     """Every point's answers on each fold, from one list of neighbours."""
     ks = np.array([k for k, _ in points])
     groups = group_grid(points, lambda point: point[1])
@@ -67,7 +72,7 @@ def neighbor_answers(model: Any, table: FoldTable, grid: Grid, points: Sequence[
     return assemble(grid, [(list(range(len(grid))), scores())], passes)
 
 
-def _neighbors(model: Any, table: FoldTable, most: int) -> Iterator[tuple[Array, Array]]:
+def _neighbors(model: BaseEstimator, table: FoldTable, most: int) -> Iterator[tuple[Array, Array]]:
     """Distances and row numbers (of X) of the nearest training rows of each fold's test rows."""
     X = table.X
     metric = resolve(model.metric, model.p, model.metric_params, model.feature_weights, X.shape[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from certifit._sklearn import KNeighborsMixin
-from certifit._types import Matrix, Record
+from certifit._types import Matrix, Record, VectorLike
 from certifit.neighbors._base import Search, Searcher
 from certifit.neighbors._within import WithinRadius
 
@@ -69,7 +69,7 @@ class NearestNeighbors(KNeighborsMixin, WithinRadius):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    def fit(self, X: Matrix, y: Any = None) -> NearestNeighbors:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> NearestNeighbors:
         """Store the rows, (n, n) distances with metric="precomputed"; y is ignored."""
         self._validate_params()
         rows = self._read_rows(X)

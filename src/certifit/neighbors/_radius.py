@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, Matrix, Record, VectorLike
 from certifit.neighbors._base import ClassTargets, LabelAnswers, ValueAnswers
 from certifit.neighbors._within import WithinRadius, ragged
 
@@ -123,7 +123,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
 
     outlier_label_: Any
 
-    def fit(self, X: Matrix, y: Any) -> RadiusNeighborsClassifier:
+    def fit(self, X: Matrix, y: VectorLike) -> RadiusNeighborsClassifier:
         """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
         self._validate_params()
         rows, labels = self._read_rows(X, y)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions
-from certifit._types import Array, MatrixLike
+from certifit._types import Array, MatrixLike, RandomState
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.solvers import Solution
@@ -78,7 +78,7 @@ class Network(Certified, BaseEstimator):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,
@@ -185,7 +185,7 @@ class Network(Certified, BaseEstimator):
         if self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True")
 
-    def _held_out(self, task: NetworkTask, random: Any) -> tuple[NetworkTask, Any]:
+    def _held_out(self, task: NetworkTask, random: np.random.RandomState) -> tuple[NetworkTask, Any]:
         """The task without the rows that early stopping looks at, and their score."""
         stratify = task.Y if isinstance(self, ClassifierMixin) and task.Y.shape[1] == 1 else None
         rows = np.arange(len(task.Y))

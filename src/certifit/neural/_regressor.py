@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from certifit._certified import all_or_nothing
 from certifit._sklearn import StrOptions, check_sample_weight
-from certifit._types import Array, MatrixLike, VectorLike
+from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit.neural._base import Network, walks
 from certifit.solvers.network import NetworkTask
 
@@ -71,7 +71,7 @@ class MLPRegressor(RegressorMixin, Network):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,

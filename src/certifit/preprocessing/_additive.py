@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -71,7 +72,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         self.most = most
         self.pairs = pairs
 
-    def fit(self, X: Matrix, y: Any = None) -> AdditiveBasis:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> AdditiveBasis:
         """Take the knots from the columns' quantiles, and choose pairs by the target if any are asked for."""
         self._validate_params()
         X = numbers(self, X, reset=True)
@@ -135,7 +136,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
             at += k
         return shapes
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names such as ``"age 20 to 30"``; products of a pair are joined by ×."""
         names = names_in(self, input_features)
         words = [w for j, t in enumerate(self.knots_) for w in _words(names[j], t)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._sklearn import check_feature_names_in
 from certifit._types import Array, Matrix
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def numbers(transformer: Any, X: Matrix, reset: bool, missing: bool = False) -> Array:
+
+def numbers(transformer: BaseEstimator, X: Matrix, reset: bool, missing: bool = False) -> Array:
     """X as floats (n, d); NaN only where missing values have a meaning."""
     finite: Any = "allow-nan" if missing else True
     return validate_data(transformer, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)

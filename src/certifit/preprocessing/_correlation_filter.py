@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 
 
 class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
@@ -58,7 +58,7 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
         self.k = k
         self.threshold = threshold
 
-    def fit(self, X: Matrix, y: Any) -> CorrelationFilter:
+    def fit(self, X: Matrix, y: VectorLike) -> CorrelationFilter:
         """Learn the correlations and which columns stay."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], multi_output=False)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 from certifit.preprocessing._base import names_in
 
 _UNKNOWN = [StrOptions({"error", "ignore"})]
 
 
-def _table(transformer: Any, X: Matrix, reset: bool) -> Array:
+def _table(transformer: BaseEstimator, X: Matrix, reset: bool) -> Array:
     """X as (n, d) numbers or words; missing values (None, NaN) allowed."""
     X = validate_data(transformer, X, dtype=None, reset=reset, ensure_all_finite="allow-nan")
     X = np.asarray(X)
@@ -30,7 +31,7 @@ def _missing(x: Array) -> Array:
     return np.array([_absent(v) for v in x], dtype=bool)
 
 
-def _absent(value: Any) -> bool:
+def _absent(value: object) -> bool:
     """None, NaN, and pandas' NA and NaT: what is nothing, or unlike itself."""
     if value is None:
         return True
@@ -59,7 +60,7 @@ def _levels(x: Array) -> Array:
         raise ValueError("A column mixes numbers and words, which have no order: make them all words.") from mixed
 
 
-def _codes(transformer: Any, x: Array, levels: Array, column: int) -> tuple[Array, Array]:
+def _codes(transformer: BaseEstimator, x: Array, levels: Array, column: int) -> tuple[Array, Array]:
     """Position of each value among the levels (−1 where missing or unknown), and the missing mask."""
     absent = _missing(x)
     where = {v: i for i, v in enumerate(levels.tolist())}
@@ -81,7 +82,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"handle_unknown": _UNKNOWN}
     handle_unknown: str
 
-    def fit(self, X: Matrix, y: Any = None) -> Any:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> Any:
         """Learn the levels of every column."""
         self._validate_params()
         X = _table(self, X, reset=True)
@@ -108,7 +109,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
             blocks.append(self._block(j, codes, absent))
         return np.hstack(blocks) if blocks else np.zeros((len(X), 0))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names that tell column and level."""
         check_is_fitted(self)
         names = names_in(self, input_features)
@@ -226,7 +227,7 @@ class Thermometer(_Encoder):
         self.handle_unknown = handle_unknown
         self.drop_first = drop_first
 
-    def fit(self, X: Matrix, y: Any = None) -> Thermometer:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> Thermometer:
         """Learn the levels of every column and their order."""
         self._given = _ordered(X) if self.order is None else list(self.order)
         try:

@@ -6,12 +6,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, RandomState
+from certifit._types import Array, Matrix, RandomState, VectorLike
 from certifit.kernels import Gaussian
 from certifit.preprocessing._base import numbers
 
@@ -61,7 +62,7 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
         self.gamma = gamma
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: Any = None) -> NystroemBasis:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> NystroemBasis:
         """Choose the landmarks and factor their Gram matrix."""
         self._validate_params()
         X = numbers(self, X, reset=True)
@@ -86,7 +87,7 @@ class NystroemBasis(TransformerMixin, BaseEstimator):
         X = numbers(self, X, reset=False)
         return np.asarray(self._kernel(X) @ self.map_).astype(X.dtype, copy=False)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names "nystroem0", "nystroem1" and so on."""
         check_is_fitted(self)
         return np.array([f"nystroem{k}" for k in range(self.map_.shape[1])], dtype=object)

@@ -8,11 +8,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 from certifit.preprocessing._base import names_in, numbers
 
 
@@ -63,7 +64,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
         self.interaction_only = interaction_only
         self.include_one = include_one
 
-    def fit(self, X: Matrix, y: Any = None) -> PolynomialBasis:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> PolynomialBasis:
         """Learn the number of columns and list the monomials."""
         self._validate_params()
         d = numbers(self, X, reset=True).shape[1]
@@ -95,7 +96,7 @@ class PolynomialBasis(TransformerMixin, BaseEstimator):
             out[:, where] = part
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names such as ``"a^2 b"``."""
         check_is_fitted(self)
         return monomial_names(self.powers_, names_in(self, input_features))

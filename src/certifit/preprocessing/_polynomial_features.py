@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures as _Theirs
@@ -15,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, monomial_names
 
@@ -84,7 +85,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(f"Setting {said} and include_bias to False would result in an empty output array.")
         return int(low), int(high)
 
-    def fit(self, X: Matrix, y: Any = None) -> PolynomialFeatures:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> PolynomialFeatures:
         """Learn the number of columns of X."""
         self._validate_params()
         d = validate_data(self, X, accept_sparse=("csr", "csc")).shape[1]
@@ -144,7 +145,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
             return type(X)((X.shape[0], 0), dtype=X.dtype)
         return _Theirs(**self.get_params()).fit(X).transform(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names such as ``"a^2 b"``."""
         check_is_fitted(self, "n_output_features_")
         return monomial_names(self.powers_, names_in(self, input_features))

@@ -120,7 +120,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.with_mean = with_mean
         self.with_std = with_std
 
-    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> StandardScaler:
+    def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> StandardScaler:
         """Learn means and spreads of rows X (n, d), weighted by ``sample_weight``."""
         for name in ("scale_", "mean_", "var_", "n_samples_seen_", "_moments"):
             self.__dict__.pop(name, None)

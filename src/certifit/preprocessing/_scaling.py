@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.preprocessing._base import names_in, numbers
 
 
@@ -56,7 +57,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.with_std = with_std
         self.ddof = ddof
 
-    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Standardizer:
+    def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> Standardizer:
         """Learn means and spreads, weighted by ``sample_weight``."""
         self._validate_params()
         if self.ddof not in (0, 1):
@@ -135,7 +136,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
     def __init__(self, value: float = 1.0) -> None:
         self.value = value
 
-    def fit(self, X: Matrix, y: Any = None) -> PadOnes:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> PadOnes:
         """Learn the number of columns."""
         if not (isinstance(self.value, (int, float)) and np.isfinite(self.value) and self.value != 0):
             raise ValueError(f"value must be a finite number other than 0, got {self.value!r}.")
@@ -148,7 +149,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
         X = numbers(self, X, reset=False)
         return np.hstack([X, np.full((len(X), 1), self.value, dtype=X.dtype)])
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """The names that came, and ``"1"``."""
         return np.append(names_in(self, input_features), "1").astype(object)
 
@@ -199,7 +200,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         self.transforms = transforms
         self.keep = keep
 
-    def fit(self, X: Matrix, y: Any = None) -> ColumnTransforms:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> ColumnTransforms:
         """Resolve columns and check that every value lies in the domain."""
         X = numbers(self, X, reset=True, missing=True)
         self.plan_ = self._plan(X.shape[1])
@@ -249,7 +250,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._apply(numbers(self, X, reset=False, missing=True))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names such as ``"log(income)"``."""
         check_is_fitted(self)
         names = names_in(self, input_features)

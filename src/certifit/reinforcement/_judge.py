@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy.typing as npt
+
 from certifit import certificates
 from certifit.certificates import Certificate
 from certifit.reinforcement._mdp import MDP
 from certifit.reinforcement._planning import _solve, _Sweeps, value_iteration
 
 
-def certify_policy(policy: Any, mdp: MDP, *, tol: float = 1e-9, rigor: Any = "float") -> Certificate:
+def certify_policy(policy: npt.ArrayLike, mdp: MDP, *, tol: float = 1e-9, rigor: Any = "float") -> Certificate:
     """How much does this policy lose against the best one, from the worst state? With proof.
 
     Parameters

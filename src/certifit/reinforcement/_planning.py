@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 import scipy.sparse.linalg
 
@@ -236,7 +237,7 @@ def _shown(mdp: MDP) -> Callable[[_PlanState], Iterable[Mapping[str, Any]]]:
     return lambda s: ({"values": s.values.copy(), "actions": mdp.names(s.rows)},)
 
 
-def policy_value(mdp: MDP, policy: Any) -> Array:
+def policy_value(mdp: MDP, policy: npt.ArrayLike) -> Array:
     """The value of a policy in every state: the solution of (I − γP_π)V = r_π.
 
     Parameters

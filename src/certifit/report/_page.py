@@ -65,7 +65,7 @@ def render(record: Named) -> str:
     )
 
 
-def figure(v: Any, digits: int = 3) -> str:
+def figure(v: object, digits: int = 3) -> str:
     """A number for people."""
     if v is None:
         return "–"
@@ -85,7 +85,7 @@ def three(v: float) -> str:
     return f"{v:.3f}".replace("-", "−", 1) if abs(v) < 10 else figure(v)
 
 
-def value(v: Any) -> str:
+def value(v: object) -> str:
     """A cell of the table: integers as integers."""
     return (
         count(int(v)).replace("-", "−", 1) if isinstance(v, float) and v.is_integer() and abs(v) < 1e15 else figure(v)
@@ -116,12 +116,12 @@ def chance(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def six(v: Any) -> str:
+def six(v: object) -> str:
     """Six digits of a number; integers as they are."""
     return f"{v:.6g}".replace("-", "−", 1) if isinstance(v, float) else figure(v)
 
 
-def parameter(v: Any) -> str:
+def parameter(v: object) -> str:
     """The value of a parameter."""
     if not isinstance(v, float):
         return str(v)

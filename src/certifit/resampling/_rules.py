@@ -118,7 +118,7 @@ def _ranks(values: Sequence[Any], name: str, way: str) -> Array:
     return ranks.max() - ranks if way == "larger" else ranks
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     try:
         return bool(a == b)
     except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -16,11 +16,14 @@ from certifit.parallel import one_thread
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._sample import Sample
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _ROWS = 20_000  # of the sample that the start is found on, at least
 _EACH = 100  # rows of it for each cluster, at least
 
 
-def fit_kmeans(job: Job, model: Any) -> None:
+def fit_kmeans(job: Job, model: BaseEstimator) -> None:
     """k-means: one pass for the sample, one for every iteration of Lloyd's."""
     job.ignore_target()
     seen = job.look(labels=False)
@@ -91,7 +94,7 @@ def _means(found: ClassTotals, centres: Array, origin: Array) -> tuple[Array, fl
     return np.where(empty, centres, origin + mean.mid), float(np.mean(np.maximum(spread.mid, 0.0)))
 
 
-def _warn(model: Any, steps: int) -> None:
+def _warn(model: BaseEstimator, steps: int) -> None:
     import warnings
 
     warnings.warn(

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from certifit._errors import need
 from certifit.exceptions import TableError
 from certifit.scale._engine import Counted, Engine, EngineError, Watch, work
 from certifit.scale._source import Partition, Plan, TablePart, kinds_of, truths_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _DEATHS = 2  # workers that a task may take with it before its partition is named
 
@@ -115,7 +118,7 @@ class HeldPart(Partition):
     held: Any
     name: str
 
-    def batches(self, plan: Plan) -> Iterator[Any]:
+    def batches(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         yield from TablePart(as_arrow(self.held.compute(scheduler="synchronous")), self.name).batches(plan)
 
 

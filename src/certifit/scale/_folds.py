@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -17,6 +17,9 @@ from certifit.scale._job import Job, Seen
 from certifit.scale._moments import objective_of, solve
 from certifit.scale._sample import row_hashes
 from certifit.scale._smooth import refusal
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class FoldMoments(Statistic):
         return [part.finish() for part in self.parts]
 
 
-def score_folds(job: Job, estimator: Any, folds: int, seed: int, by: str | None) -> FoldScores:
+def score_folds(job: Job, estimator: BaseEstimator, folds: int, seed: int, by: str | None) -> FoldScores:
     """Fit all rows but a fold, and judge by that fold, for every fold of one pass."""
     if not isinstance(estimator, (LinearRegression, Ridge, Lasso, ElasticNet)):
         raise TypeError(refusal(estimator, "only squared-loss families are cross-validated in one pass"))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from certifit.certificates.sums import Block, Fingerprint, Grid, Mass, NotFinite
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.scale._engine import Counted, Engine
 from certifit.scale._source import Plan, Source
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _LARGEST = 1e145  # of a number whose squares are summed: the sum of a billion of them is still a float
 _CLASSES = 1000  # more labels than that are no classes
@@ -301,7 +304,7 @@ def _silent(rows: int) -> None:
     """Nobody watches."""
 
 
-def name_features(model: Any, columns: Sequence[str]) -> None:
+def name_features(model: BaseEstimator, columns: Sequence[str]) -> None:
     """What scikit-learn's validation notes about the columns of a data frame."""
     model.n_features_in_ = len(columns)
     model.feature_names_in_ = np.array(columns, dtype=object)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from certifit._objective import names_of
 from certifit._trace import Trace
-from certifit._types import Array
+from certifit._types import Array, VectorLike
 from certifit.losses import Hinge
 from certifit.scale._job import Job, name_features
 from certifit.scale._smooth import Fit, class_factors, derivatives, newton, warn_if_short
 from certifit.svm._evidence import hinge_objective
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _WIDTHS = (1.0, 0.1, 0.01, 0.001)  # over which the corner is rounded, one after another
 _SHARE = 1e-10  # of the first value that may be left to gain
@@ -26,7 +29,7 @@ class RoundedHinge(Hinge):
     width: float = 1.0
     name: ClassVar[str] = "rounded_hinge"
 
-    def value(self, z: Any, y: Any) -> Any:
+    def value(self, z: Any, y: VectorLike) -> Any:
         short = 1.0 - y * z
         inside = np.clip(short, 0.0, self.width)
         return inside * inside / (2.0 * self.width) + np.maximum(short - self.width, 0.0)
@@ -39,7 +42,7 @@ class RoundedHinge(Hinge):
         return np.where((short > 0.0) & (short < self.width), 1.0 / self.width, 0.0)
 
 
-def fit_linear_svc(job: Job, model: Any) -> None:
+def fit_linear_svc(job: Job, model: BaseEstimator) -> None:
     """Linear machines, one for two classes and one a class for more."""
     seen = job.look(labels=True)
     assert seen.classes is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -23,10 +23,13 @@ from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._quick import QuickMoments
 from certifit.solvers import Options, Task, solve_coordinate, solve_least_squares
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _REFINE = 8  # rounds of refinement; each one multiplies the error by about the condition number times 1e-16
 
 
-def objective_of(model: Any, total: float) -> Objective:
+def objective_of(model: BaseEstimator, total: float) -> Objective:
     """What the estimator minimises on rows of so much weight."""
     free = bool(model.fit_intercept)
     if isinstance(model, LinearRegression):
@@ -44,7 +47,7 @@ def objective_of(model: Any, total: float) -> Objective:
     return Objective(Squared(0.5), regularizer, float(model.alpha) * total, free)
 
 
-def fit_moments(job: Job, model: Any) -> None:
+def fit_moments(job: Job, model: BaseEstimator) -> None:
     """Fit a squared-loss estimator in one pass over the rows."""
     seen = job.look(labels=False)
     adopt(model, job, moments(job, seen), seen)
@@ -57,7 +60,7 @@ def moments(job: Job, seen: Seen) -> SecondMoments:
     return found
 
 
-def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
+def adopt(model: BaseEstimator, job: Job, found: SecondMoments, seen: Seen) -> None:
     """Coefficients of the moments, under the estimator's own names, with the promise of a proof."""
     objective = objective_of(model, seen.total)
     w, b = _name(model, job, objective, found, seen)
@@ -79,12 +82,14 @@ def adopt(model: Any, job: Job, found: SecondMoments, seen: Seen) -> None:
         _describe_least_squares(model, found)
 
 
-def adopt_coefficients(model: Any, job: Job, objective: Objective, seen: Seen) -> tuple[Array, float]:
+def adopt_coefficients(model: BaseEstimator, job: Job, objective: Objective, seen: Seen) -> tuple[Array, float]:
     """Fit any squared-loss objective in one pass; coefficients, offset and the promise of a proof."""
     return _name(model, job, objective, moments(job, seen), seen)
 
 
-def _name(model: Any, job: Job, objective: Objective, found: SecondMoments, seen: Seen) -> tuple[Array, float]:
+def _name(
+    model: BaseEstimator, job: Job, objective: Objective, found: SecondMoments, seen: Seen
+) -> tuple[Array, float]:
     w, b = solve(objective, found)
     model.coef_, model.intercept_ = w, b if model.fit_intercept else 0.0
     name_features(model, job.plan.numbers)
@@ -101,7 +106,7 @@ def _name(model: Any, job: Job, objective: Objective, found: SecondMoments, seen
     return w, b
 
 
-def _describe_least_squares(model: Any, found: SecondMoments) -> None:
+def _describe_least_squares(model: BaseEstimator, found: SecondMoments) -> None:
     """Rank and condition, as least squares in memory has them; the table of standard errors needs the rows."""
     own = found.centred() if model.fit_intercept else found.raw()
     H = own.mid[:-1, :-1]

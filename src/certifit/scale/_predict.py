@@ -7,7 +7,7 @@ copies of its first row.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -16,10 +16,13 @@ from certifit._types import Array
 from certifit.certificates.passes import scores as linear
 from certifit.certificates.sums import Block
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _ROWS = 1024  # rows that other models are asked about at a time
 
 
-def _bare(model: Any) -> Any:
+def _bare(model: BaseEstimator) -> Any:
     """The model without the promise of a proof, which would have to be kept before the model goes to a worker."""
     if "_promise" not in getattr(model, "__dict__", {}):
         return model
@@ -38,7 +41,7 @@ class Answerer:
         Columns of a block, in their order; those of words come last.
     """
 
-    def __init__(self, model: Any, columns: tuple[str, ...], words: tuple[str, ...] = ()) -> None:
+    def __init__(self, model: BaseEstimator, columns: tuple[str, ...], words: tuple[str, ...] = ()) -> None:
         self.model, self.columns, self.words = _bare(model), columns, words
 
     def __deepcopy__(self, memo: Any) -> Answerer:

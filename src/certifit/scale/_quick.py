@@ -142,7 +142,7 @@ class QuickPasses(Passes):
 class QuickClassMoments(ByClass):
     """`class_moments` with compiled loops."""
 
-    def __init__(self, classes: Any, grid: Grid, weight_exponent: int | None = None) -> None:
+    def __init__(self, classes: Array, grid: Grid, weight_exponent: int | None = None) -> None:
         exponent = np.append(grid.exponent, 2 * grid.exponent)
         super().__init__(classes, exponent, Squares(grid.centre), 4 * UNIT, weight_exponent=weight_exponent)
         self.centre = grid.centre

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from certifit._types import Array
 from certifit.certificates.class_sums import ClassTotals, Counts, means_and_variances
 from certifit.certificates.mixed_sums import Layout, MixedSums, MixedTotals
 from certifit.certificates.moments import near
@@ -21,10 +22,13 @@ from certifit.parallel import one_thread
 from certifit.scale._job import Job, name_features
 from certifit.scale._quick import QuickClassMoments, QuickMoments
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _LEVELS = 10_000  # different values of a column to encode
 
 
-def fit_gaussian(job: Job, model: Any) -> None:
+def fit_gaussian(job: Job, model: BaseEstimator) -> None:
     """Gaussian naive Bayes from sums of x and x² by class."""
     seen = job.look(labels=True)
     assert seen.classes is not None
@@ -47,11 +51,11 @@ def fit_gaussian(job: Job, model: Any) -> None:
     model._promise_certificates(lambda: (job.certify("gaussian-sums", evidence),))
 
 
-def _shares(model: Any) -> dict[str, Any]:
+def _shares(model: BaseEstimator) -> dict[str, Array]:
     return {"classes": np.asarray(model.classes_), "class_prior": model._prior, "prior_rule": model._prior_rule}
 
 
-def fit_counting(job: Job, model: Any) -> None:
+def fit_counting(job: Job, model: BaseEstimator) -> None:
     """Bernoulli, multinomial and categorical naive Bayes from counts."""
     seen = job.look(labels=True, squares=False)
     assert seen.classes is not None
@@ -79,7 +83,7 @@ def fit_counting(job: Job, model: Any) -> None:
     model._promise_certificates(lambda: (job.certify("counted-sums", evidence),))
 
 
-def fit_mixed(job: Job, model: Any) -> None:
+def fit_mixed(job: Job, model: BaseEstimator) -> None:
     """Naive Bayes on columns of several kinds: the values of the categories first, then sums and counts by class."""
     names = [*job.plan.numbers, *job.plan.words]
     order = _in_order(job, names)
@@ -115,7 +119,7 @@ def fit_mixed(job: Job, model: Any) -> None:
     model._promise_certificates(lambda: (job.certify("mixed-sums", evidence),))
 
 
-def _category_names(model: Any, values: list[Any], kind: str, name: str) -> list[str]:
+def _category_names(model: BaseEstimator, values: list[Any], kind: str, name: str) -> list[str]:
     known = [v for v in values if v is not None and v == v]
     column = np.array(known, dtype=float if all(isinstance(v, float) for v in known) else object)
     return list(model._name_categories(column, kind, name))
@@ -130,7 +134,7 @@ def _mixed_statistics(found: MixedTotals, layout: Layout, grid: Grid) -> MixedSt
     return MixedStatistics(total, numbers, counts)
 
 
-def fit_pca(job: Job, model: Any) -> None:
+def fit_pca(job: Job, model: BaseEstimator) -> None:
     """Principal components from second moments."""
     job.ignore_target()
     seen = job.look(labels=False)
@@ -158,7 +162,7 @@ def fit_pca(job: Job, model: Any) -> None:
     model._promise_certificates(lambda: (job.certify("component-sums", evidence),))
 
 
-def fit_standardizer(job: Job, model: Any) -> None:
+def fit_standardizer(job: Job, model: BaseEstimator) -> None:
     """Means and spreads, each rounded once from exact sums."""
     if model.ddof not in (0, 1):
         raise ValueError(f"ddof must be 0 or 1, got {model.ddof}.")
@@ -201,7 +205,7 @@ class Levels(Statistic):
         return [sorted(values, key=lambda v: (v is None or v != v, str(type(v)), v)) for values in self.found]
 
 
-def fit_encoder(job: Job, model: Any) -> None:
+def fit_encoder(job: Job, model: BaseEstimator) -> None:
     """An encoder learns the values of each column and nothing else: it is fitted to a table of these."""
     import pandas as pd
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
@@ -16,7 +16,7 @@ import scipy.linalg
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning
 from certifit._trace import Trace
-from certifit._types import Array
+from certifit._types import Array, ClassWeight
 from certifit.certificates.passes import Derivatives, decrement
 from certifit.exceptions import NoOptimumError, TableError
 from certifit.glm import GLM
@@ -27,6 +27,9 @@ from certifit.regularizers import SquaredL2, Zero, mix_of_norms
 from certifit.scale._job import Job, Seen, name_features
 from certifit.scale._moments import adopt_coefficients
 from certifit.scale._quick import QuickPasses
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _HALVINGS = 30
 _COARSE = 1e-2  # of the least curvature, relative to the columns' own, that may be uncertain in a step
@@ -172,7 +175,7 @@ def _solve(H: Array, g: Array) -> Array | None:
     return np.asarray(vectors @ (np.where(keep, vectors.T @ (g / scale), 0.0) / np.where(keep, values, 1.0)) / scale)
 
 
-def fit_logistic(job: Job, model: Any) -> None:
+def fit_logistic(job: Job, model: BaseEstimator) -> None:
     """Logistic regression of two or more classes."""
     seen = job.look(labels=True)
     classes = seen.classes
@@ -214,7 +217,7 @@ def fit_logistic(job: Job, model: Any) -> None:
     promise(model, job, objective, at, seen)
 
 
-def class_factors(class_weight: Any, classes: Array, mass: Array) -> tuple[float, ...] | None:
+def class_factors(class_weight: ClassWeight, classes: Array, mass: Array) -> tuple[float, ...] | None:
     """Weights of the classes, as scikit-learn counts them; None where all are one."""
     if class_weight is None:
         return None
@@ -226,7 +229,7 @@ def class_factors(class_weight: Any, classes: Array, mass: Array) -> tuple[float
     return found
 
 
-def promise(model: Any, job: Job, objective: Objective, at: Fit, seen: Seen, **more: Any) -> None:
+def promise(model: BaseEstimator, job: Job, objective: Objective, at: Fit, seen: Seen, **more: Any) -> None:
     """The certificate of a smooth fit, issued when it is read."""
     evidence = {
         "objective": objective.to_dict(),
@@ -241,7 +244,7 @@ def promise(model: Any, job: Job, objective: Objective, at: Fit, seen: Seen, **m
     model._promise_certificates(lambda: (job.certify("passes", evidence),))
 
 
-def refusal(model: Any, reason: str) -> str:
+def refusal(model: BaseEstimator, reason: str) -> str:
     """One sentence about what cannot be done in passes, and what can be done instead."""
     return (
         f"{type(model).__name__} cannot be fitted in passes over partitions ({reason}): take a reproducible "
@@ -249,7 +252,7 @@ def refusal(model: Any, reason: str) -> str:
     )
 
 
-def warn_if_short(model: Any, at: Fit) -> None:
+def warn_if_short(model: BaseEstimator, at: Fit) -> None:
     if not at.converged:
         warnings.warn(
             f"{type(model).__name__} stopped after {at.steps} passes with about {at.left:.1e} left to gain; "

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from certifit._errors import need
 from certifit._types import Array
 from certifit.certificates.sums import Block
 from certifit.exceptions import TableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv"}
 _LARGE = 192 << 20  # bytes of a Parquet file beyond which its row groups become partitions of their own
@@ -79,7 +82,7 @@ class Partition:
 
     name: str
 
-    def batches(self, plan: Plan) -> Iterator[Any]:
+    def batches(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         """Arrow record batches of the planned columns."""
         raise NotImplementedError
 
@@ -132,7 +135,7 @@ class FilePart(Partition):
             raise TableError(f"{self.path} cannot be read: {error.strerror}") from error
         return found.st_size, found.st_mtime_ns
 
-    def batches(self, plan: Plan) -> Iterator[Any]:
+    def batches(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         if self.format == "parquet":
             yield from self._parquet(plan)
         elif self.format == "ipc":
@@ -140,7 +143,7 @@ class FilePart(Partition):
         else:
             yield from self._csv(plan)
 
-    def _parquet(self, plan: Plan) -> Iterator[Any]:
+    def _parquet(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
 
         facts = pq.read_metadata(self.path)
@@ -152,7 +155,7 @@ class FilePart(Partition):
             check_schema(file.schema_arrow, plan, self.name)
             yield from file.iter_batches(plan.rows, row_groups=groups, columns=plan.columns, use_threads=False)
 
-    def _ipc(self, plan: Plan) -> Iterator[Any]:
+    def _ipc(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         with pa.OSFile(self.path) as raw, pa.ipc.open_file(raw) as file:
@@ -160,7 +163,7 @@ class FilePart(Partition):
             for k in range(file.num_record_batches):
                 yield from _cut(file.get_batch(k).select(plan.columns), plan.rows)
 
-    def _csv(self, plan: Plan) -> Iterator[Any]:
+    def _csv(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -172,7 +175,7 @@ class FilePart(Partition):
             for batch in file:
                 yield from _cut(batch, plan.rows)
 
-    def schema(self) -> Any:
+    def schema(self) -> pa.Schema:
         """The Arrow schema of the file."""
         import pyarrow as pa
 
@@ -225,12 +228,12 @@ class TablePart(Partition):
     def size(self) -> float:
         return float(self.table.nbytes)
 
-    def batches(self, plan: Plan) -> Iterator[Any]:
+    def batches(self, plan: Plan) -> Iterator[pa.RecordBatch]:
         check_schema(self.table.schema, plan, self.name)
         yield from self.table.select(plan.columns).to_batches(plan.rows)
 
 
-def kind_of(type_: Any) -> str:
+def kind_of(type_: pa.DataType) -> str:
     """ "number", "word" or "other" for an Arrow type."""
     import pyarrow as pa
 
@@ -242,7 +245,7 @@ def kind_of(type_: Any) -> str:
     return "word" if t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_) else "other"
 
 
-def check_schema(schema: Any, plan: Plan, name: str) -> None:
+def check_schema(schema: pa.Schema, plan: Plan, name: str) -> None:
     """TableError unless the planned columns are there with their kinds."""
     for column, kind in plan.kinds:
         if column not in plan.columns:
@@ -257,12 +260,12 @@ def check_schema(schema: Any, plan: Plan, name: str) -> None:
             raise TableError(f"{name}: column {column!r} holds {found}s, but {kind}s in the first partition.")
 
 
-def _cut(batch: Any, rows: int) -> Iterator[Any]:
+def _cut(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
 
-def _block(batch: Any, plan: Plan, name: str) -> Block:
+def _block(batch: pa.RecordBatch, plan: Plan, name: str) -> Block:
     X = np.empty((len(plan.numbers), batch.num_rows))
     for j, column in enumerate(plan.numbers):
         X[j] = _numbers(batch.column(column))
@@ -288,14 +291,14 @@ def _offsets(batch: Any, plan: Plan, name: str) -> Array | None:
     return total
 
 
-def _weights(column: Any, name: str) -> Array:
+def _weights(column: pa.Array, name: str) -> Array:
     weight = _numbers(column)
     if not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
         raise TableError(f"{name}: a weight is missing, negative or not finite.")
     return weight
 
 
-def _numbers(column: Any) -> Array:
+def _numbers(column: pa.Array) -> Array:
     """Numbers as float64; missing ones as NaN."""
     import pyarrow as pa
 
@@ -306,7 +309,7 @@ def _numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
 
 
-def _words(column: Any) -> Array:
+def _words(column: pa.Array) -> Array:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -314,7 +317,7 @@ def _words(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=object)
 
 
-def _target(column: Any, name: str) -> Array:
+def _target(column: pa.Array, name: str) -> Array:
     if column.null_count:
         raise TableError(f"{name}: the target is missing in {column.null_count} rows.")
     if kind_of(column.type) == "word":
@@ -431,12 +434,12 @@ class Source:
         return Plan(numbers, words_too, ask.target, ask.weight, ask.offset, ask.exposure, rows or _BATCH, self.kinds)
 
 
-def kinds_of(schema: Any) -> tuple[tuple[str, str], ...]:
+def kinds_of(schema: pa.Schema) -> tuple[tuple[str, str], ...]:
     """Names and kinds of the columns."""
     return tuple((schema.field(j).name, kind_of(schema.field(j).type)) for j in range(len(schema)))
 
 
-def truths_of(schema: Any) -> frozenset[str]:
+def truths_of(schema: pa.Schema) -> frozenset[str]:
     """Names of the columns of truth values."""
     import pyarrow as pa
 

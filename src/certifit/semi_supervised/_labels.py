@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
+from certifit._types import Array, Matrix, MatrixLike, Record, Sparse, VectorLike
 from certifit.certificates import Data, issue
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
 from certifit.semi_supervised import _graph
@@ -81,7 +81,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
     def _solve(self, W: Any, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
         raise NotImplementedError
 
-    def _run(self, W: Any, delta: Array, R: Array) -> Solution:
+    def _run(self, W: Array | Sparse, delta: Array, R: Array) -> Solution:
         return solve_harmonic(
             W,
             delta,

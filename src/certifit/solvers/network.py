@@ -59,7 +59,7 @@ class NetworkTask:
         return NetworkTask(self.X[rows], self.Y[rows], self.weights[rows], self.activation, self.loss, self.alpha)
 
 
-def start_layers(sizes: list[int], activation: str, random: Any) -> Layers:
+def start_layers(sizes: list[int], activation: str, random: np.random.RandomState) -> Layers:
     """Uniform weights and offsets (Glorot and Bengio 2010)."""
     coefs, intercepts = [], []
     for fan_in, fan_out in pairwise(sizes):
@@ -329,7 +329,7 @@ def solve_steps(
     task: NetworkTask,
     layers: Layers,
     steps: Steps,
-    random: Any,
+    random: np.random.RandomState,
     walk: Walk,
     *,
     max_iter: int,

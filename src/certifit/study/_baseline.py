@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
@@ -13,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Data
 
 
@@ -30,7 +28,7 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
     array([[0.333, 0.667]])
     """
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> ConstantClassifier:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> ConstantClassifier:
         """Count the classes (weighted, if weights are given)."""
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
@@ -72,7 +70,7 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
     array([3.])
     """
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> ConstantRegressor:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> ConstantRegressor:
         """Take the mean (weighted, if weights are given)."""
         X, y = validate_data(self, X, y, y_numeric=True)
         w = None if sample_weight is None else check_sample_weight(sample_weight, X)

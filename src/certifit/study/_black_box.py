@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import trees_of_boosting
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike, Weights
 
 BOOSTING, FOREST = "gradient boosting", "random forest"
 NOTHING = "Nothing is proved about this model."
@@ -65,7 +65,7 @@ class _Trees(BaseEstimator):
                 out[i : i + block, k] += self.value_[leaves[:, t], 0]
         return out
 
-    def _fit_trees(self, made: Any, X: Matrix, y: Any, sample_weight: Any) -> Any:
+    def _fit_trees(self, made: Any, X: Matrix, y: VectorLike, sample_weight: Weights) -> Any:
         X = validate_data(self, X)
         made.fit(X, y, sample_weight=sample_weight)
         if self.kind == BOOSTING:
@@ -113,7 +113,7 @@ class BlackBoxClassifier(ClassifierMixin, _Trees):
         self.kind = kind
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> BlackBoxClassifier:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> BlackBoxClassifier:
         """Fit scikit-learn's ensemble and keep its trees."""
         from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
@@ -159,7 +159,7 @@ class BlackBoxRegressor(RegressorMixin, _Trees):
         self.counts = counts
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> BlackBoxRegressor:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> BlackBoxRegressor:
         """Fit scikit-learn's ensemble and keep its trees."""
         from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
@@ -22,6 +22,9 @@ from certifit.study._facts import Facts
 from certifit.study._judge import Measure, measure_for, measure_named, rarest
 from certifit.study._kinds import find_kind
 from certifit.study._threshold import Rule
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _positive(target: Target, y: Array, asked: str | None) -> Any:
     return named[0]
 
 
-def _groups(cells: Any) -> Array:
+def _groups(cells: pa.ChunkedArray) -> Array:
     """A number for each group; a row whose cell is empty is a group of its own."""
     words = np.array(["" if w is None else str(w) for w in cells.to_pylist()])
     codes = np.unique(words, return_inverse=True)[1].astype(np.int64)
@@ -128,7 +131,7 @@ def _groups(cells: Any) -> Array:
     return codes
 
 
-def _times(name: str, cells: Any) -> Array:
+def _times(name: str, cells: pa.ChunkedArray) -> Array:
     values, bad = _cells.numbers(cells)
     if _cells.is_dated(cells) or bad.any():
         found = find_kind(name, cells)
@@ -138,7 +141,7 @@ def _times(name: str, cells: Any) -> Array:
     return _complete(f"--time {name!r}", values, bad)
 
 
-def _weights(name: str, cells: Any) -> Array:
+def _weights(name: str, cells: pa.ChunkedArray) -> Array:
     values = _complete(f"--weights {name!r}", *_cells.numbers(cells))
     if values.min() < 0 or not np.any(values > 0):
         raise TableError(f"--weights {name!r} holds negative numbers or only zeros.")

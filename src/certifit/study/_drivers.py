@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -24,6 +24,10 @@ from certifit.files import Column
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
 from certifit.study._runner import Result, fit_weighted, make_pipeline
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
 _ALIKE = 0.8  # rank correlation from which columns are shuffled together
 _SHUFFLES = 3
@@ -77,7 +81,7 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
     return {"importance": found}
 
 
-def _score(model: Any, work: Work, rows: Array, X: Array) -> float:
+def _score(model: BaseEstimator, work: Work, rows: Array, X: Array) -> float:
     return score(work.measure, work.y[rows], answers_of(model, X), work.classes, work.weights_of(rows))
 
 
@@ -110,7 +114,7 @@ def alike(work: Work) -> list[list[int]]:
 
 
 # -- dependence ---------------------------------------------------------------------------------------
-def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float = float("inf")) -> list[Record]:
+def dependence(pipeline: Pipeline, work: Work, order: Sequence[str], deadline: float = float("inf")) -> list[Record]:
     """Partial dependence, and single rows, of the first few columns named; none for classes without probabilities."""
     rng = np.random.default_rng(work.seed)
     sample = work.X[np.sort(rng.permutation(len(work.y))[:_SAMPLE])]
@@ -128,7 +132,7 @@ def dependence(pipeline: Any, work: Work, order: Sequence[str], deadline: float 
     return found
 
 
-def _moved(pipeline: Any, work: Work, sample: Array, j: int, grid: Array) -> Record:
+def _moved(pipeline: Pipeline, work: Work, sample: Array, j: int, grid: Array) -> Record:
     """The answers when column j takes each value of the grid in every row."""
     answers = []
     for v in grid:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from certifit.exceptions import CertifitError, NoOptimumError
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
 
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
 _CELLS = 5_000_000  # rows × columns up to which the fit without penalty is made
 _ROWS_PER_COLUMN = 5
 
 
-def own_units(pipeline: Any) -> Record | None:
+def own_units(pipeline: Pipeline) -> Record | None:
     """Coefficients and offset of a linear model per unit of each column; None when other steps stand in between."""
     if len(pipeline.steps) != 2 or not isinstance(pipeline.steps[0][1], TableEncoder):
         return None
@@ -38,7 +41,7 @@ def own_units(pipeline: Any) -> Record | None:
     return {"values": [[float(v) for v in row] for row in own], "intercept": [float(v) for v in offset]}
 
 
-def effects(pipeline: Any, work: Work) -> Record | None:
+def effects(pipeline: Pipeline, work: Work) -> Record | None:
     """The table of inference of the fit without penalty; None where there is none to be had, with no excuse needed."""
     made = _without_penalty(pipeline, work)
     if made is None:
@@ -67,7 +70,7 @@ def effects(pipeline: Any, work: Work) -> Record | None:
     return _table(summary, encoder, ratio)
 
 
-def _without_penalty(pipeline: Any, work: Work) -> tuple[Any, Array, str] | None:
+def _without_penalty(pipeline: Pipeline, work: Work) -> tuple[Any, Array, str] | None:
     """An unfitted model without penalty, its target and what exp(coefficient) is called."""
     from certifit.glm import GLM
     from certifit.linear_model import LinearRegression, LogisticRegression

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, VectorLike
 from certifit.study._calendar import PARTS, parts_of
 
 
@@ -71,7 +70,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_count = min_count
         self.gaps = gaps
 
-    def fit(self, X: Matrix, y: Any = None) -> TableEncoder:
+    def fit(self, X: Matrix, y: VectorLike | None = None) -> TableEncoder:
         """Learn medians, scales and levels from the rows X."""
         X = self._read(X)
         self.n_features_in_ = X.shape[1]
@@ -184,7 +183,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             out[:, j] = np.where(np.isin(X[:, j], levels), X[:, j], np.nan)
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
         """Names of the features, in order."""
         check_is_fitted(self, "feature_names_")
         return np.array(self.feature_names_, dtype=object)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.files import TableModel
 from certifit.study._winner import feature_names, in_plain_words
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def explain(model: TableModel, X: Array) -> Explanation:
     return Explanation(prediction, probabilities, about, terms, _path(model, X))
 
 
-def owners_of(pipeline: Any) -> list[str]:
+def owners_of(pipeline: Pipeline) -> list[str]:
     """The table's column behind each feature of the last step ("a × b" for products); empty where steps mix columns."""
     steps = [step for _, step in getattr(pipeline, "steps", [])]
     if not steps or type(steps[0]).__name__ != "TableEncoder" or steps[0].gaps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from certifit.exceptions import OptionError
 from certifit.files import Column, Schema, Table, TableError, Target, _cells
 from certifit.study._kinds import SHORT, Found, find_kind, text
 from certifit.study._leaks import alone
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LEAK = 0.995  # a single column that predicts this well (accuracy, or R² beyond it) leaks the target
 _LEAK_R2 = 0.999
@@ -205,7 +208,7 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
     return _numeric_target(table, name, numbers[~np.isnan(numbers)], found, notes)
 
 
-def _no_codes(cells: Any) -> bool:
+def _no_codes(cells: pa.ChunkedArray) -> bool:
     return not _cells.is_text(cells) or _cells.matches(cells, "code")[0] == 0
 
 

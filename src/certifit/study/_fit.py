@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certifit._types import Named
 from certifit.files import TableError, TableModel
@@ -14,6 +14,9 @@ from certifit.study._facts import examine
 from certifit.study._plan import choose_candidates, plan_work
 from certifit.study._runner import Result, make_pipeline
 from certifit.study._winner import refit
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 
 def fit(
@@ -81,7 +84,7 @@ def fit(
     return TableModel(pipeline, facts.schema, about)
 
 
-def _with_parameters(pipeline: Any, parameters: Named, model: str) -> Any:
+def _with_parameters(pipeline: Pipeline, parameters: Named, model: str) -> Any:
     known = pipeline.steps[-1][1].get_params(deep=False)
     wrong = [p for p in parameters if p not in known]
     if wrong:

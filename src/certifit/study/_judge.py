@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -14,6 +14,9 @@ from sklearn.metrics import average_precision_score, brier_score_loss, f1_score,
 from certifit import metrics
 from certifit._types import Array
 from certifit.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,7 @@ def rarest(y: Array) -> Any:
     return labels[::-1][counts[::-1].argmin()]
 
 
-def answers_of(model: Any, X: Array) -> Answers:
+def answers_of(model: BaseEstimator, X: Array) -> Answers:
     """Predictions, probabilities and scores, as far as the model gives them."""
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):  # the features are made once, not once per question

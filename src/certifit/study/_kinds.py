@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from certifit._types import Array
 from certifit.files import Column, _cells, _text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FEW_WORDS = 0.01  # a column with at most this fraction of words among numbers is a column of numbers
 _MANY_LEVELS = 0.5  # more levels than this fraction of the rows: no category
@@ -47,7 +50,7 @@ class Found:
         return self.words or (() if self.column is None else (self.column,))
 
 
-def find_kind(name: str, cells: Any, as_category: bool = False) -> Found:
+def find_kind(name: str, cells: pa.ChunkedArray, as_category: bool = False) -> Found:
     """Look at all cells of a column and say what it is."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -72,14 +75,14 @@ def find_kind(name: str, cells: Any, as_category: bool = False) -> Found:
     return _category(name, words, missing, distinct, as_category)
 
 
-def _boolean(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+def _boolean(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: int, distinct: int) -> Found | None:
     if distinct > 2:
         return None
     _, bad = _cells.booleans(cells)
     return None if bad.any() else Found(name, Column(name, "boolean"), "", missing, distinct)
 
 
-def _number(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+def _number(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: int, distinct: int) -> Found | None:
     if _cells.is_dated(cells):
         return None
     text, present, comma = _cells.is_text(cells), len(words) - missing, False
@@ -137,7 +140,7 @@ def _looks_like_identifier(name: str, values: Array) -> bool:
     return bool(np.all(steps == 1) and np.array_equal(ordered, values)) or bool(_ID_NAME.search(name))
 
 
-def _date(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Found | None:
+def _date(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: int, distinct: int) -> Found | None:
     if _cells.is_dated(cells):
         return Found(name, Column(name, "date"), "", missing, distinct)
     if not _cells.is_text(cells):
@@ -157,7 +160,7 @@ def _date(name: str, cells: Any, words: Any, missing: int, distinct: int) -> Fou
     return None
 
 
-def _category(name: str, words: Any, missing: int, distinct: int, asked: bool) -> Found:
+def _category(name: str, words: pa.ChunkedArray, missing: int, distinct: int, asked: bool) -> Found:
     import pyarrow.compute as pc
 
     present = len(words) - missing
@@ -171,7 +174,7 @@ def _category(name: str, words: Any, missing: int, distinct: int, asked: bool) -
     return Found(name, Column(name, "category", categories), "", missing, distinct)
 
 
-def text(name: str, words: Any, missing: int, distinct: int) -> Found:
+def text(name: str, words: pa.ChunkedArray, missing: int, distinct: int) -> Found:
     """A text as one 0/1 column for each bucket of words that enough rows have, named after its commonest word.
 
     Examples

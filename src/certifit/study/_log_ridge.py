@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
-from certifit._types import Answers, Array, Grid, Matrix
+from certifit._types import Answers, Array, Grid, Matrix, VectorLike
 from certifit.linear_model import Ridge
 from certifit.resampling import FoldAnswers, FoldTable, assemble, is_number, read_table, require, require_shared
 from certifit.solvers.ridge_folds import ridge_folds
@@ -53,7 +53,7 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> LogRidge:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Any = None) -> LogRidge:
         """Fit to rows X and targets y > 0."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         logs = self.certified_target(y)
@@ -66,7 +66,7 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
         return self
 
     @staticmethod
-    def certified_target(y: Any) -> Array:
+    def certified_target(y: VectorLike) -> Array:
         """What the certificate speaks of: log y.
 
         Parameters

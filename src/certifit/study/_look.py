@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from certifit.study._design import Design
 from certifit.study._plan import Work
 from certifit.study._runner import Result
 
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
-def look_into(winner: Result, pipeline: Any, work: Work, end: float, design: Design) -> Record:
+
+def look_into(winner: Result, pipeline: Pipeline, work: Work, end: float, design: Design) -> Record:
     """Everything about the chosen model, as the record holds it; what there is no time for is left out."""
     held = _winner.held_out_answers(winner, work)
     look = winner.name != "baseline"

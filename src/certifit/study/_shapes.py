@@ -6,7 +6,7 @@ category. Its mean over the rows of the table is 0, so that shapes of different 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from certifit.study._calendar import PARTS
 from certifit.study._encoder import TableEncoder
 from certifit.study._plan import Work
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
+
 _MOST = 40  # shapes in a record
 _CLASSES = 4  # lines in a picture
 
 
-def shapes(pipeline: Any, work: Work) -> Record | None:
+def shapes(pipeline: Pipeline, work: Work) -> Record | None:
     """The shapes of an additive model as a record holds them; None for other models."""
     steps = [step for _, step in pipeline.steps]
     coef = getattr(steps[-1], "coef_", None)
@@ -42,7 +46,7 @@ def shapes(pipeline: Any, work: Work) -> Record | None:
     }
 
 
-def _about(model: Any, work: Work) -> str:
+def _about(model: BaseEstimator, work: Work) -> str:
     """What a shape is counted in."""
     assert work.schema.target is not None
     name = work.schema.target.name

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -20,6 +20,12 @@ from certifit.study._effects import effects, own_units
 from certifit.study._judge import Answers, answers_of, score
 from certifit.study._plan import Work
 from certifit.study._runner import Result, choose_and_fit, fit_weighted, make_pipeline
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
+
+    from certifit.certificates import Certificate
 
 _POINTS = 1_500  # of a scatter plot
 _STEPS = 200  # of a ROC curve
@@ -236,11 +242,11 @@ def _enough(work: Work, rows: Array) -> bool:
     return len(np.unique(work.y[rows])) == len(np.unique(work.y)) and len(rows) >= 5
 
 
-def _scored(model: Any, work: Work, rows: Array) -> float:
+def _scored(model: BaseEstimator, work: Work, rows: Array) -> float:
     return score(work.measure, work.y[rows], answers_of(model, work.X[rows]), work.classes, work.weights_of(rows))
 
 
-def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, float]:
+def _learn(model: BaseEstimator, work: Work, rows: Array, test: Array) -> tuple[float, float]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -251,7 +257,7 @@ def _learn(model: Any, work: Work, rows: Array, test: Array) -> tuple[float, flo
 
 
 # -- what the model looks at ----------------------------------------------------------------------------
-def inside(pipeline: Any, work: Work) -> Record:
+def inside(pipeline: Pipeline, work: Work) -> Record:
     """Coefficients (with intervals where they mean something), or the tree; nothing for other models."""
     model = pipeline.steps[-1][1]
     names = feature_names(pipeline)
@@ -269,7 +275,7 @@ def inside(pipeline: Any, work: Work) -> Record:
     return {"kind": "importance"}
 
 
-def _rows(model: Any, table: Array) -> list[str]:
+def _rows(model: BaseEstimator, table: Array) -> list[str]:
     if len(table) == 1:
         return [""]
     return [str(c) for c in getattr(model, "classes_", range(len(table)))][: len(table)]
@@ -279,7 +285,7 @@ def _lists(table: Array) -> list[list[float]]:
     return [[float(v) for v in row] for row in table]
 
 
-def feature_names(pipeline: Any) -> list[str]:
+def feature_names(pipeline: Pipeline) -> list[str]:
     """Names of what the last step sees."""
     encoder = pipeline.steps[0][1]
     names = [str(n) for n in encoder.get_feature_names_out()]
@@ -291,7 +297,7 @@ def feature_names(pipeline: Any) -> list[str]:
     return names
 
 
-def _tree_text(model: Any, names: list[str]) -> str:
+def _tree_text(model: BaseEstimator, names: list[str]) -> str:
     if not type(model).__name__.startswith("DecisionTree"):
         return ""
     from certifit.tree import export_text
@@ -302,7 +308,7 @@ def _tree_text(model: Any, names: list[str]) -> str:
 _DRAWN = 3  # splits below each other in the picture of a tree
 
 
-def drawn(model: Any, names: list[str]) -> list[dict[str, Any]]:
+def drawn(model: BaseEstimator, names: list[str]) -> list[dict[str, Any]]:
     """The top of a tree as a list of nodes, parents first: depth, split or prediction, fraction of rows."""
     from certifit.tree._export import answer, split
 
@@ -340,7 +346,7 @@ def in_plain_words(text: str, names: list[str]) -> str:
 
 
 # -- proofs ------------------------------------------------------------------------------------------------
-def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
+def proofs(pipeline: Pipeline, work: Work, deadline: float = float("inf")) -> Record:
     """Certificates of the fit in words and figures, labels that are certain, and whether the classes overlap."""
     Z = pipeline[:-1].transform(work.X)
     model = pipeline.steps[-1][1]
@@ -354,14 +360,14 @@ def proofs(pipeline: Any, work: Work, deadline: float = float("inf")) -> Record:
     return out
 
 
-def told(certificate: Any) -> Record:
+def told(certificate: Certificate) -> Record:
     """A certificate as the record holds it."""
     record = certificate.to_dict()
     del record["evidence"]  # in the model file; here the words and figures
     return record | {"text": str(certificate)}
 
 
-def _certain(model: Any, Z: Array) -> dict[str, int] | None:
+def _certain(model: BaseEstimator, Z: Array) -> dict[str, int] | None:
     if not hasattr(model, "certain"):
         return None
     try:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -40,7 +41,7 @@ def told(found: Solution, rows: Array) -> Trace:
     )
 
 
-def _has_probability(model: Any) -> bool:
+def _has_probability(model: BaseEstimator) -> bool:
     if not model.probability:
         raise AttributeError(
             f"predict_proba needs {type(model).__name__}(probability=True): probabilities cost extra fits."
@@ -218,7 +219,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def certain(self, X: MatrixLike, diagonal: Any = None) -> Array:
+    def certain(self, X: MatrixLike, diagonal: npt.ArrayLike | None = None) -> Array:
         """Which rows have provably the same label as under the exact optimum.
 
         Parameters
@@ -245,7 +246,9 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         return region.judge(scores, away.upper, scores.mid + self.intercept_)
 
 
-def solve_labels(model: Any, kernel: Kernel, X: Matrix, y: Array, cost: Array, start: Array | None = None) -> Solution:
+def solve_labels(
+    model: BaseEstimator, kernel: Kernel, X: Matrix, y: Array, cost: Array, start: Array | None = None
+) -> Solution:
     """The machine for labels −1/+1 with given costs."""
     null = 2.0 * min(cost[y > 0].sum(), cost[y < 0].sum())
     return solve_box(model, kernel, X, Box.of_labels(y, cost), null, start)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from certifit._objective import Layout, Objective
-from certifit._types import Array, Matrix, Record
+from certifit._types import Array, Matrix, Record, Weights
 from certifit.kernels import Kernel, choose, rows
 from certifit.losses import get_loss
 from certifit.regularizers import Regularizer, SquaredL2
 from certifit.solvers import dual as dual_points
 from certifit.solvers.balance import balance
 from certifit.svm._labels import pair_coefficients, pairs_of
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 def kernel_evidence(kernel: Kernel, X: Matrix) -> Record:
@@ -114,7 +117,7 @@ def balanced_layout(dual_coef: Array, own: Array, cost: Array, classes: int) -> 
     return out
 
 
-def _true_support(model: Any, X: Matrix, weights: Array) -> Array:
+def _true_support(model: BaseEstimator, X: Matrix, weights: Array) -> Array:
     """Row numbers of the support vectors: libsvm drops rows without weight and counts the others only."""
     support = np.asarray(model.support_, dtype=int)
     counted = np.flatnonzero(weights > 0)
@@ -128,7 +131,7 @@ def _true_support(model: Any, X: Matrix, weights: Array) -> Array:
     return support if same else counted[support]
 
 
-def evidence_of(model: Any, X: Matrix, y: Any, sample_weight: Any = None) -> tuple[str, dict[str, Any]]:
+def evidence_of(model: BaseEstimator, X: Matrix, y: Any, sample_weight: Weights = None) -> tuple[str, dict[str, Any]]:
     """Kind and evidence for a fitted SVC of scikit-learn, sklearnex or certifit (or one that quacks like it).
 
     The primal solution is the model's own expansion and offset; the dual one is the same expansion, its rounding

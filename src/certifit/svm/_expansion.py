@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -12,10 +12,13 @@ from certifit._types import Array, Matrix, MatrixLike
 from certifit.kernels import RBF, Kernel, Linear, Precomputed
 from certifit.svm._linear import normals
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _CHUNK = 1 << 22  # kernel values at a time
 
 
-def read_rows(model: Any, X: MatrixLike) -> Matrix:
+def read_rows(model: BaseEstimator, X: MatrixLike) -> Matrix:
     """New rows of a fitted machine, checked; sparse ones only after a fit to sparse ones, as in scikit-learn."""
     check_is_fitted(model)
     name = type(model).__name__
@@ -27,7 +30,7 @@ def read_rows(model: Any, X: MatrixLike) -> Matrix:
     return validate_data(model, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
 
 
-def expansion(model: Any, X: Matrix, columns: Array) -> Array:
+def expansion(model: BaseEstimator, X: Matrix, columns: Array) -> Array:
     """Scores of the rows, one column a machine, from ``support_``, ``support_vectors_`` and ``intercept_``."""
     if isinstance(model.kernel_, Precomputed):
         return np.asarray(X[:, model.support_] @ columns + model.intercept_)

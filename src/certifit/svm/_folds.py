@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from certifit.resampling import (
 from certifit.solvers.svc_folds import FoldMachine, machine_path
 from certifit.svm._labels import Labelled, labelled, pairs_of
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _LEADERS = 2  # folds solved without looking at another; the others begin from one of these
 
 
-def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def svc_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Labels and decisions for every grid point on each fold."""
     require(set(response) <= {"predict", "decision_function"}, "probabilities are calibrated fit by fit")
     plain = all(isinstance(v, str | bool) or is_number(v) for point in grid for v in point.values())
@@ -47,7 +50,7 @@ def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, .
 
     common = cache(lambda k: _labels(model, read, k))  # of all points, unless their class weights differ
 
-    def scores(one: Any, where: Sequence[int]) -> Iterator[Answers]:
+    def scores(one: BaseEstimator, where: Sequence[int]) -> Iterator[Answers]:
         same = one.class_weight is model.class_weight
         labels = [common(k) if same else _labels(one, read, k) for k in range(len(read.folds))]
         yield from _answers(one, read, np.array([costs[i] for i in where]), response, labels)
@@ -55,14 +58,14 @@ def svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, .
     return assemble(grid, [(where, scores(one, where)) for one, (_, where) in zip(models, groups)])
 
 
-def _shareable(model: Any) -> bool:
+def _shareable(model: BaseEstimator) -> bool:
     """Whether a fit is nothing but its optimum: limits of time and steps, and kernels that are code, depend on more."""
     named = model.kernel in ("linear", "poly", "rbf", "precomputed") if isinstance(model.kernel, str) else False
     formula = isinstance(model.kernel, Kernel) and model.kernel.proof is not None and model.kernel.record() is not None
     return (named or formula) and model.max_iter == -1 and model.time_budget is None
 
 
-def _labels(model: Any, table: FoldTable, k: int) -> Labelled:
+def _labels(model: BaseEstimator, table: FoldTable, k: int) -> Labelled:
     """Labels and costs at C = 1 of the rows that fold k trains on."""
     part, y, weights = table.training(k)
     require(len(np.unique(table.folds[k][0])) == part.shape[0], "a fold trains on a row more than once")
@@ -73,7 +76,7 @@ def _labels(model: Any, table: FoldTable, k: int) -> Labelled:
 
 
 def _answers(
-    model: Any, table: FoldTable, costs: Array, response: tuple[str, ...], labels: Sequence[Labelled]
+    model: BaseEstimator, table: FoldTable, costs: Array, response: tuple[str, ...], labels: Sequence[Labelled]
 ) -> list[Answers]:
     """Of every cost, fold by fold."""
     found: list[Answers] = []
@@ -84,7 +87,7 @@ def _answers(
 
 
 def _paths(
-    model: Any, table: FoldTable, costs: Array, labels: Sequence[Labelled]
+    model: BaseEstimator, table: FoldTable, costs: Array, labels: Sequence[Labelled]
 ) -> list[tuple[Labelled, list[list[FoldMachine]]]]:
     """For each fold its labels and, in the order of ``costs``, the machines of all pairs of classes."""
     tasks = [_Task.of(model, table, k, lab) for k, lab in enumerate(labels)]

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -244,7 +245,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         side = (self.decision_function(X) > 0).astype(int)
         return np.asarray(self.classes_[side])
 
-    def certain(self, X: MatrixLike, diagonal: Any = None) -> Array:
+    def certain(self, X: MatrixLike, diagonal: npt.ArrayLike | None = None) -> Array:
         """Which rows lie on provably the same side of the hyperplane of largest margin.
 
         Parameters

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._sklearn import any_sample_weight, check_sample_weight
-from certifit._types import Array, Matrix, Weights
+from certifit._types import Array, ClassWeight, Matrix, Weights
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Labelled:
     cost: Array
 
 
-def labelled(X: Matrix, y: Any, sample_weight: Any, class_weight: Any, C: float, name: str) -> Labelled:
+def labelled(X: Matrix, y: Any, sample_weight: Weights, class_weight: ClassWeight, C: float, name: str) -> Labelled:
     """Check labels and weights and turn them into costs C · class weight · sample weight."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)

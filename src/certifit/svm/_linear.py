@@ -17,7 +17,7 @@ from certifit._linear_scores import LinearScores, SparseCoefficients, dense
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.region import Region
 from certifit.design import as_design
@@ -84,7 +84,7 @@ def null_objective(y: Array, cost: Array, loss: str, offset: bool) -> float:
     return 2.0 * min(plus, minus) if loss == "hinge" else 4.0 * plus * minus / (plus + minus)
 
 
-def warn_if_limited(model: Any) -> None:
+def warn_if_limited(model: BaseEstimator) -> None:
     """Say at which limit a machine stopped, with the gap that is left; called by `fit` itself."""
     limit = limit_of(model.status_)
     if limit is not None:
@@ -107,7 +107,13 @@ def linear_evidence(
 
 
 def linear_evidence_of(
-    model: Any, X: Matrix, y: Any, sample_weight: Any = None, *, own_objective: bool = False, tol: float = 1e-8
+    model: BaseEstimator,
+    X: Matrix,
+    y: Any,
+    sample_weight: Weights = None,
+    *,
+    own_objective: bool = False,
+    tol: float = 1e-8,
 ) -> tuple[str, dict[str, Any]]:
     """Kind and evidence for anybody's fitted linear machine (scikit-learn's LinearSVC, an SGD with hinge, …).
 
@@ -235,7 +241,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: int = 0,
         random_state: RandomState = None,
         max_iter: int = 1000,

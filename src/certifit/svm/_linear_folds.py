@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import compute_class_weight
@@ -24,10 +24,13 @@ from certifit.resampling import (
 from certifit.solvers.newton_folds import newton_folds
 from certifit.svm._labels import machine_labels
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _TOL = 1e-10
 
 
-def linear_svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def linear_svc_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Labels and decisions for every grid point on each fold."""
     require(set(response) <= {"predict", "decision_function"}, "the score needs other predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
@@ -53,7 +56,7 @@ def linear_svc_answers(model: Any, table: FoldTable, grid: Grid, response: tuple
     return assemble(grid, [(where, scores(where)) for _, where in groups])
 
 
-def _machines(models: Sequence[Any], table: FoldTable, classes: Array) -> tuple[Array, Array]:
+def _machines(models: Sequence[BaseEstimator], table: FoldTable, classes: Array) -> tuple[Array, Array]:
     """Coefficients (folds, points, machines, d) and offsets of models that differ in C alone."""
     one, found = models[0], []
     if one.class_weight is not None:

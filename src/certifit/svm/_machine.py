@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from certifit.solvers._status import limit_of, worst
 from certifit.solvers.smo import smo
 from certifit.svm._expansion import fixed, shift_of, stored_like
 from certifit.svm._linear import normals, unpacked
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
@@ -92,7 +95,13 @@ def rows_of(kernel: Kernel, X: Matrix, rows: Array) -> Matrix:
 
 
 def solve_box(
-    model: Any, kernel: Kernel, X: Matrix, box: Box, null: float, start: Array | None = None, rounded: bool = True
+    model: BaseEstimator,
+    kernel: Kernel,
+    X: Matrix,
+    box: Box,
+    null: float,
+    start: Array | None = None,
+    rounded: bool = True,
 ) -> Solution:
     """Descent on the dual of a machine whose rows are X, each once or (`Box.of_tube`) twice.
 
@@ -162,7 +171,7 @@ def without_bound(solve: Callable[[float], Solution], cost: Callable[[float], Ar
 
 
 def name_machine(
-    model: Any, X: Matrix, kernel: Kernel, gamma: float, beta: Array, offset: float, found: Solution
+    model: BaseEstimator, X: Matrix, kernel: Kernel, gamma: float, beta: Array, offset: float, found: Solution
 ) -> None:
     """Fitted attributes of one machine whose expansion is Σ βᵢ k(xᵢ, x) + offset, as in scikit-learn."""
     if not np.all(np.isfinite(beta)) or not np.isfinite(offset):
@@ -179,7 +188,7 @@ def name_machine(
     model.trace_ = found.trace
 
 
-def name_descent(model: Any, X: Matrix, kernel: Kernel, gamma: float, solved: list[Solution]) -> None:
+def name_descent(model: BaseEstimator, X: Matrix, kernel: Kernel, gamma: float, solved: list[Solution]) -> None:
     """What a fit of one or several machines says of its kernel and of how it went."""
     model.kernel_, model._gamma, model._shift = kernel, gamma, shift_of(kernel, X)
     model.shape_fit_ = X.shape

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Matrix, RandomState
+from certifit._types import Array, ClassWeight, Matrix, RandomState
 from certifit.kernels import Kernel
 from certifit.solvers import Solution
 from certifit.solvers.balance import balance
@@ -88,7 +88,7 @@ class NuSVC(KernelClassifier):
         probability: bool = False,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._objective import Objective
 from certifit._sklearn import Interval
-from certifit._types import Array, MatrixLike, Weights
+from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.losses import Hinge
 from certifit.regularizers import SquaredL2
@@ -101,7 +101,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         self.trace = trace
         self.time_budget = time_budget
 
-    def fit(self, X: MatrixLike, y: Any = None, sample_weight: Weights = None) -> OneClassSVM:
+    def fit(self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None) -> OneClassSVM:
         """Fit to rows X, (n, n) kernel values with a precomputed kernel; y is ignored.
 
         Weight k equals k copies of the row; rows of weight 0 or less are ignored.
@@ -127,7 +127,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         self._prove(X, sample_weight, height)
         return self
 
-    def _prove(self, X: Any, sample_weight: Any, height: float) -> None:
+    def _prove(self, X: Any, sample_weight: Weights, height: float) -> None:
         if not height > 0.0:
             self._withhold_certificates("The hyperplane goes through the origin (ρ ≤ 0), so w cannot be divided by ρ.")
             return

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -128,7 +129,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         self._keep(X, y, lab, np.array([f.value.beta for f in solved]))
         return self
 
-    def _walk(self, X: Array, y: Array, lab: Labelled, random: Any, end: float | None) -> Solution:
+    def _walk(self, X: Array, y: Array, lab: Labelled, random: np.random.RandomState, end: float | None) -> Solution:
         plan = PegasosPlan(self.alpha, self.max_iter, self.average, self.fit_intercept, self.trace)
         target = self.tol * null_objective(y, lab.cost, "hinge", self.fit_intercept)
         left = None if end is None else end - time.perf_counter()  # all machines share the budget
@@ -138,7 +139,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
 
         return pegasos(X, y, order, target, plan, left)
 
-    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: Any = None) -> PegasosSVC:
+    def partial_fit(self, X: MatrixLike, y: VectorLike, classes: npt.ArrayLike | None = None) -> PegasosSVC:
         """One pass over a batch, in the order given, from where the walk was; the first call needs ``classes``."""
         first = not hasattr(self, "classes_")
         self._validate_params()

@@ -148,7 +148,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self._promise_certificates(make, X, y)
         return self
 
-    def _learn(self, gram: Blocks, y: Array, random: Any, end: float | None) -> Solution:
+    def _learn(self, gram: Blocks, y: Array, random: np.random.RandomState, end: float | None) -> Solution:
         def order() -> Array:
             return random.permutation(len(y)) if self.shuffle else np.arange(len(y))
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._sklearn import Interval
-from certifit._types import Array, Grid, Matrix, RandomState
+from certifit._types import Array, ClassWeight, Grid, Matrix, RandomState
 from certifit.kernels import Kernel
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Solution
@@ -107,7 +107,7 @@ class SVC(KernelClassifier):
         probability: bool = False,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",

@@ -153,7 +153,7 @@ class SVR(TubeMachine):
 
 
 def solve_tube(
-    model: Any, kernel: Kernel, X: Matrix, y: Array, cost: Array, width: float, start: Array | None = None,
+    model: BaseEstimator, kernel: Kernel, X: Matrix, y: Array, cost: Array, width: float, start: Array | None = None,
     rounded: bool = True,
 ) -> Solution:  # fmt: skip
     """The machine for a tube of half width ``width``; β is that of `Box.of_tube`."""
@@ -162,7 +162,7 @@ def solve_tube(
     return solve_box(model, kernel, X, box, null, start, rounded)
 
 
-def fit_tube(model: Any, X: Matrix, y: Array, sample_weight: Weights, solve: Any) -> None:
+def fit_tube(model: BaseEstimator, X: Matrix, y: Array, sample_weight: Weights, solve: Any) -> None:
     """Fit a regression machine: `solve` gives the dual over the rows with weight and the half width of the tube."""
     y = np.asarray(y, dtype=float)
     sample_weight = masked(sample_weight, X)

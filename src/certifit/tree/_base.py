@@ -125,7 +125,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Every sample weight is zero: there is nothing to learn from.")
         return w
 
-    def _read(self, X: Matrix, y: Any, sample_weight: Any) -> _Table:
+    def _read(self, X: Matrix, y: Any, sample_weight: Weights) -> _Table:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         numbers, columns = self._read_X(X, reset=True)
@@ -154,7 +154,7 @@ class DecisionTree(Certified, BaseEstimator):
             raise ValueError("Monotonicity constraints are not supported with multiclass classification.")
         return signs.astype(np.int64) if np.any(signs) else None
 
-    def _read_y(self, y: Any, weight: Array | None) -> tuple[Any, Any, Any]:
+    def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
         raise NotImplementedError
 
     def _is_general(self, y: Array) -> bool:
@@ -163,7 +163,7 @@ class DecisionTree(Certified, BaseEstimator):
         several = y.ndim == 2 and y.shape[1] > 1
         return self.splitter == "random" or self.criterion == "poisson" or directed or several
 
-    def fit(self, X: Matrix, y: Any, sample_weight: Any = None, check_input: bool = True) -> Any:
+    def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, check_input: bool = True) -> Any:
         """Grow a tree, prune it as asked, and keep what proves it.
 
         Parameters

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, Matrix, RandomState, VectorLike
+from certifit._types import Array, ClassWeight, Matrix, RandomState, VectorLike
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._general import SeveralTargets
 from certifit.tree._target import Target
@@ -131,7 +131,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
         pruning: str | None = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn.tree
@@ -15,17 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def _word(v: Any) -> str:
+
+def _word(v: object) -> str:
     return f"{v:g}" if isinstance(v, float) else str(v)
 
 
-def column_name(model: Any, j: int, feature_names: Any = None) -> str:
+def column_name(model: BaseEstimator, j: int, feature_names: Sequence[str] | None = None) -> str:
     """The name of a column: as given, as fitted, or x[j]."""
     return str(feature_names[j]) if feature_names is not None else model.columns_.name(j)
 
 
-def split(model: Any, node: int, feature_names: Any = None, decimals: int = 4) -> tuple[str, str]:
+def split(
+    model: BaseEstimator, node: int, feature_names: Sequence[str] | None = None, decimals: int = 4
+) -> tuple[str, str]:
     """What a node asks, as (condition for going left, condition for going right)."""
     tree, columns = model.tree_, model.columns_
     j = int(tree.feature[node])
@@ -50,7 +55,7 @@ def _among(name: str, words: list[str], others: list[str]) -> str:
     return f"{name} != {others[0]}" if len(others) == 1 else f"{name} not in {{{', '.join(others)}}}"
 
 
-def answer(model: Any, node: int, class_names: Any = None, decimals: int = 4) -> str:
+def answer(model: BaseEstimator, node: int, class_names: Sequence[str] | None = None, decimals: int = 4) -> str:
     """What a leaf predicts, in words."""
     value = model.tree_.value[node, 0]
     if not is_classifier(model):
@@ -60,10 +65,10 @@ def answer(model: Any, node: int, class_names: Any = None, decimals: int = 4) ->
 
 
 def export_text(
-    decision_tree: Any,
+    decision_tree: BaseEstimator,
     *,
-    feature_names: Any = None,
-    class_names: Any = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     max_depth: int = 10,
     spacing: int = 3,
     decimals: int | None = None,
@@ -131,7 +136,7 @@ def export_text(
     return _other_questions_told(decision_tree, str(text), names, max_depth)
 
 
-def other_questions(model: Any, max_depth: int | None) -> Iterator[int]:
+def other_questions(model: BaseEstimator, max_depth: int | None) -> Iterator[int]:
     """Nodes that ask what scikit-learn's trees cannot (categories; is it known?), in the order of the text."""
     tree = model.tree_
     stack = [(0, 0)]
@@ -144,7 +149,7 @@ def other_questions(model: Any, max_depth: int | None) -> Iterator[int]:
         stack += [(int(tree.children_right[node]), depth + 1), (int(tree.children_left[node]), depth + 1)]
 
 
-def _other_questions_told(model: Any, text: str, names: Any, max_depth: int) -> str:
+def _other_questions_told(model: BaseEstimator, text: str, names: Any, max_depth: int) -> str:
     """scikit-learn writes such splits as "x <= nan": each of the two lines gets its condition in words."""
     nodes, sides, lines = other_questions(model, max_depth), {}, text.split("\n")
     for k, line in enumerate(lines):
@@ -188,7 +193,7 @@ def _in_words(
     return "\n".join(lines)
 
 
-def _weights(model: Any, node: int, decimals: int) -> str:
+def _weights(model: BaseEstimator, node: int, decimals: int) -> str:
     tree = model.tree_
     rows = int(tree.n_node_samples[node])
     if not is_classifier(model):
@@ -249,7 +254,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_row(model: Any, row: Array) -> Explanation:
+def explain_row(model: BaseEstimator, row: Array) -> Explanation:
     """The way of one coded row through a fitted tree."""
     tree = model.tree_
     nodes = [int(v) for v in np.sort(tree.decision_path(row[None, :]).indices)]
@@ -267,7 +272,7 @@ def explain_row(model: Any, row: Array) -> Explanation:
     return Explanation(tuple(nodes), tuple(asked), tuple(values), shares, prediction, int(tree.n_node_samples[leaf]))
 
 
-def _value(model: Any, j: int, row: Array) -> str:
+def _value(model: BaseEstimator, j: int, row: Array) -> str:
     if np.isnan(row[j]):
         return "missing"
     known = model.columns_.categories[j]
@@ -276,7 +281,7 @@ def _value(model: Any, j: int, row: Array) -> str:
     return str(bool(row[j])) if model.columns_.kinds[j] == "boolean" else f"{row[j]:g}"
 
 
-def _share(model: Any, node: int) -> str:
+def _share(model: BaseEstimator, node: int) -> str:
     value = model.tree_.value[node, 0]
     if not is_classifier(model):
         return f"{value[0]:.4g}"

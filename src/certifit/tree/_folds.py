@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,8 +13,11 @@ from certifit._types import Answers, Array, Grid, Matrix, Record
 from certifit.resampling import FoldAnswers, FoldTable, assemble, group_grid, is_number, require
 from certifit.tree._pruning import sequence_of
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def tree_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+
+def tree_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
     """Grow once per fold and setting; read every α, or every number of leaves, off the nested trees."""
     if all(set(point) == {"max_leaf_nodes"} for point in grid):
         return _sizes(model, table, [p["max_leaf_nodes"] for p in grid], grid, response)
@@ -35,7 +38,9 @@ def tree_answers(model: Any, table: FoldTable, grid: Grid, response: tuple[str, 
     return assemble(grid, parts, passes=len(groups) * len(table.folds))
 
 
-def _sizes(model: Any, table: FoldTable, sizes: Sequence[Any], grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
+def _sizes(
+    model: BaseEstimator, table: FoldTable, sizes: Sequence[Any], grid: Grid, response: tuple[str, ...]
+) -> FoldAnswers:
     """A tree that divides its best leaf first has all smaller ones in it: with m leaves, its first 2m − 1 nodes."""
     require(model.pruning is None and model.ccp_alpha == 0.0, "a pruned tree is no part of a larger one")
     whole = all(is_number(m) and m == int(m) and m >= 2 for m in sizes)
@@ -61,14 +66,14 @@ def _up(nodes: Array, parent: Array, last: int) -> Array:
     return nodes
 
 
-def _read(grown: Any, X: Matrix, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
+def _read(grown: BaseEstimator, X: Matrix, alphas: Sequence[float], response: tuple[str, ...]) -> dict[str, Array]:
     # α = 0 leaves the tree as grown, splits without gain included; −1/2 lies below every link, above the leaves.
     asked = np.array([a if a > 0 else -0.5 for a in alphas])
     numbers = np.ascontiguousarray(grown._read_X(X, reset=False)[0])
     return _said(grown, sequence_of(grown.tree_).leaves(numbers, asked).T, response)
 
 
-def _said(grown: Any, leaves: Array, response: tuple[str, ...]) -> dict[str, Array]:
+def _said(grown: BaseEstimator, leaves: Array, response: tuple[str, ...]) -> dict[str, Array]:
     """What the leaves (points, rows) answer."""
     value = grown.tree_.value[:, 0, :]
     if not grown.tree_.classifies:

@@ -126,7 +126,7 @@ def information_gain(y: VectorLike, groups: Any, sample_weight: Weights = None, 
     return float(impurity(table.sum(axis=0)) - sum(parts) / w.sum())
 
 
-def _words(v: Any) -> Array:
+def _words(v: object) -> Array:
     v = np.asarray(v)
     return np.array([str(e) for e in v.ravel()]).reshape(v.shape) if v.dtype == object else v
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from certifit.tree._export import answer, other_questions, split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 # Colours that stay apart for colour-blind readers and in print (after Okabe and Ito 2008).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C", "#B5A300")
@@ -70,7 +72,7 @@ def _mixed(colour: str, share: float) -> tuple[float, float, float]:
     return tuple((1.0 - share) * np.array(to_rgb(_paper())) + share * rgb)
 
 
-def _fill(model: Any, node: int) -> Any:
+def _fill(model: BaseEstimator, node: int) -> Any:
     """Leaf colour: hue by answer, depth by how sure it is."""
     tree = model.tree_
     value = tree.value[node, 0]
@@ -91,7 +93,11 @@ def _on(rgb: Any) -> str:
 
 
 def plot_tree(
-    decision_tree: Any, *, max_depth: int | None = None, feature_names: Any = None, **options: Any
+    decision_tree: BaseEstimator,
+    *,
+    max_depth: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    **options: Any,
 ) -> list[Any]:
     """Draw a fitted tree as scikit-learn draws it; `draw_tree` draws ours.
 
@@ -137,11 +143,11 @@ def plot_tree(
 
 
 def draw_tree(
-    decision_tree: Any,
+    decision_tree: BaseEstimator,
     *,
     max_depth: int | None = None,
-    feature_names: Any = None,
-    class_names: Any = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     decimals: int = 3,
     ax: Axes | None = None,
     fontsize: float = 10.0,
@@ -215,7 +221,7 @@ def draw_tree(
     return ax
 
 
-def _label(model: Any, node: int, is_cut: bool, features: Any, classes: Any, decimals: int) -> str:
+def _label(model: BaseEstimator, node: int, is_cut: bool, features: Any, classes: Any, decimals: int) -> str:
     tree = model.tree_
     rows = int(tree.n_node_samples[node])
     if tree.children_left[node] >= 0 and not is_cut:

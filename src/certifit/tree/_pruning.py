@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from certifit._types import Array
 from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
@@ -46,7 +47,7 @@ class PruningSequence:
         """The smallest tree of least cost for this α."""
         return self.tree.pruned(self.collapse > alpha)
 
-    def leaves(self, X: Array, alphas: Any) -> Array:
+    def leaves(self, X: Array, alphas: npt.ArrayLike) -> Array:
         """leaves[i, g]: the node of the grown tree in which row i ends when pruned at alphas[g]."""
         alphas = np.asarray(alphas, dtype=float)
         order = np.argsort(alphas, kind="stable")
@@ -58,7 +59,7 @@ class PruningSequence:
         back[:, order] = out
         return back
 
-    def predict(self, X: Array, alphas: Any) -> Array:
+    def predict(self, X: Array, alphas: npt.ArrayLike) -> Array:
         """Prediction of each row (class code, or value) for each α, shape (rows, alphas)."""
         value = self.tree.value[:, 0, :]
         answer = np.argmax(value, axis=1) if self.tree.classifies else value[:, 0]

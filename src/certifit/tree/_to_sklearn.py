@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import compiled_tree
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def to_sklearn(model: Any) -> Any:
+
+def to_sklearn(model: BaseEstimator) -> Any:
     """The same tree in scikit-learn's class: the same splits, leaves and predictions.
 
     Some tools ask whether a model *is* scikit-learn's tree and read its compiled structure (shap's ``TreeExplainer``,

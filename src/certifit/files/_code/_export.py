@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import certifit
 from certifit._atomic import write_atomic
@@ -13,10 +13,13 @@ from certifit.files._code import _write
 from certifit.files._code._program import program_of
 from certifit.files._table_model import TableModel
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _LANGUAGES = {"sql": _write.to_sql, "python": _write.to_python, "c": _write.to_c}
 
 
-def to_code(model: Any, language: str, path: str | os.PathLike[str] | None = None) -> str:
+def to_code(model: BaseEstimator, language: str, path: str | os.PathLike[str] | None = None) -> str:
     """A fitted model of a table as code without dependencies.
 
     Its preprocessing is part of it: the code takes the table's own columns. Linear, logistic, generalized linear and

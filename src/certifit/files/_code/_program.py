@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from certifit.exceptions import ExportError
 from certifit.files._code._formula import AtMost, Col, If, Is, Missing, Op, Program, clipped, times, total
 from certifit.files._dates import parts
 from certifit.files._table_model import TableModel
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 def program_of(model: TableModel) -> Program:
@@ -42,7 +45,7 @@ def program_of(model: TableModel) -> Program:
 
 
 # -- features -----------------------------------------------------------------------------------------
-def _features(program: Program, encoder: Any) -> list[Any]:
+def _features(program: Program, encoder: BaseEstimator) -> list[Any]:
     """What the encoder makes of a row: numbers filled and scaled, marks of gaps, 0/1 of levels."""
     made = []
     dates = _parts_of_dates(program, encoder)
@@ -64,7 +67,7 @@ def _features(program: Program, encoder: Any) -> list[Any]:
     return made
 
 
-def _parts_of_dates(program: Program, encoder: Any) -> dict[int, tuple[str, Any]]:
+def _parts_of_dates(program: Program, encoder: BaseEstimator) -> dict[int, tuple[str, Any]]:
     """For each column that is a part of a date its date and a formula for it (of day 0 where the date is missing)."""
     found: dict[int, tuple[str, Any]] = {}
     used = {int(j) for j in (*encoder.kept_, *encoder.level_column_)}
@@ -100,7 +103,7 @@ class _Formulas:
         return self.program.name(If(AtMost(a, b), yes, no))
 
 
-def _additive(program: Program, basis: Any, features: list[Any]) -> list[Any]:
+def _additive(program: Program, basis: BaseEstimator, features: list[Any]) -> list[Any]:
     """Ramps of each feature between its knots, and products of the ramps of pairs."""
 
     def ramps(x: Any, t: Array) -> list[Any]:
@@ -116,7 +119,7 @@ def _additive(program: Program, basis: Any, features: list[Any]) -> list[Any]:
 
 
 # -- answers ------------------------------------------------------------------------------------------
-def _answer(program: Program, model: Any, z: list[Any]) -> None:
+def _answer(program: Program, model: BaseEstimator, z: list[Any]) -> None:
     kind = type(model).__name__
     if hasattr(model, "tree_"):
         _tree(program, model, z)
@@ -135,7 +138,7 @@ def _sum(program: Program, coef: Array, offset: float, z: list[Any]) -> Any:
     return program.name(total([float(offset), *parts]))
 
 
-def _linear_value(program: Program, model: Any, z: list[Any]) -> None:
+def _linear_value(program: Program, model: BaseEstimator, z: list[Any]) -> None:
     score = _sum(program, np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]), z)
     if hasattr(model, "smearing_"):  # a model of the logarithm, its mean brought back
         low, high = model.range_
@@ -148,7 +151,7 @@ def _linear_value(program: Program, model: Any, z: list[Any]) -> None:
     program.outputs.append(("prediction", score))
 
 
-def _linear_classes(program: Program, model: Any, z: list[Any]) -> None:
+def _linear_classes(program: Program, model: BaseEstimator, z: list[Any]) -> None:
     table = np.atleast_2d(np.asarray(model.coef_, dtype=float))
     offsets = np.broadcast_to(np.ravel(np.asarray(model.intercept_, dtype=float)), len(table))
     scores = [_sum(program, row, b, z) for row, b in zip(table, offsets)]
@@ -186,7 +189,7 @@ def _named(classes: Array, chances: list[Any]) -> list[tuple[str, Any]]:
     return [(f"probability {c}", p) for c, p in zip(classes, chances)]
 
 
-def _constant(program: Program, model: Any) -> None:
+def _constant(program: Program, model: BaseEstimator) -> None:
     if hasattr(model, "classes_"):
         program.outputs.append(("prediction", str(model.classes_[int(np.argmax(model.shares_))])))
         program.outputs += _named(model.classes_, [float(p) for p in model.shares_])
@@ -194,7 +197,7 @@ def _constant(program: Program, model: Any) -> None:
         program.outputs.append(("prediction", float(model.value_)))
 
 
-def _tree(program: Program, model: Any, z: list[Any]) -> None:
+def _tree(program: Program, model: BaseEstimator, z: list[Any]) -> None:
     tree = model.tree_
     if np.any((tree.group >= 0) & ~tree.is_leaf):
         raise ExportError("Trees with splits on categories cannot be written as code: export to ONNX.")
@@ -217,7 +220,7 @@ def _tree(program: Program, model: Any, z: list[Any]) -> None:
 
 
 # -- naive Bayes --------------------------------------------------------------------------------------
-def _naive_bayes(program: Program, encoder: Any, model: Any) -> None:
+def _naive_bayes(program: Program, encoder: BaseEstimator, model: BaseEstimator) -> None:
     """Log prior, plus the log density of each number and the log fraction of each category that is there."""
     scale = {int(j): (float(c), float(s)) for j, c, s in zip(encoder.kept_, encoder.centre_, encoder.scale_)}
     terms: list[list[Any]] = [[float(v)] for v in model.class_log_prior_]
@@ -235,7 +238,9 @@ def _naive_bayes(program: Program, encoder: Any, model: Any) -> None:
     _posterior(program, model.classes_, [program.name(total(part)) for part in terms])
 
 
-def _density(program: Program, name: str, scale: tuple[float, float] | None, model: Any, k: int, j: int) -> Any:
+def _density(
+    program: Program, name: str, scale: tuple[float, float] | None, model: BaseEstimator, k: int, j: int
+) -> Any:
     mean, variance = float(model.theta_[k, j]), float(model.var_[k, j])
     constant = float(np.log(2.0 * np.pi * variance))
     if scale is None:  # a column that did not vary counts as 0
@@ -246,7 +251,7 @@ def _density(program: Program, name: str, scale: tuple[float, float] | None, mod
     return program.name(If(Missing(name), 0.0, value))
 
 
-def _looked_up(encoder: Any, j: int, known: list[Any], logs: Array) -> Any:
+def _looked_up(encoder: BaseEstimator, j: int, known: list[Any], logs: Array) -> Any:
     """The log fraction of the level in the cell; 0 where it is missing or not known."""
     name, answer = encoder.names[j], 0.0
     formula: Any = answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import affine, largest, softmax, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def gaussian(g: Graph, model: Any, x: str) -> Answer:
+
+def gaussian(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Constants minus half precisions times squared distances to the means."""
     half, constant = model._terms()
     from_means = g("Sub", g("Unsqueeze", x, [1]), model.theta_[None])
@@ -20,12 +23,12 @@ def gaussian(g: Graph, model: Any, x: str) -> Answer:
     return _posterior(g, g("Sub", constant, g("ReduceSum", squares, [2], keepdims=0)), model)
 
 
-def multinomial(g: Graph, model: Any, x: str) -> Answer:
+def multinomial(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Counts times log probabilities."""
     return _posterior(g, g("Add", _weigh(g, x, model.feature_log_prob_), model.class_log_prior_), model)
 
 
-def bernoulli(g: Graph, model: Any, x: str) -> Answer:
+def bernoulli(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """On and off, with features that a class never leaves off."""
     if model.binarize is not None:
         x = g.numbers_of(g("Greater", x, float(model.binarize)))
@@ -38,7 +41,7 @@ def bernoulli(g: Graph, model: Any, x: str) -> Answer:
     return _posterior(g, scores, model)
 
 
-def categorical(g: Graph, model: Any, x: str) -> Answer:
+def categorical(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Log probabilities looked up column by column; a category out of range counts as the nearest one."""
     joint = model.class_log_prior_[None]
     for j, logs in enumerate(model.feature_log_prob_):
@@ -48,7 +51,7 @@ def categorical(g: Graph, model: Any, x: str) -> Answer:
     return _posterior(g, joint, model)
 
 
-def mixed(g: Graph, model: Any, x: str) -> Answer:
+def mixed(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Densities of the numbers and shares of the categories, each only where its cell is there."""
     kinds = np.array([k == "numeric" for k in model.column_kinds_])
     joint: Any = np.asarray(model.class_log_prior_)[None]
@@ -83,16 +86,16 @@ def _weigh(g: Graph, x: str, logs: Array) -> str:
     return g("Where", hit, -np.inf, scores)
 
 
-def _posterior(g: Graph, joint: str, model: Any) -> Answer:
+def _posterior(g: Graph, joint: str, model: BaseEstimator) -> Answer:
     return Answer(code=largest(g, joint), shares=softmax(g, joint), classes=model.classes_)
 
 
-def constant_shares(g: Graph, model: Any, x: str) -> Answer:
+def constant_shares(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The class frequencies, once per row."""
     shares = g("Add", g("MatMul", x, np.zeros((model.n_features_in_, len(model.classes_)))), model.shares_[None])
     return Answer(code=largest(g, shares), shares=shares, classes=model.classes_)
 
 
-def constant_value(g: Graph, model: Any, x: str) -> Answer:
+def constant_value(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The mean, once per row."""
     return values(g, affine(g, x, np.zeros((1, model.n_features_in_)), model.value_), flat=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certifit.exceptions import ExportError
 from certifit.families import FAMILIES, model_of
 from certifit.files._onnx._answer import by_sign
 from certifit.files._onnx._graph import Answer, Graph
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _THEIRS = {
     "sklearn.preprocessing.StandardScaler": "_steps:standard",
@@ -31,7 +34,7 @@ def exported(role: str) -> list[str]:
     return list(dict.fromkeys([*names, *(n.rsplit(".", 1)[1] for n in _THEIRS if role == "step")]))
 
 
-def predictor(g: Graph, model: Any, x: str) -> Answer:
+def predictor(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The graph of anything that predicts."""
     if _is_pipeline(model):
         for _, step in model.steps[:-1]:
@@ -46,7 +49,7 @@ def predictor(g: Graph, model: Any, x: str) -> Answer:
     return convert(g, model, x)
 
 
-def transformer(g: Graph, step: Any, x: str) -> str:
+def transformer(g: Graph, step: BaseEstimator, x: str) -> str:
     """The graph of a preprocessing step."""
     if step is None or step == "passthrough":
         return x
@@ -61,7 +64,7 @@ def transformer(g: Graph, step: Any, x: str) -> str:
     return convert(g, step, x)
 
 
-def one_vs_rest(g: Graph, model: Any, x: str) -> Answer:
+def one_vs_rest(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The largest of the scores of one model per class."""
     columns = []
     for estimator in model.estimators_:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,8 +16,15 @@ from certifit._types import Array
 from certifit.exceptions import ExportError
 from certifit.files._table_model import TableModel
 
+if TYPE_CHECKING:
+    import onnx
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
-def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, input_type: str = "float64") -> Any:
+
+def to_onnx(
+    model: BaseEstimator, path: str | os.PathLike[str] | None = None, *, input_type: str = "float64"
+) -> onnx.ModelProto:
     """Write a fitted model, with its preprocessing, as an ONNX graph that gives the same labels.
 
     The formulas are written out in double precision, so that labels equal those of `predict` wherever two scores
@@ -81,13 +88,13 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, input_typ
     return proto
 
 
-def _check_fitted(model: Any) -> None:
+def _check_fitted(model: BaseEstimator) -> None:
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise ExportError(f"A fitted model is needed, not {model!r:.80}.")
     check_is_fitted(model)
 
 
-def _inputs(g: Any, model: Any, pipeline: Any, kind: str) -> tuple[Any, str]:
+def _inputs(g: Any, model: BaseEstimator, pipeline: Pipeline, kind: str) -> tuple[Any, str]:
     from certifit.files._onnx import _inputs as ways
 
     if isinstance(model, TableModel):
@@ -99,7 +106,7 @@ def _inputs(g: Any, model: Any, pipeline: Any, kind: str) -> tuple[Any, str]:
     return ways.matrix(g, int(first.n_features_in_), kind)
 
 
-def _first(model: Any) -> Any:
+def _first(model: BaseEstimator) -> Any:
     """The first step that does something."""
     while hasattr(model, "steps"):
         model = next(step for _, step in model.steps if step not in (None, "passthrough"))
@@ -125,7 +132,7 @@ def _outputs(g: Any, answer: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _labels(classes: Any) -> Array:
+def _labels(classes: Array) -> Array:
     """Class labels as a tensor can hold them: words, integers, true and false, or floats."""
     labels = np.asarray(classes)
     if labels.dtype.kind == "U" or (labels.dtype.kind == "O" and all(isinstance(c, str) for c in labels)):

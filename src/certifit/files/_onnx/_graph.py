@@ -118,7 +118,7 @@ def plain(value: Any) -> Array:
     return np.ascontiguousarray(array.astype(kinds[array.dtype.kind])).reshape(array.shape)
 
 
-def model_of(graph: Graph, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Any]]) -> Any:
+def model_of(graph: Graph, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Any]]) -> onnx.ModelProto:
     """The graph as a checked ONNX model."""
     sets = [helper.make_opsetid("", OPSET)]
     if graph.trees:

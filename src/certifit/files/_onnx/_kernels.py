@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -14,8 +14,11 @@ from certifit.files._onnx._answer import by_sign, largest, softmax, values
 from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import gram
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def svc(g: Graph, model: Any, x: str) -> Answer:
+
+def svc(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Decisions of all pairs, their votes, and (if asked for) probabilities."""
     pairs = _expansion(g, model, x)
     classes, k = model.classes_, len(model.classes_)
@@ -30,12 +33,12 @@ def svc(g: Graph, model: Any, x: str) -> Answer:
     return Answer(code=code, scores=scores, shares=shares, classes=classes)
 
 
-def tube(g: Graph, model: Any, x: str) -> Answer:
+def tube(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Kernel values with the support vectors times coefficients, and the offset."""
     return values(g, _expansion(g, model, x), True)
 
 
-def _expansion(g: Graph, model: Any, x: str) -> str:
+def _expansion(g: Graph, model: BaseEstimator, x: str) -> str:
     """Scores of all columns of coefficients."""
     V = _dense(model.support_vectors_)
     if model._shift is not None:
@@ -43,7 +46,7 @@ def _expansion(g: Graph, model: Any, x: str) -> str:
     return g("Add", g("MatMul", _values(g, model, x, V), model._columns), model.intercept_)
 
 
-def machine(g: Graph, model: Any, x: str) -> Answer:
+def machine(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """One machine, or one per class, on shared support vectors."""
     K = _values(g, model, x, _dense(model.support_vectors_))
     dual = np.atleast_2d(_dense(model.dual_coef_))
@@ -51,7 +54,7 @@ def machine(g: Graph, model: Any, x: str) -> Answer:
     return by_sign(g, scores, model.classes_)
 
 
-def ridge(g: Graph, model: Any, x: str) -> Answer:
+def ridge(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Kernel values with the training rows times coefficients."""
     K = _values(g, model, x, _dense(model.X_fit_))
     dual = np.asarray(model.dual_coef_, dtype=float)
@@ -62,7 +65,7 @@ def _dense(V: Matrix) -> Array:
     return np.asarray(V.toarray() if scipy.sparse.issparse(V) else V, dtype=float)
 
 
-def _values(g: Graph, model: Any, x: str, V: Array) -> str:
+def _values(g: Graph, model: BaseEstimator, x: str, V: Array) -> str:
     """Kernel values of the rows of x with the rows of V, by the kernel's own formula."""
     record, name = model.kernel_.record(), type(model).__name__
     if record is None or record[0] == "precomputed":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,23 +12,26 @@ from certifit.files._onnx._graph import Answer, Graph
 from certifit.files._onnx._symbols import written
 from certifit.losses import LINKS
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def regression(g: Graph, model: Any, x: str) -> Answer:
+
+def regression(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """X w + b."""
     return values(g, affine(g, x, model.coef_, model.intercept_), np.ndim(model.coef_) == 1)
 
 
-def classification(g: Graph, model: Any, x: str) -> Answer:
+def classification(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The sign of w·x + b, or the largest of them."""
     return by_sign(g, affine(g, x, model.coef_, model.intercept_), model.classes_)
 
 
-def any_loss(g: Graph, model: Any, x: str) -> Answer:
+def any_loss(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Labels where the loss is about labels, values where it is about numbers."""
     return classification(g, model, x) if hasattr(model, "classes_") else regression(g, model, x)
 
 
-def bayesian(g: Graph, model: Any, x: str) -> Answer:
+def bayesian(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The posterior mean, on columns as they are."""
     if model.basis is not None:
         raise ExportError(
@@ -38,7 +41,7 @@ def bayesian(g: Graph, model: Any, x: str) -> Answer:
     return regression(g, model, x)
 
 
-def logistic(g: Graph, model: Any, x: str) -> Answer:
+def logistic(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Scores, softmax or sigmoid, and the threshold that was chosen."""
     scores = affine(g, x, model.coef_, model.intercept_)
     t = model.threshold_
@@ -50,7 +53,7 @@ def logistic(g: Graph, model: Any, x: str) -> Answer:
     return Answer(code=answer.code, scores=answer.scores, shares=shares, classes=model.classes_)
 
 
-def glm(g: Graph, model: Any, x: str) -> Answer:
+def glm(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The inverse link of w·x + b."""
     z = column(g, affine(g, x, model.coef_, model.intercept_))
     what = f"A GLM with link {model.link_!r}"
@@ -59,7 +62,7 @@ def glm(g: Graph, model: Any, x: str) -> Answer:
     return Answer(value=written(g, z, LINKS[model.link_].inverse, what))
 
 
-def voted(g: Graph, model: Any, x: str) -> Answer:
+def voted(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Votes of all weights the perceptron went through, which are running sums of mistaken rows."""
     votes = []
     for ballot in model.ballots_:

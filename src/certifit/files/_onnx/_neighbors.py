@@ -6,7 +6,7 @@ few the distance is computed again to some 60 digits, as a sum of four doubles. 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,16 @@ from certifit.exceptions import ExportError
 from certifit.files._onnx._answer import largest, values
 from certifit.files._onnx._graph import DOUBLE, INT64, Answer, Graph
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 _EXACT = ("euclidean", "manhattan", "chebyshev")
 _EPS = 2.0**-53
 _SPLIT = 2.0**27 + 1.0
 _PARTS = 4  # doubles that a distance is the sum of: some 60 digits
 
 
-def classifier(g: Graph, model: Any, x: str) -> Answer:
+def classifier(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Shares of the classes among the neighbours."""
     if model.outputs_2d_:
         raise ExportError("A KNeighborsClassifier for several outputs cannot be exported: fit one model per output.")
@@ -29,12 +32,12 @@ def classifier(g: Graph, model: Any, x: str) -> Answer:
     return Answer(code=largest(g, votes), shares=votes, classes=model.classes_)
 
 
-def regressor(g: Graph, model: Any, x: str) -> Answer:
+def regressor(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Mean of the neighbours' values."""
     return values(g, _mean(g, model, x, model._values), model._flat)
 
 
-def _mean(g: Graph, model: Any, x: str, table: Array) -> str:
+def _mean(g: Graph, model: BaseEstimator, x: str, table: Array) -> str:
     """The weighted mean of the neighbours' rows of ``table``."""
     metric, points = model._index.metric, np.asarray(model._index.X, dtype=float)
     if metric.name not in _EXACT:
@@ -53,7 +56,7 @@ def _mean(g: Graph, model: Any, x: str, table: Array) -> str:
     return g("Div", g("ReduceSum", g("Mul", held, g("Unsqueeze", w, [2])), [1], keepdims=0), total)
 
 
-def _weights(g: Graph, model: Any, distances: str, chosen: str) -> str:
+def _weights(g: Graph, model: BaseEstimator, distances: str, chosen: str) -> str:
     """The weights of `certifit.neighbors`, zero for candidates that are not chosen."""
     if model.weights is None or model.weights == "uniform":
         return g.numbers_of(chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,34 +12,37 @@ from certifit.exceptions import ExportError
 from certifit.files._dates import parts as calendar_parts
 from certifit.files._onnx._graph import Graph
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def standard(g: Graph, step: Any, x: str) -> str:
+
+def standard(g: Graph, step: BaseEstimator, x: str) -> str:
     """(x − mean) / scale, in the order in which it was fitted."""
     if step.with_mean:
         x = g("Sub", x, step.mean_)
     return g("Div", x, step.scale_) if step.with_std else x
 
 
-def min_max(g: Graph, step: Any, x: str) -> str:
+def min_max(g: Graph, step: BaseEstimator, x: str) -> str:
     """x · scale + min, cut when asked."""
     x = g("Add", g("Mul", x, step.scale_), step.min_)
     low, high = step.feature_range
     return g("Max", g("Min", x, float(high)), float(low)) if step.clip else x
 
 
-def max_abs(g: Graph, step: Any, x: str) -> str:
+def max_abs(g: Graph, step: BaseEstimator, x: str) -> str:
     """x / scale."""
     return g("Div", x, step.scale_)
 
 
-def robust(g: Graph, step: Any, x: str) -> str:
+def robust(g: Graph, step: BaseEstimator, x: str) -> str:
     """(x − centre) / scale."""
     if step.with_centering:
         x = g("Sub", x, step.center_)
     return g("Div", x, step.scale_) if step.with_scaling else x
 
 
-def impute(g: Graph, step: Any, x: str) -> str:
+def impute(g: Graph, step: BaseEstimator, x: str) -> str:
     """Missing values filled with what was learnt."""
     fills = np.asarray(step.statistics_)
     if step.add_indicator or fills.dtype.kind not in "fiu" or not np.isnan(float(step.missing_values)):
@@ -49,7 +52,7 @@ def impute(g: Graph, step: Any, x: str) -> str:
     return g("Where", g("IsNaN", x), fills[kept].astype(float), x)
 
 
-def polynomial(g: Graph, step: Any, x: str) -> str:
+def polynomial(g: Graph, step: BaseEstimator, x: str) -> str:
     """Products of columns, as many factors as the highest degree has (ones fill up)."""
     powers = np.asarray(step.powers_)
     factors = [np.repeat(np.arange(powers.shape[1]), p) for p in powers]
@@ -62,7 +65,7 @@ def polynomial(g: Graph, step: Any, x: str) -> str:
     return out
 
 
-def pad_ones(g: Graph, step: Any, x: str) -> str:
+def pad_ones(g: Graph, step: BaseEstimator, x: str) -> str:
     """(x, value)."""
     return pad(g, x, float(step.value))
 
@@ -72,12 +75,12 @@ def pad(g: Graph, x: str, value: float) -> str:
     return g("Pad", x, [0, 0, 0, 1], value)
 
 
-def select(g: Graph, step: Any, x: str) -> str:
+def select(g: Graph, step: BaseEstimator, x: str) -> str:
     """Some of the columns."""
     return g("Gather", x, np.flatnonzero(step.get_support()), axis=1)
 
 
-def components(g: Graph, step: Any, x: str) -> str:
+def components(g: Graph, step: BaseEstimator, x: str) -> str:
     """(x − mean) Uᵀ, whitened when asked."""
     x = g("MatMul", g("Sub", x, step.mean_), np.ascontiguousarray(step.components_.T))
     if not step.whiten:
@@ -86,7 +89,7 @@ def components(g: Graph, step: Any, x: str) -> str:
     return g("Div", x, np.maximum(scale, np.finfo(scale.dtype).eps))
 
 
-def additive(g: Graph, step: Any, x: str) -> str:
+def additive(g: Graph, step: BaseEstimator, x: str) -> str:
     """Ramps of each column between its knots, and products of those of pairs."""
     own = [ramp for j, t in enumerate(step.knots_) for ramp in _ends(j, t)]
     parts = [_ramps(g, x, own)] if own else []
@@ -109,7 +112,7 @@ def _ramps(g: Graph, x: str, ramps: list[_Ramp]) -> str:
     return g("Min", g("Max", climbed, 0.0), 1.0)
 
 
-def columns_of_table(g: Graph, step: Any, x: str) -> str:
+def columns_of_table(g: Graph, step: BaseEstimator, x: str) -> str:
     """The features that a study makes of a table: filled numbers, marks of gaps, levels."""
     if step.gaps:
         return _columns_with_gaps(g, step, x)
@@ -130,7 +133,7 @@ def columns_of_table(g: Graph, step: Any, x: str) -> str:
     return g.joined(parts)
 
 
-def _with_dates(g: Graph, step: Any, x: str) -> str:
+def _with_dates(g: Graph, step: BaseEstimator, x: str) -> str:
     """The columns, and behind them the parts of dates; those of a missing date are missing."""
     if not step.parts_:
         return x
@@ -167,7 +170,7 @@ class _Nodes:
         return self.g("Where", self.g("LessOrEqual", a, b), yes, no)
 
 
-def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
+def _columns_with_gaps(g: Graph, step: BaseEstimator, x: str) -> str:
     """The same with one feature per column: scaled numbers, numbers of levels, gaps left open."""
     place = {int(j): i for i, j in enumerate(step.kept_)}
     parts = []
@@ -188,7 +191,7 @@ def _columns_with_gaps(g: Graph, step: Any, x: str) -> str:
 _FUNCTIONS = {"sqrt": "Sqrt", "reciprocal": "Reciprocal", "abs": "Abs", "exp": "Exp", "log": "Log"}
 
 
-def transforms(g: Graph, step: Any, x: str) -> str:
+def transforms(g: Graph, step: BaseEstimator, x: str) -> str:
     """Functions of single columns."""
     parts = []
     for j, name in step.plan_:

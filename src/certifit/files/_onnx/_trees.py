@@ -7,7 +7,7 @@ categories are walked with plain operators, one level of the tree after the othe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -15,20 +15,23 @@ from onnx import TensorProto, helper
 from certifit._types import Array
 from certifit.files._onnx._graph import INT64, Answer, Graph
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def classifier(g: Graph, model: Any, x: str) -> Answer:
+
+def classifier(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """Class shares of the leaf, and the largest of them."""
     leaf, shares = _leaf(g, model, x), model.tree_.value[:, 0, :]
     code = g("Gather", shares.argmax(axis=1), leaf)
     return Answer(code=code, shares=g("Gather", shares, leaf, axis=0), classes=model.classes_)
 
 
-def regressor(g: Graph, model: Any, x: str) -> Answer:
+def regressor(g: Graph, model: BaseEstimator, x: str) -> Answer:
     """The value of the leaf."""
     return Answer(value=g("Gather", model.tree_.value[:, 0, 0], _leaf(g, model, x)))
 
 
-def _leaf(g: Graph, model: Any, x: str) -> str:
+def _leaf(g: Graph, model: BaseEstimator, x: str) -> str:
     """The node in which each row ends, (n,) int64."""
     tree, x = model.tree_, _coded(g, model.columns_, x)
     return _walk(g, tree, x) if np.any(tree.group >= 0) else _ensemble(g, tree, x)
