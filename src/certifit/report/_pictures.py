@@ -179,7 +179,7 @@ def _frame_scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     room = max(high - lows[len(lows) // 2], 0.02)  # the better half decides the scale
     left = max(lows[-1], high - 4.0 * room) - 0.15 * room
     axes.set_xlim(left, high + 0.1 * room)
-    axes.xaxis.get_major_locator().set_params(nbins=5)  # 0.992 and its neighbours are wide words
+    axes.locator_params(axis="x", nbins=5)  # 0.992 and its neighbours are wide words
     for k, row in enumerate(rows):
         if row["mean"] < left:
             axes.annotate(
