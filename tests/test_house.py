@@ -214,6 +214,7 @@ def test_the_checker_imports_nothing_of_ours():
 
 TESTED_ELSEWHERE = {  # a module, or the modules of a folder: the tests that hold it to account, and why not a file of its own
     "_certified.py": ["test_changed_data.py", "test_half_fitted.py"],
+    "_dispatch.py": ["dropin/test_arrays.py"],
     "_errors.py": ["test_exceptions.py"],
     "_passing.py": ["dropin/test_names.py"],
     "_linear_scores.py": ["linear_model/test_perceptron.py", "svm/test_other_machines.py"],

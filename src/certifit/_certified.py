@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
+from certifit._dispatch import computes_in_numpy
 from certifit._errors import ChangedDataError
 from certifit._types import Matrix, VectorLike
 from certifit.certificates import Certificate
@@ -107,6 +108,7 @@ class Certified:
         for name in ("fit", "partial_fit"):
             if inspect.isfunction(cls.__dict__.get(name)):  # not what is offered on a condition
                 setattr(cls, name, all_or_nothing(cls.__dict__[name]))
+        computes_in_numpy(cls)
         super().__init_subclass__(**kwargs)
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sklearn.exceptions
 from sklearn.utils import _safe_indexing
+from sklearn.utils._array_api import get_namespace_and_device, move_to
 from sklearn.utils._metadata_requests import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils._param_validation import HasMethods, Hidden, Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _safe_split
@@ -46,6 +47,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "any_sample_weight",
+    "array_library",
     "check_feature_names_in",
     "check_method_params",
     "check_partial_fit_first_call",
@@ -53,6 +55,8 @@ __all__ = [
     "check_y",
     "compiled_tree",
     "half_deviance",
+    "has_callbacks",
+    "move_to",
     "num_samples",
     "ovr_decision_function",
     "routed",
@@ -92,6 +96,17 @@ def any_sample_weight(sample_weight: object, X: object, **options: Any) -> Array
     """Weights as an array, of any sign and all zero too: for estimators to which that means something."""
     options = options | {"allow_all_zero_weights": True} if _KNOWS_ZERO_WEIGHTS else options
     return np.asarray(_check_sample_weight(sample_weight, X, **options))
+
+
+def array_library(*arrays: object) -> tuple[Any, Any] | None:
+    """Library and device of the first array under ``array_api_dispatch``; None where it is NumPy's or no array."""
+    for array in arrays:
+        if hasattr(array, "__array_namespace__") or hasattr(array, "__dlpack__"):
+            if isinstance(array, (np.ndarray, np.generic)):
+                return None
+            xp, found, device = get_namespace_and_device(array)
+            return (xp, device) if found else None
+    return None
 
 
 def check_y(y: object, **options: Any) -> Array:
@@ -138,6 +153,11 @@ def check_method_params(X: object, params: Any, rows: object = None) -> Record:
 def routing_enabled() -> bool:
     """Whether metadata routing is on: models that hand metadata on behave differently then."""
     return bool(_routing_enabled())
+
+
+def has_callbacks(model: object) -> bool:
+    """Whether ``set_callbacks`` was used (from 1.9 on): there is no public way to ask."""
+    return bool(getattr(model, "_skl_callbacks", None))
 
 
 def routed(model: object, method: str, params: Record, **known: Any) -> Any:

@@ -121,9 +121,8 @@ def page(older: str = "") -> str:
         f"`--page` writes this page from the logs): of {total} tests that fit one of them, {total - wrong} pass",
         f"({(total - wrong) / max(total, 1):.1%}). The others are listed with the reason, according to the error message. Each module ran on the code of",
         "the day beside it. Modules that are not listed were not run for this page, or fit none of certifit's classes. A test that",
-        "scikit-learn expects to fail and that passes here counts as a pass; tests of `array_api_dispatch`, which scikit-learn skips without",
-        "array_api_strict, are not among them and would fail (certifit rejects such arrays under dispatch); private methods that fixtures call are taken from",
-        "scikit-learn's class.", "",
+        "scikit-learn expects to fail and that passes here counts as a pass; tests of `array_api_dispatch`, which scikit-learn skips unless",
+        "SCIPY_ARRAY_API is set, are not among them; private methods that fixtures call are taken from scikit-learn's class.", "",
         "| module | tests | pass | fail | ran on |", "|---|---|---|---|---|", *sorted([*now[0], *before[0]]), "",
         "| module | test | cases | why it fails |", "|---|---|---|---|", *sorted([*now[1], *before[1]], key=lambda line: line.split(" | ")[0]), "",
     ]  # fmt: skip

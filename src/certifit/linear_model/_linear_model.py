@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._dispatch import in_numpy
 from certifit._errors import NoOptimumError
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
@@ -312,11 +313,13 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
 
     @available_if(lambda self: self._classifies)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def decision_function(self, X: MatrixLike) -> Array:
         """Scores X w + b, positive for the second label (losses for labels only)."""
         return linear_scores(self, X)
 
     @available_if(lambda self: self._classifies)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def certain(self, X: MatrixLike) -> Array:
         """Which labels are provably those of the exact optimum (where the certificate bounds how far scores may move).
 

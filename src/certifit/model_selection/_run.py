@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from certifit._sklearn import check_method_params, safe_indexing, safe_split
+from certifit._sklearn import check_method_params, has_callbacks, safe_indexing, safe_split
 from certifit._types import Array, Estimator, Folds, Grid, MatrixLike, Named, VectorLike
 from certifit.model_selection._progress import Progress, watched
 from certifit.model_selection._scoring import NO_SCORES, Scoring
@@ -131,6 +131,10 @@ def hopeless(estimator: Estimator, share: bool) -> str:
         return "share=False"
     if get_config()["enable_metadata_routing"]:
         return "metadata routing is enabled"
+    if has_callbacks(estimator):
+        return "callbacks are called fit by fit"
+    if get_config()["array_api_dispatch"]:
+        return "array_api_dispatch is set"
     may = isinstance(estimator, Pipeline) or hasattr(type(estimator), "_fold_path")
     return "" if may else f"{type(estimator).__name__} shares no work across folds"
 

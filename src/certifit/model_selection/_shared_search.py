@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit import _notebook
 from certifit._errors import respelled
 from certifit._limits import corrected_limits
-from certifit._sklearn import check_sample_weight
+from certifit._sklearn import check_sample_weight, has_callbacks
 from certifit._types import Array, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
 from certifit.certificates import Certificate
 from certifit.metrics import Interval
@@ -89,14 +89,19 @@ class SharedSearch(_BaseSearch):
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None.")
         scoring = scoring_or_none(self.estimator, self.scoring)
-        reason = (
-            hopeless(self.estimator, self.share) if scoring is not None else "this scoring is evaluated by scikit-learn"
-        )
+        reason = hopeless(self.estimator, self.share)
+        if scoring is None:
+            reason = "this scoring is evaluated by scikit-learn"
+        elif has_callbacks(self):
+            reason = "callbacks are called fit by fit"
         ours = sample_weight is not None or bool(
             self.progress
         )  # scikit-learn neither weights scores nor tells progress
-        routed = get_config()["enable_metadata_routing"]
-        if scoring is None or routed or (reason and not ours):
+        there = get_config()["enable_metadata_routing"] or has_callbacks(self)
+        if scoring is None or there or (reason and not ours):
+            if sample_weight is not None and has_callbacks(self):
+                said = "With callbacks, scikit-learn's search runs: sample_weight weights the fits, not the scores."
+                warnings.warn(said, stacklevel=2)
             params = {"groups": groups, "sample_weight": sample_weight} | fit_params
             return self._fit_there(X, y, params, reason, start)
         return self._fit_here(X, y, groups, sample_weight, fit_params, scoring, start)
@@ -158,7 +163,8 @@ class SharedSearch(_BaseSearch):
     def _share_judged(self, X: Matrix, y: VectorLike, groups: Any, split: Folds | None) -> float:
         """Rows judged as a fraction of the rows fitted, averaged over the folds; nan where folds are unknown."""
         if split is None:
-            if get_config()["enable_metadata_routing"] or isinstance(self.cv, Iterator):
+            config = get_config()
+            if config["enable_metadata_routing"] or config["array_api_dispatch"] or isinstance(self.cv, Iterator):
                 return np.nan
             X, y, groups = indexable(X, y, groups)
             split = folds(X, y, self.cv, classifier=is_classifier(self.estimator), groups=groups)

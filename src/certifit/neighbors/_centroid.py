@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._dispatch import in_numpy
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, VectorLike
 from certifit.certificates import Certificate, Data, issue
@@ -163,12 +164,14 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
             return np.asarray(2.0 * np.log(self.class_prior_) - distances**2)
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def decision_function(self, X: Matrix) -> Array:
         """Scores −d² + 2 log P(c), (n, n_classes); for two classes the second minus the first, (n,)."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def predict_log_proba(self, X: Matrix) -> Array:
         """Logarithms of `predict_proba`."""
         scores = self._scores(X)
@@ -176,6 +179,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         return np.asarray(relative - np.log(np.exp(relative).sum(axis=1, keepdims=True)))
 
     @available_if(_is_euclidean)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def predict_proba(self, X: Matrix) -> Array:
         """Probabilities of the classes, proportional to exp of the scores."""
         return np.exp(self.predict_log_proba(X))

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import all_or_nothing
+from certifit._dispatch import in_numpy
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, MatrixLike, VectorLike
 from certifit.certificates import Certificate, Data, issue
@@ -113,6 +114,7 @@ class MLPClassifier(ClassifierMixin, Network):
         return self._train(X, y, sample_weight, in_pieces=False)
 
     @available_if(walks)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     @all_or_nothing
     def partial_fit(
         self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None, classes: VectorLike | None = None

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import all_or_nothing
+from certifit._dispatch import in_numpy
 from certifit._sklearn import StrOptions, check_sample_weight
 from certifit._types import Array, MatrixLike, RandomState, VectorLike
 from certifit.neural._base import Network, walks
@@ -122,6 +123,7 @@ class MLPRegressor(RegressorMixin, Network):
         return self._train(X, y, sample_weight, in_pieces=False)
 
     @available_if(walks)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     @all_or_nothing
     def partial_fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
         """One more pass, over these rows."""

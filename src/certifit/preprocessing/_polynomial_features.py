@@ -15,12 +15,14 @@ from sklearn.preprocessing import PolynomialFeatures as _Theirs
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, VectorLike
 from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, monomial_names
 
 
+@computes_in_numpy
 class PolynomialFeatures(TransformerMixin, BaseEstimator):
     r"""All monomials of the columns up to a degree, :math:`\binom{k+d}{d}` of them for degree k and d columns.
 

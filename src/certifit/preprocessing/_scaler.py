@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, VectorLike, Weights
 
@@ -71,6 +72,7 @@ class Moments(NamedTuple):
         return cls(total, mean, np.bincount(column, weight * left * left, X.shape[1]) + zeros * mean * mean)
 
 
+@computes_in_numpy
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Columns of mean 0 and spread 1.
 

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
+from certifit._dispatch import in_numpy
 from certifit._sklearn import StrOptions, ovr_decision_function
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
@@ -28,7 +29,7 @@ from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
 from certifit.svm._calibration import fit_slope, folds_of, probabilities
 from certifit.svm._evidence import hinge_objective, machine_evidence, read_diagonal
-from certifit.svm._expansion import expansion, read_rows, stored_like
+from certifit.svm._expansion import expansion, kernel_values, read_rows, stored_like
 from certifit.svm._labels import Labelled, labelled, masked, pair_coefficients, pairs_of
 from certifit.svm._linear import warn_if_limited
 from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_descent, rows_of, solve_box
@@ -84,7 +85,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        X, y = validate_data(self, self._given(X), y, dtype=np.float64, order="C", accept_sparse="csr")
         sample_weight = masked(sample_weight, X)
         lab = labelled(X, y, sample_weight, self.class_weight, 1.0, type(self).__name__)
         kernel, gamma = self._kernel_of(X, lab.weights)
@@ -156,6 +157,8 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         for k in np.unique(fold[fold >= 0]):
             train, test = np.flatnonzero((fold != -1) & (fold != k)), np.flatnonzero(fold == k)
             model = clone(self).set_params(probability=False, trace=False)
+            if self._objects is not None:
+                model.set_params(kernel="precomputed")
             weights = None if lab.weights is None else lab.weights[train]
             model.fit(X[np.ix_(train, train)] if given else X[train], y[train], weights)
             part = model.decision_function(X[np.ix_(test, train)] if given else X[test])
@@ -203,6 +206,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         return self._answer("predict", self._scores(X), self.classes_)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def predict_proba(self, X: MatrixLike) -> Array:
         """Calibrated probabilities; the predicted class always has the largest."""
         check_is_fitted(self)
@@ -214,6 +218,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         return probabilities(decision, self._slope, self._codes(scores, k))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @in_numpy
     def predict_log_proba(self, X: Matrix) -> Array:
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
@@ -234,7 +239,8 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
             All False without proof, and with a precomputed kernel without ``diagonal``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        rows = kernel_values(self, X)
+        X = validate_data(self, rows, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         region, given = self.certificate_.region, isinstance(self.kernel_, Precomputed)
         if not isinstance(region, Region) or (given and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 22  # kernel values at a time
 
 
+def objects_of(model: Any, X: Any) -> Any:
+    """X where it holds strings or other objects and the kernel is a function of them, otherwise None."""
+    if not callable(model.kernel) or isinstance(model.kernel, Kernel) or scipy.sparse.issparse(X):
+        return None
+    return X if np.asarray(X).ndim == 1 and np.asarray(X).dtype.kind in "USTO" else None
+
+
+def kernel_values(model: Any, X: Any) -> Any:
+    """X, or after a fit to objects the kernel's values of X with those of the fit."""
+    return X if model._objects is None else np.asarray(model.kernel(X, model._objects))
+
+
 def read_rows(model: BaseEstimator, X: MatrixLike) -> Matrix:
     """New rows of a fitted machine, checked; sparse ones only after a fit to sparse ones, as in scikit-learn."""
     check_is_fitted(model)
@@ -27,7 +39,8 @@ def read_rows(model: BaseEstimator, X: MatrixLike) -> Matrix:
         raise ValueError(
             f"cannot use sparse input in {name!r} trained on dense data: give X.toarray(), or fit to sparse rows."
         )
-    return validate_data(model, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+    rows = kernel_values(model, X)
+    return validate_data(model, rows, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
 
 
 def expansion(model: BaseEstimator, X: Matrix, columns: Array) -> Array:

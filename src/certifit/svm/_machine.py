@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from certifit._errors import NoOptimumError
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Matrix
+from certifit._types import Array, Matrix, MatrixLike
 from certifit.design import Blocks, TwiceBlocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.kernels._choice import TOO_LARGE
@@ -24,7 +24,7 @@ from certifit.solvers import Solution
 from certifit.solvers._box_dual import Box
 from certifit.solvers._status import limit_of, worst
 from certifit.solvers.smo import smo
-from certifit.svm._expansion import fixed, shift_of, stored_like
+from certifit.svm._expansion import fixed, kernel_values, objects_of, shift_of, stored_like
 from certifit.svm._linear import normals, unpacked
 
 if TYPE_CHECKING:
@@ -56,9 +56,17 @@ class KernelMachine:
     kernel: Any
     support_vectors_: Any
     _columns: Array
+    _objects: Any = None
+
+    def _given(self, X: MatrixLike) -> Any:
+        """X of a fit; of strings and other objects, which only a kernel function can read, their Gram matrix."""
+        self._objects = objects_of(self, X)
+        return kernel_values(self, X)
 
     def _kernel_of(self, X: Matrix, weights: Array | None) -> tuple[Kernel, float]:
         """The kernel with its numbers, and γ; a Gram matrix is looked at."""
+        if self._objects is not None:
+            return Precomputed(), 0.0
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "

@@ -107,7 +107,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr")
+        X = validate_data(self, self._given(X), dtype=np.float64, order="C", accept_sparse="csr")
         sample_weight = masked(sample_weight, X)
         kernel, gamma = self._kernel_of(X, sample_weight)
         weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight

@@ -40,7 +40,7 @@ class TubeMachine(KernelMachine, Certified, RegressorMixin, BaseEstimator):
         Weight k equals k copies of the row; rows of weight 0 or less are ignored.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
+        X, y = validate_data(self, self._given(X), y, dtype=np.float64, order="C", accept_sparse="csr", y_numeric=True)
         fit_tube(self, X, y, sample_weight, self._solve)
         return self
 
