@@ -61,7 +61,8 @@ def computes_in_numpy(cls: type) -> type:
     """Convert arrays in the methods that certifit wrote for this class; those of scikit-learn's mixins call these."""
     for name in _METHODS:
         method = inspect.getattr_static(cls, name, None)
-        if inspect.isfunction(method) and method.__module__.startswith("certifit") and not hasattr(method, "_converts"):
+        ours = inspect.isfunction(method) and (method.__module__ or "").startswith("certifit")
+        if ours and not hasattr(method, "_converts"):
             setattr(cls, name, in_numpy(method))
     return cls
 

@@ -131,8 +131,8 @@ class KernelEstimate(Kind):
         points = np.atleast_2d(np.asarray(evidence["points"], dtype=float))
         low, high = (np.asarray(evidence[name], dtype=float) for name in ("lower", "upper"))
         h, kernel, norm = float(evidence["bandwidth"]), evidence["kernel"], evidence["metric"]
-        if points.shape[1] != data.X.shape[1] or low.shape != (len(points),) or high.shape != low.shape:
-            raise ValueError("one lower and one upper bound for each point")
+        if points.shape[1] != data.X.shape[1] or low.shape != (len(points),) or high.shape != low.shape or not low.size:
+            raise ValueError("at least one point, and one lower and one upper bound for each")
         if not (h > 0 and np.isfinite(h) and kernel in KERNELS and norm in NORMS):
             raise ValueError("a positive bandwidth, a known kernel and a known distance")
         sums = [direct_density(data, x, kernel, h, norm) for x in points]

@@ -197,7 +197,10 @@ def _newton(f: SmoothSum) -> Callable[[_Step], _Step]:
             return replace(s, stalled=True)
         metric = f.metric(f.hessian(Z))
         D = -metric.solve(G)
-        return _Step(theta, Z, G, value, f.left(G, D), t, D, s.pairs, metric)
+        left = f.left(G, D)
+        if s.gap <= left and s.gap <= _ROUNDING * abs(s.objective):  # steps of the size of rounding go on for ever
+            return replace(s, stalled=True)
+        return _Step(theta, Z, G, value, left, t, D, s.pairs, metric)
 
     return advance
 
