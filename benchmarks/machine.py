@@ -61,9 +61,13 @@ class Watch:
         return time.perf_counter(), busy, own
 
     def others(self) -> float:
-        """Share of all cores that others have used since the start."""
+        """Share of all cores that others have used since the start, at most one.
+
+        The system counts processor time in ticks of 10 ms, so over a shorter time one tick may exceed what there was.
+        """
         (t0, busy0, own0), (t1, busy1, own1) = self.start, self._now()
-        return max(0.0, (busy1 - busy0) - (own1 - own0)) / max(1e-9, (t1 - t0) * (os.cpu_count() or 1))
+        used = max(0.0, (busy1 - busy0) - (own1 - own0))
+        return min(1.0, used / max(1e-9, (t1 - t0) * (os.cpu_count() or 1)))
 
 
 def idle_for(seconds: float = 2.0) -> float:
