@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.isotonic import IsotonicRegression
 
 from certifit import checker, kernels, separability
 from certifit.bayes import HypothesisSpace
@@ -43,7 +44,8 @@ from certifit.neighbors import (
 )
 from certifit.neural import MLPClassifier, PerceptronNetwork
 from certifit.reinforcement import MDP, finite_horizon, value_iteration
-from certifit.svm import SVC, SVR, HardMarginSVC, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from certifit.semi_supervised import LabelPropagation, LabelSpreading
+from certifit.svm import SVC, SVR, HardMarginSVC, KernelPerceptron, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -322,6 +324,24 @@ def _plan(plan: Callable[[MDP], Any]) -> Callable[[np.random.Generator], Case]:
     return make
 
 
+def _isotonic(rng: np.random.Generator) -> Case:
+    x, weight = rng.integers(0, 12, 24) / 4.0, rng.integers(1, 4, 24) / 2.0
+    y = (x + rng.normal(size=24)).round(2)
+    scores = np.unique(x)
+    values = IsotonicRegression().fit(x, y, sample_weight=weight).predict(scores)
+    evidence = {"scores": scores, "values": values}
+    return Case(issue("isotonic", Data.of(x[:, None], y, weight), evidence), x[:, None], y, weight)
+
+
+def _spread_labels(model: Any) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        side = np.arange(20) % 2
+        X, y = rng.normal(size=(20, 2)).round(2) + 2.0 * side[:, None], np.where(np.arange(20) < 6, side, -1)
+        return _fitted(model, X, y)
+
+    return make
+
+
 CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "least squares": _real(LinearRegression()),
     "non-negative": _real(LinearRegression(positive=True)),
@@ -351,6 +371,8 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "twins": _no_margin("rbf"),
     "hulls that meet": _hulls_meet,
     "perceptron": _apart(Perceptron()),
+    "kernel perceptron": _apart(KernelPerceptron(kernel="rbf", gamma=0.5, max_iter=200)),
+    "kernel perceptron, three classes": _labels(KernelPerceptron(kernel="poly", degree=2, max_iter=5), 3),
     "perceptron, overlapping": _labels(Perceptron(max_iter=5)),
     "separable": _separability("separable"),
     "touching": _separability("touching"),
@@ -383,6 +405,11 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "histogram": _histogram,
     "kernel density": _kernel_density("gaussian"),
     "kernel density, within a radius": _kernel_density("epanechnikov", "manhattan"),
+    "isotonic": _isotonic,
+    "labels on a graph": _spread_labels(LabelPropagation(gamma=1.0)),
+    "labels on a graph of neighbours": _spread_labels(LabelPropagation(kernel="knn", n_neighbors=3)),
+    "labels, spread": _spread_labels(LabelSpreading(gamma=0.5)),
+    "labels, spread over neighbours": _spread_labels(LabelSpreading(kernel="knn", n_neighbors=4, alpha=0.5)),
     "training errors": _errors(2),
     "training errors of three classes": _errors(3),
     "stored rows": _stored(KNeighborsClassifier(3)),

@@ -24,9 +24,15 @@ from tests.proof_cases import CASES
 NUMBERS = (0.0, -1.0, 1.0, 0.5, 1e-300, 1e300, math.inf, -math.inf, math.nan, 7)
 WORDS = ("perfect", "", "inf", "mean", "sum", "l1", "squared")
 UPPER = ("gap", "excess", "relative_gap", "mean_error", "variance_error", "shortfall", "pruning_shortfall", "sum_error",
-         "reassignment_gain", "centre_gain", "move_gain", "loss", "width")  # fmt: skip
+         "error", "reassignment_gain", "centre_gain", "move_gain", "loss", "width")  # fmt: skip
 LOWER = ("bound", "margin")
-ABOVE = ("hard-margin", "no-margin", "perceptron", "principal-components")  # kinds whose bound is an upper one
+ABOVE = (
+    "hard-margin",
+    "kernel-perceptron",
+    "no-margin",
+    "perceptron",
+    "principal-components",
+)  # kinds whose bound is an upper one
 
 
 def leaves(tree, path=()):

@@ -1,16 +1,16 @@
 """Check a certifit proof file against its data with nothing but Python's standard library: python checker.py fit.proof data.csv
-Each step is printed with its figure, then PROVED or NOT PROVED and why; the exit code is 0 or 1. Nothing in the file is believed: every
-figure is recomputed from the data and the evidence. The pages "The proof file" and "What you have to trust" give format and theorems.
-Arithmetic. A float is an integer times a power of two, so sums and products are exact. `N` is an interval [lo, hi]·2^e with integers
-lo ≤ hi: one number where lo = hi. Only division, square root, exponential and logarithm round, always outwards (the error of each is
-proved where it stands), and an interval longer than BITS is widened to that many bits. In order: numbers, files, algebra, kinds, check."""
+Each figure is recomputed from data and evidence and printed, then PROVED or NOT PROVED and why; the exit code is 0 or 1. The pages "The
+proof file" and "What you have to trust" give format and theorems. Floats are integers times powers of two: sums and products are exact.
+`N` is an interval [lo, hi]·2^e of integers, one number where lo = hi. Division, roots, exponentials and logarithms round outwards (the
+errors are proved where they stand), as do intervals longer than BITS. In order: numbers, files, algebra, kinds, check."""
 import ast, bisect, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
     if not condition: raise Refused(why)
+class Record(dict): __getattr__ = dict.__getitem__  # e.coef is e["coef"]
 class N:  # the interval [lo, hi]·2^e; an interval that is no single number keeps at most BITS bits, rounded outwards
-    __slots__ = ("e", "hi", "lo"); square, zero = lambda a: a.abs() * a.abs(), lambda a: a.lo == a.hi == 0
+    __slots__ = ("e", "hi", "lo"); zero = lambda a: a.lo == a.hi == 0
     def __init__(self, lo, hi=None, e=0):
         hi = lo if hi is None else hi; cut = max(abs(lo), abs(hi)).bit_length() - BITS if lo != hi else 0
         self.lo, self.hi, self.e = (lo >> cut, -(-hi >> cut), e + cut) if cut > 0 else (lo, hi, e)
@@ -24,7 +24,8 @@ class N:  # the interval [lo, hi]·2^e; an interval that is no single number kee
     def sqrt(self):  # integer square roots, rounded down and up; what is below zero counts as zero
         k = 2 * BITS + (self.e & 1); low, high = max(self.lo, 0) << k, max(self.hi, 0) << k
         return N(math.isqrt(low), math.isqrt(high) + (math.isqrt(high) ** 2 < high), (self.e - k) // 2)
-    def abs(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
+    def __pow__(self, k): return N(1) if not k else (abs(self) * abs(self)) ** (k // 2) * (self if k % 2 else 1)
+    def __abs__(self): return N(0 if self.lo < 0 < self.hi else min(abs(self.lo), abs(self.hi)), max(abs(self.lo), abs(self.hi)), self.e)
     def floor(self): cut = max(0, self.lo.bit_length() - 64); return N(self.lo >> cut, None, self.e + cut)  # 64 bits, from below
     max0, ends = lambda a: N(max(a.lo, 0), max(a.hi, 0), a.e), lambda a: (N(a.lo, None, a.e), N(a.hi, None, a.e))
     __neg__, __sub__ = lambda a: N(-a.hi, -a.lo, a.e), lambda a, b: a + -n(b)
@@ -37,10 +38,10 @@ def n(x):  # a float or whole number as an exact interval
     need(type(x) is float and math.isfinite(x), "something that is no finite number: %r" % (x,))
     p, q = x.as_integer_ratio(); return N(p, None, 1 - q.bit_length())  # q is a power of two
 def aligned(terms):  # many numbers at the smallest exponent: lower ends, upper ends, exponent
-    terms = list(terms); e = min((t.e for t in terms), default=0)
-    return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
+    terms = [*terms]; e = min((t.e for t in terms), default=0); return [t.lo << t.e - e for t in terms], [t.hi << t.e - e for t in terms], e
 def total(terms, how=sum): return (lambda low, high, e: N(how(low), how(high), e))(*aligned(terms))
 largest, least = lambda terms: total(terms, max), lambda terms: total(terms, min)
+apart, length = lambda x, y: [abs(a - b) for a, b in zip(x, y)], lambda v: total(a**2 for a in v).sqrt()
 def join(a, b): return (lambda low, high, e: N(low[0], high[1], e))(*aligned((a, b)))  # from the lower end of a to the upper end of b
 def vec(values, size=None): need(size is None or len(values) == size, "numbers that do not fit the data"); return [n(v) for v in values]
 def mat(rows, m=None, d=None): need(m is None or len(rows) == m, "rows that do not fit the data"); return [vec(r, d) for r in rows]
@@ -52,19 +53,16 @@ def dot(a, b):  # Σ ab; single numbers as whole numbers at two exponents
 # less than one unit of 2^-(unit+40); with the rest of the series less than unit + 41 < 2^40 of them are lost.
 ln2 = functools.lru_cache(None)(lambda unit: sum((1 << unit + 40 - k) // k for k in range(1, unit + 41)) >> 40)
 def exp(x):
-    """e^x = 2^k (e^s)^256 with r = x − k ln 2 in [0, ln 2) and s = r/256, in fixed point with `unit` binary places.
-    r is off by less than 2|k| + 2 units (k times the error of ln 2, and rounding), s by less. A term of the series of e^s is rounded down
-    by less than 1 unit and inherits less than 1 from its forerunner; at most 64 terms are kept and the rest is below 2 units: e^s is off
-    by less than 2|k| + 134. What is squared is below √2 (as r < ln 2), so a squaring at most trebles an error and adds 1: after eight it
-    is less than 3^8·(2|k| + 135) < 2^13·(2|k| + 135) units."""
+    """e^x = 2^k e^r with r = x − k ln 2 in [0, ln 2), in fixed point with `unit` binary places. r is off by less than 2|k| + 1 units (k
+    times the error of ln 2, and rounding), so e^r < 2 by less than 3(2|k| + 1). A term of the series is rounded down by less than 2 units
+    and inherits less than 1 from its forerunner; fewer than 64 are above zero, the rest is below 6: less than 6|k| + 256 units in all."""
     if x.lo != x.hi: return join(exp(x.ends()[0]), exp(x.ends()[1]))
     size = x.lo.bit_length() + x.e if x.lo else 0; need(size <= 14 or x.lo < 0, "an exponential that overflows")
     if size > 14: return N(0, 1, -20000)  # x ≤ −2^14
     unit = BITS + 32 + max(0, size); fixed = x.lo << x.e + unit if x.e + unit >= 0 else x.lo >> -(x.e + unit); k = fixed // ln2(unit)
-    s, term, sum_, i = fixed - k * ln2(unit) >> 8, 1 << unit, 1 << unit, 1
-    while term and i < 65: term = (term * s >> unit) // i; sum_, i = sum_ + term, i + 1
-    for _ in range(8): sum_ = sum_ * sum_ >> unit
-    wrong = (2 * abs(k) + 135) << 13; return N(sum_ - wrong, sum_ + wrong, k - unit)
+    r, term, sum_, i = fixed - k * ln2(unit), 1 << unit, 1 << unit, 1
+    while term: term = (term * r >> unit) // i; sum_, i = sum_ + term, i + 1
+    wrong = 6 * abs(k) + 256; return N(sum_ - wrong, sum_ + wrong, k - unit)
 def log(x):
     """log(2^k y) = k ln 2 + 2 artanh t with 1 ≤ y < 2 and t = (y − 1)/(y + 1) ≤ 1/3, in fixed point with `unit` places.
     t is rounded down by less than 1 unit and t² is off by less than 2; then a power t^(2i+1) is off by less than 2 units and
@@ -76,29 +74,27 @@ def log(x):
     unit = BITS + 32 + abs(k).bit_length(); t = (x.lo - one << unit) // (x.lo + one); square, power, series, i = t * t >> unit, t, t, 1
     while power: power = power * square >> unit; series, i = series + power // (2 * i + 1), i + 1
     middle, wrong = 2 * series + k * ln2(unit), 6 * unit + 4 + 2 * abs(k); return N(middle - wrong, middle + wrong, -unit)
-def power(x, k): return N(1) if not k else power(x * x, k // 2) * (x if k % 2 else 1)
-def arctan(x):  # x ≥ 0, halved until it is at most 1/8; then 40 terms of the alternating series are off by less than the next, below 2^-240
-    if not x <= N(1, None, -3): return 2 * arctan(x / (1 + (1 + x.square()).sqrt()))
-    return total(power(-x.square(), k) * x / (2 * k + 1) for k in range(40)) + N(-1, 1, -240)
+def arctan(k): return total(N((-1) ** i) / ((2 * i + 1) * k ** (2 * i + 1)) for i in range(60)) + N(-1, 1, -240)  # of 1/k; alternating
 up, low, near = [lambda v, sense=sense: (sense, v) for sense in ("upper", "lower", "about")]  # what a figure is to what is proved
 class Table:  # X as rows of floats or words, y as columns, weights and offsets (None where not given)
     def __init__(self, X, y=None, weight=None, offset=None):
         self.X, self.y, self.given, self.offset, self.rows = X, y, weight, offset, len(X)
         self.width, self.weight, self.exact = len(X[0]) if X else 0, [1.0] * len(X) if weight is None else weight, None
-        need(all(type(v) is float and 0 <= v < math.inf for v in self.weight), "a weight that is negative or not finite")
+        self.w, self.shift = vec(self.weight), vec(offset or [0.0] * len(X)); need(all(v >= 0 for v in self.w), "a negative weight")
         need(all(p is None or len(p) == self.rows for p in (weight, offset, *(y or []))), "columns of unequal length")
     def digest(self, sparse):
         y = self.y and ([list(v) for v in zip(*self.y)] if len(self.y) > 1 else self.y[0])
         parts = (b"X:", self.X), (b"y:", y), (b"w:", self.given), (b"o:", self.offset)
         return hashlib.sha256(b"".join(k + (b"" if v is None else canonical(v, sparse and k == b"X:")) for k, v in parts)).hexdigest()
     def numbers(self): return self.exact or self.__dict__.update(exact=mat(self.X)) or self.exact
-    def products(self, w): return [dot(row, w) for row in self.numbers()]
+    def at(self, numbers): return [whole(i, 0, self.rows) for i in numbers]  # rows, by their numbers
+    products, columns = lambda t, w: [dot(row, w) for row in t.numbers()], lambda t: [list(c) for c in zip(*t.numbers())]
     def names(self): need(len(self.y or ()) == 1, "no labels, or several targets"); return sorted({key(v) for v in self.y[0]})
     def codes(self, classes):  # the place of every label among the classes
         need(len(place := {key(c): k for k, c in enumerate(classes)}) == len(classes) > 1 == len(self.y or ()), "no labels, or two alike")
         need(all(key(v) in place for v in self.y[0]), "a label that the proof does not name"); return [place[key(v)] for v in self.y[0]]
     def groups(self, names): k = self.codes(names); return [[i for i, c in enumerate(k) if c == j] for j in range(len(names))]
-    def mass(self, names): return [total(n(self.weight[i]) for i in rows) for rows in self.groups(names)]
+    def shares(self, names): return [total(self.w[i] for i in rows) / total(self.w) for rows in self.groups(names)]
 def key(v): return float(v) if isinstance(v, (int, float)) else str(v)
 def canonical(part, sparse):  # floats as little-endian bytes behind their shape (−0 as 0), or as sparse rows; with words a JSON list
     deep = not part or isinstance(part[0], list); shape = str((len(part), len(part[0]) if part else 0) if deep else (len(part),)).encode()
@@ -106,16 +102,14 @@ def canonical(part, sparse):  # floats as little-endian bytes behind their shape
     if not all(type(v) is float for v in flat):
         return b"o" + shape + json.dumps([["number", repr(v)] if type(v) is float else ["word", v] for v in flat]).encode()
     if not sparse: return b"f" + shape + struct.pack("<%dd" % len(flat), *[v + 0.0 for v in flat])
-    cells = [[(j, v) for j, v in enumerate(row) if v] for row in part]; ends = [0, *itertools.accumulate(map(len, cells))]
-    at, flat = [c[0] for row in cells for c in row], [c[1] for row in cells for c in row]
-    return b"csr" + shape + struct.pack("<%dq%dq%dd" % (len(ends), len(at), len(at)), *ends, *at, *flat)
+    at, ends = [j for row in part for j, v in enumerate(row) if v], [0, *itertools.accumulate(sum(map(bool, row)) for row in part)]
+    return b"csr" + shape + struct.pack("<%dq%dq%dd" % (len(ends), len(at), len(at)), *ends, *at, *filter(None, flat))
 def read_table(paths):  # a CSV file with the header x0, x1, …, then y or y0, y1, …, weight, offset; or .npy files X, y, weight, offset
     if paths[0].endswith(".npy"):
         X, y, *rest = [read_npy(p) for p in paths] + [None] * (2 - len(paths))
         return Table(X, y and (list(map(list, zip(*y))) if isinstance(y[0], list) else [y]), *rest)
     with open(paths[0], newline="", encoding="utf-8") as f: head, rows = next(csv.reader(f)), [*csv.reader(f, quoting=csv.QUOTE_NONNUMERIC)]
-    need(all(len(row) == len(head) for row in rows), "a line with too few or too many cells")
-    columns = {name: [row[j] for row in rows] for j, name in enumerate(head)}
+    need(all(len(row) == len(head) for row in rows), "unequal lines"); columns = {v: [row[j] for row in rows] for j, v in enumerate(head)}
     x, y = [j for j, v in enumerate(head) if re.fullmatch(r"x\d+", v)], [columns[v] for v in head if re.fullmatch(r"y\d*", v)]
     return Table([[row[j] for j in x] for row in rows], y or None, columns.get("weight"), columns.get("offset"))
 def read_npy(path):  # the head is one line, a dictionary
@@ -124,7 +118,7 @@ def read_npy(path):  # the head is one line, a dictionary
     flat = [float(v) for (v,) in struct.iter_unpack(head["descr"][0].replace("|", "<") + kind, raw[body:])]; m, *d = head["shape"]
     return flat if not d else [flat[i::m] if head["fortran_order"] else flat[i * d[0] : (i + 1) * d[0]] for i in range(m)]
 def decoded(v):  # numbers are whole, or hexadecimal floats in quotes ("0x1.8p+1", "inf"); a word that looks like one has an apostrophe
-    if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else {k: decoded(x) for k, x in v.items()}
+    if isinstance(v, (list, dict)): return [decoded(x) for x in v] if isinstance(v, list) else Record({k: decoded(x) for k, x in v.items()})
     need(type(v) is not float, "a float that is not written in hexadecimal")
     if type(v) is not str or not re.fullmatch(r"'.*|-?(0x[01]\.?[0-9a-f]*p[+-][0-9]+|inf)|nan", v, re.S): return v
     return v[1:] if v[0] == "'" else float.fromhex(v)
@@ -146,16 +140,16 @@ class Cholesky:  # A = L D Lᵀ in intervals: where every D is surely positive, 
             v = self.forward(row); self.L.append([a / d for a, d in zip(v, self.D)]); self.D.append(n(row[i]) - dot(v, self.L[i]))
             need(self.D[i] > 0, "a matrix that is not surely positive definite (pivot %d)" % i)
     def forward(self, q): return functools.reduce(lambda v, k: [*v, n(q[k]) - dot(self.L[k], v)], range(len(self.L)), [])  # L⁻¹q
-    def form(self, q): return total(a.square() / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
+    def form(self, q): return total(a**2 / d for a, d in zip(self.forward(q), self.D))  # qᵀA⁻¹q = Σ (L⁻¹q)ₖ²/Dₖ
 # -- optimality: F = Σ sᵢL(zᵢ, yᵢ) + ΛR(w) is at most Σ [sL + sL*(β/s) − βz] + Λ[R + R*(v) − v·w] above its minimum, Λv = −Σβx --
 def plogp(a, s=N(1)): return N(0) if a.zero() else a * log(a / s)
-sign, share, count, softplus = lambda y: abs(y) == 1, lambda y: 0 <= y <= 1, lambda y: y >= 0, lambda t: t.max0() + log(1 + exp(-t.abs()))
+sign, share, count, softplus = lambda y: abs(y) == 1, lambda y: 0 <= y <= 1, lambda y: y >= 0, lambda t: t.max0() + log(1 + exp(-abs(t)))
 def inside(a, s=None): return a if a >= 0 and (s is None or a <= s) else need(False, "a dual variable outside its box")
 def entropy(a, s=N(1)): return plogp(inside(a, s), s) + plogp(s - a, s)
 LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the domain is refused; which y are possible
     "hinge": (lambda z, y: (1 - z * y).max0(), lambda y, s, b: -inside(-b * y, s), sign),
     "perceptron": (lambda z, y: (-z * y).max0(), lambda y, s, b: inside(-b * y, s) * 0, sign),
-    "squared_hinge": (lambda z, y: (1 - z * y).max0().square(), lambda y, s, b: b.square() / (4 * s) - inside(-b * y), sign),
+    "squared_hinge": (lambda z, y: (1 - z * y).max0()**2, lambda y, s, b: b**2 / (4 * s) - inside(-b * y), sign),
     "logistic": (lambda z, y: softplus(-z * y), lambda y, s, b: entropy(-b * y, s), sign),
     "exponential": (lambda z, y: exp(-z * y), lambda y, s, b: plogp(inside(-b * y), s) + b * y, sign),
     "binomial": (lambda z, y: softplus(z) - z * y + entropy(y), lambda y, s, b: entropy(b + s * y, s) - s * entropy(y), share),
@@ -163,102 +157,90 @@ LOSSES = {  # value L(z, y); s·L*(β/s), where a dual variable outside the doma
     "gamma_log": (lambda z, y: y * exp(-z) + z - log(y) - 1, lambda y, s, b: plogp(inside(s - b), s) + b * log(y) + b, lambda y: y > 0)}
 REAL = ("absolute", "squared factor", "epsilon_insensitive epsilon", "squared_epsilon_insensitive epsilon")
 def loss_of(spec):  # losses of real targets are c times a power of (|z − y| − w)₊
-    name, p = spec["name"], spec["params"]; c, w, power = n(p.get("factor", 1.0)), n(p.get("epsilon", 0.0)), "squared" in name
+    name, p = spec.name, spec.params; c, w, power = n(p.get("factor", 1.0)), n(p.get("epsilon", 0.0)), "squared" in name
     need(c > 0 and w >= 0 and " ".join([name, *p]) in (*REAL, *LOSSES), "a loss that this checker does not know: %s" % name)
-    return LOSSES.get(name) or (lambda z, y: (lambda t: c * t.square() if power else t)(((z - y).abs() - w).max0()), lambda y, s, b:
-        b * y + b.abs() * w + (b.square() / (4 * c * s) if power else inside(s - b.abs()) * 0), lambda y: True)
+    return LOSSES.get(name) or (lambda z, y: (lambda t: c * t**2 if power else t)((abs(z - y) - w).max0()), lambda y, s, b:
+        b * y + abs(b) * w + (b**2 / (4 * c * s) if power else inside(s - abs(b)) * 0), lambda y: True)
 def softmax(z, code, s, b):  # s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities
     lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
     need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
 def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1
-    need(rho > 0 and rho <= 1, "a mixing parameter outside (0, 1]")
-    value = lam * (rho * total(v.abs() for v in w) + (1 - rho) * total(v.square() for v in w) / 2)
-    if not (1 - rho).zero(): return value, value + total((v.abs() - rho * lam).max0().square() for v in q) / (2 * (1 - rho) * lam) - inner
-    need(all(v.abs() <= lam for v in q), "the dual variables are not in the dual ball"); return value, value - inner
-def norm(v, p): v = [a.abs() for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
+    need(0 < rho <= 1, "no mixing parameter"); value = lam * (rho * total(abs(v) for v in w) + (1 - rho) * total(v**2 for v in w) / 2)
+    if not (1 - rho).zero(): return value, value + total((abs(v) - rho * lam).max0()**2 for v in q) / (2 * (1 - rho) * lam) - inner
+    need(all(abs(v) <= lam for v in q), "the dual variables are not in the dual ball"); return value, value - inner
+def norm(v, p): v = [abs(a) for a in v if not a.zero()]; return exp(log(total(exp(p * log(a)) for a in v)) / p) if v else N(0)
 def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coefficients W, one row an output, and Q = ΛV
-    name, p = spec["name"], spec["params"]; need(lam > 0, "without a penalty dual variables prove nothing")
+    name, p = spec.name, spec.params; need(lam > 0, "without a penalty dual variables prove nothing")
     w, q = [v for row in W for v in row], [v for row in Q for v in row]; inner = dot(w, q)
-    if name == "column_norms":  # the length of each column of W over the outputs
-        return elastic(n(p["l1_ratio"]), lam, *([total(v.square() for v in c).sqrt() for c in zip(*M)] for M in (W, Q)), inner)
+    if name == "column_norms": return elastic(n(p.l1_ratio), lam, *([length(c) for c in zip(*M)] for M in (W, Q)), inner)  # of each column
     if name == "non_negative":  # with w ≥ 0 the conjugate sees the positive part of V only
-        name, p, q = p["base"]["name"], p["base"]["params"], [v.max0() for v in q]; need(all(v >= 0 for v in w), "a negative coefficient")
+        name, p, q = p.base.name, p.base.params, [v.max0() for v in q]; need(all(v >= 0 for v in w), "a negative coefficient")
     if name == "l2":
-        c, prior = n(p["factor"]), vec(p["prior"] or [0.0] * len(w), len(w)); value = lam * c * away(w, prior); need(c > 0, "no factor")
-        return value, value + total(v.square() for v in q) / (4 * c * lam) + dot(q, prior) - inner
-    if name in ("l1", "elastic"): return elastic(n(p["l1_ratio"]) if name == "elastic" else N(1), lam, w, q, inner)
+        c, prior = n(p.factor), vec(p.prior or [0.0] * len(w), len(w)); value = lam * c * away(w, prior); need(c > 0, "no factor")
+        return value, value + total(v**2 for v in q) / (4 * c * lam) + dot(q, prior) - inner
+    if name in ("l1", "elastic"): return elastic(n(p.l1_ratio) if name == "elastic" else N(1), lam, w, q, inner)
     if name == "none": need(all(v.zero() for v in q), "the dual variables are not orthogonal to the columns"); return N(0), -inner
-    need(name == "p_norm" and n(p["p"]) > 1, "a penalty that this checker does not know: %s" % name)
-    need(norm(q, n(p["p"]) / (n(p["p"]) - 1)) <= lam, "the dual variables are not in the dual ball")
-    return lam * norm(w, n(p["p"])), lam * norm(w, n(p["p"])) - inner
+    k = n(p.p) if name == "p_norm" else N(0); need(k > 1, "a penalty that this checker does not know: %s" % name)
+    need(norm(q, k / (k - 1)) <= lam, "the dual variables are not in the dual ball"); return lam * norm(w, k), lam * norm(w, k) - inner
 def machines(table, e):  # (objective, y columns, weights, outputs) of each machine: real targets, ±1 for one class against others, or codes
-    many = e["objective"] if isinstance(e["objective"], list) else None; o, s = many[0] if many else e["objective"], table.weight
-    need(not many or (len(many) == len(table.y) and all(v["classes"] is None for v in many)), "one objective a target is needed")
-    need(all(truth(v["offset"]) == (table.offset is not None) and v["stated"] == o["stated"] in ("mean", "sum") for v in many or [o]),
-         "offsets of rows where the objective has none, or the reverse, or a sum where a mean is stated")
-    if o["classes"] is None:
-        joint = o["regularizer"]["name"] == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
+    many = e.objective if isinstance(e.objective, list) else None; o, s = many[0] if many else e.objective, table.weight
+    need(not many or (len(many) == len(table.y) and all(v.classes is None for v in many)), "one objective a target is needed")
+    need(all(truth(v.offset) == (table.offset is not None) and v.stated == o.stated in ("mean", "sum") for v in many or [o]), "offsets?")
+    if o.classes is None:
+        joint = o.regularizer.name == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
         return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
-    codes, k = table.codes(o["classes"]), len(o["classes"]); factor = [1.0] * k if o["class_weight"] is None else o["class_weight"]
+    codes, k = table.codes(o.classes), len(o.classes); factor = [1.0] * k if o.class_weight is None else o.class_weight
     need(len(factor) == k and all(0 <= v < math.inf for v in factor), "no class weights"); s = [a * factor[c] for a, c in zip(s, codes)]
-    if o["loss"]["name"] == "softmax": return [(o, [codes], s, k)]
-    pairs = {"pairs": [(i, j) for i in range(k) for j in range(i + 1, k)], "rest": [(i, None) for i in range(k)]}[o["layout"]]
+    if o.loss.name == "softmax": return [(o, [codes], s, k)]
+    pairs = {"pairs": [(i, j) for i in range(k) for j in range(i + 1, k)], "rest": [(i, None) for i in range(k)]}[o.layout]
     return [(o, [[1.0 if c == a else -1.0 for c in codes]], [v if b is None or c in (a, b) else 0.0 for v, c in zip(s, codes)], 1)
             for a, b in ([(1, None)] if k == 2 else pairs)]
-def scores(table, o, z, b):
-    need(truth(o["fit_intercept"]) or b.zero(), "an offset where none is allowed")
-    return [v + b + (0 if table.offset is None else n(table.offset[i])) for i, v in enumerate(z)]
+def scores(table, o, z, b): need(truth(o.fit_intercept) or b.zero(), "an offset"); return [v + b + a for v, a in zip(z, table.shift)]
 def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
-    S = total(vec(s)) if o["stated"] == "mean" else N(1); value, gap = value / S, gap.max0() / S; bound = value - gap
+    S = total(vec(s)) if o.stated == "mean" else N(1); value, gap = value / S, gap.max0() / S; bound = value - gap
     return {"value": near(value), "bound": low(bound), "gap": up(gap), **({"excess": up(gap / bound)} if bound > 0 else {})}
 def duality(table, e):
-    value, gap, at = N(0), N(0), 0; rows = [whole(i, 0, table.rows) for i in e["support"]] if "support" in e else list(range(table.rows))
-    dual = dict(zip(rows, e["dual"])); need(len(dual) == len(rows) == len(e["dual"]), "dual variables that do not fit")
+    value, gap, at = N(0), N(0), 0; rows = table.at(e.support) if "support" in e else list(range(table.rows))
+    dual = dict(zip(rows, e.dual)); need(len(dual) == len(rows) == len(e.dual), "dual variables that do not fit")
     for o, y, s, outputs in machines(table, e):
-        lam, padding, k = n(o["strength"]), o["padding"], range(at, at + outputs); b, at = [n(e["intercept"][j]) for j in k], at + outputs
+        lam, padding, k = n(o.strength), o.padding, range(at, at + outputs); b, at = [n(e.intercept[j]) for j in k], at + outputs
         beta = [[n(dual[i][j]) if i in dual else N(0) for i in range(table.rows)] for j in k]
-        need(not truth(o["fit_intercept"]) or padding is not None or all(total(c).zero() for c in beta), "unbalanced dual variables")
-        if "nu" in e: need((total(map(N.abs, sum(beta, []))) - n(e["nu"]) * total(vec(s))).abs() <= total(vec(s)) * n(1e-9), "another nu")
-        if "kernel" in e or "gram" in e:
-            need(outputs == 1, "a kernel has one output"); Z, own, term = kernel_part(table, rows, e, o, vec(e["coef"][k[0]]), beta[0])
+        need(not truth(o.fit_intercept) or padding is not None or all(total(c).zero() for c in beta), "unbalanced dual variables")
+        if "nu" in e: need(abs(total(map(abs, sum(beta, []))) - n(e.nu) * total(vec(s))) <= total(vec(s)) * 1e-9, "another nu")
+        if "kernel" in e or "gram" in e: Z, own, term = kernel_part(table, rows, e, o, vec(e.coef[k[0]]), beta)
         else:
             pad = [] if padding is None else [n(padding)]; need(all(v > 0 for v in pad), "a constant column that is not positive")
-            W = [[*vec(e["coef"][j]), *(v / p for p in pad)] for j, v in zip(k, b)]
-            Q = [[*(-dot(x, c) for x in zip(*table.numbers())), *(-total(c) * p for p in pad)] for c in beta]
-            Z, (own, term) = [table.products(vec(e["coef"][j])) for j in k], penalty(o["regularizer"], lam, W, Q)
-        more = rows_part(o["loss"], y, vec(s), [scores(table, o, z, c) for z, c in zip(Z, b)], beta)
-        value, gap = value + own + more[0], gap + term + more[1]
-    need(at == len(e["intercept"]) == len(e["coef"]), "other coefficients"); return bounds(value, gap, o, machines(table, e)[0][2])
+            W = [[*vec(e.coef[j]), *(v / p for p in pad)] for j, v in zip(k, b)]
+            Q = [[*(-dot(x, c) for x in table.columns()), *(-total(c) * p for p in pad)] for c in beta]
+            Z, (own, term) = [table.products(vec(e.coef[j])) for j in k], penalty(o.regularizer, lam, W, Q)
+        L, G = rows_part(o.loss, y, vec(s), [scores(table, o, *v) for v in zip(Z, b)], beta); value, gap = value + own + L, gap + term + G
+    need(at == len(e.intercept) == len(e.coef), "other coefficients"); return bounds(value, gap, o, machines(table, e)[0][2])
 def rows_part(loss, y, s, Z, beta):  # Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable
-    used, values, terms = [i for i, v in enumerate(s) if not v.zero()], [N(0)], [N(0)]
-    need(all(c[i].zero() for c in beta for i, v in enumerate(s) if v.zero()), "a dual variable of a row without weight")
-    if loss["name"] == "softmax":
-        pairs = [softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta]) for i in used]; return [total(p) for p in zip(*pairs)]
+    used = [i for i, w in enumerate(s) if w > 0]; need(all(w > 0 or v.zero() for c in beta for v, w in zip(c, s)), "a row without weight")
+    if loss.name == "softmax": return map(total, zip(*(softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta]) for i in used)))
     value, conjugate, possible = loss_of(loss); need(all(possible(v) for column in y for v in column), "a label that the loss is not for")
-    for i, v, z, b in ((i, n(column[i]), z[i], c[i]) for column, z, c in zip(y, Z, beta) for i in used):
-        values.append(s[i] * value(z, v)); terms.append(values[-1] + conjugate(v, s[i], b) - b * z)
-    return total(values), total(terms)
-def kernel_part(table, rows, e, o, c, beta):  # w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ
-    p, lam = o["regularizer"], n(o["strength"])
-    need(p["name"] == "l2" and p["params"]["prior"] is None and o["padding"] is None and len(c) == len(rows), "no squared norm around zero")
-    K, f = gram(table, e, rows, True), n(p["params"]["factor"]); need(f > 0 and lam > 0, "a penalty without strength")
-    def length(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
-    return [[dot(row, c) for row in K]], lam * f * length(c), lam * f * length([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
+    cells = [(s[i], n(column[i]), z[i], c[i]) for column, z, c in zip(y, Z, beta) for i in used]
+    sum_ = total(w * value(z, v) for w, v, z, _ in cells); return sum_, sum_ + total(conjugate(v, w, b) - b * z for w, v, z, b in cells)
+def kernel_part(table, rows, e, o, c, betas):  # w = Σ cⱼφ(xⱼ): the scores, Λf‖w‖², and Λf‖w − v/2f‖² with Λv = −Σβφ
+    p, lam, K, (beta,) = o.regularizer.params, n(o.strength), gram(table, e, rows, True), betas; f = n(p.factor)
+    need(o.regularizer.name == "l2" and p.prior is o.padding is None and f > 0 < lam and len(c) == len(rows), "no squared norm around zero")
+    def square(v): return total(a * dot(K[j], v) for a, j in zip(v, rows)).max0()
+    return [[dot(row, c) for row in K]], lam * f * square(c), lam * f * square([a + beta[j] / (2 * f * lam) for a, j in zip(c, rows)])
 def hulls(table, e):  # w = Σ βⱼφ(xⱼ) joins two points of the hulls: signs, scores, ‖w‖, and half the distance ‖w‖/Σ|β| of the two points
-    y, rows, beta = [2 * c - 1 for c in table.codes(e["classes"])], [whole(i, 0, table.rows) for i in e["support"]], vec(e["dual_coef"][0])
-    need(len(e["classes"]) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
+    y, rows, beta = [2 * c - 1 for c in table.codes(e.classes)], table.at(e.support), vec(e.dual_coef[0])
+    need(len(e.classes) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
     need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier"); f = [dot(row, beta) for row in gram(table, e, rows, 1)]
-    length = total(b * f[i] for b, i in zip(beta, rows)).sqrt(); return y, f, length, length / total(b.abs() for b in beta)
+    length = total(b * f[i] for b, i in zip(beta, rows)).sqrt(); return y, f, length, length / total(abs(b) for b in beta)
 def hard_margin(table, e):  # w reaches its margin, and half the distance of two points of the hulls cannot be beaten
-    y, f, length, bound = hulls(table, e); closest = least((v + n(e["intercept"][0])) * s for v, s in zip(f, y))
+    y, f, length, bound = hulls(table, e); closest = least((v + n(e.intercept[0])) * s for v, s in zip(f, y))
     need(closest > 0, "a row that is not on its side"); value = closest / length
     return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
 def no_margin(table, e):  # two equal rows with different labels, or points of the hulls whose distance is rounding beside the radius
     if "twins" in e:
-        (i, j), y = [whole(k, 0, table.rows) for k in e["twins"]], table.codes(table.names())
+        (i, j), y = table.at(e.twins), table.codes(table.names())
         need(table.numbers() and table.X[i] == table.X[j] and y[i] != y[j], "no such twins"); return {"bound": up(N(0)), "rows": [i, j]}
-    bound, K = hulls(table, e)[3], gram(table, e, range(table.rows), 1); radius = largest(row[i] for i, row in enumerate(K)).sqrt()
-    need(bound <= radius * n(1e-7), "hulls that are apart"); return {"bound": up(bound), "radius": near(radius)}
+    bound, K = hulls(table, e)[3], gram(table, e, range(table.rows), True); radius = largest(row[i] for i, row in enumerate(K)).sqrt()
+    need(bound <= radius * 1e-7, "hulls that are apart"); return {"bound": up(bound), "radius": near(radius)}
 SMOOTH = {  # slope and curvature, for losses with |φ‴| ≤ φ″ and the square
     "logistic": lambda z, y: SMOOTH["binomial"](z, (y + 1) / 2), "binomial": lambda z, y: (lambda p: (p - y, p - p * p))(1 / (1 + exp(-z))),
     "exponential": lambda z, y: (-y * exp(-y * z), exp(-y * z)), "poisson": lambda z, y: (exp(z) - y, exp(z)),
@@ -268,24 +250,23 @@ def scatter(weights, columns):  # Σ w x xᵀ of single numbers, its lower half
     return [[N(sum(map(operator.mul, heavy, x)), None, e + f + g) for x, _, g in ints[: k + 1]]
             for k, (c, _, f) in enumerate(ints) for heavy in [list(map(operator.mul, w, c))]]
 def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), columns; a penalised offset is the weight b/B of a column B
-    p, w, lam, free = o["regularizer"], vec(coef), n(o["strength"]), o["padding"] is None; pad = N(1) if free else n(o["padding"])
-    if p["name"] == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p["params"]["base"]
-    need(pad > 0 and p["name"] in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
-    z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o["loss"])
-    need(all(possible(v) for v in y) and o["loss"]["params"].get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
-    both = [SMOOTH[o["loss"]["name"]](a, n(v)) for a, v in zip(z, y)]
-    columns = [list(c) for c in zip(*table.numbers())] + [[pad] * table.rows] * o["fit_intercept"]
-    c, prior = (n(p["params"]["factor"]) * lam, p["params"]["prior"]) if p["name"] == "l2" else (N(0), None); need(c >= 0, "a factor < 0")
-    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w), len(w)))] + [N(0) if free else b / pad] * o["fit_intercept"]
+    p, w, lam, free = o.regularizer, vec(coef), n(o.strength), o.padding is None; pad = N(1) if free else n(o.padding)
+    if p.name == "non_negative": need(all(a >= 0 for a in w), "a negative coefficient where none may be"); p = p.params.base
+    need(pad > 0 and p.name in ("l2", "none") and lam >= 0, "a penalty that this bound is not for")
+    z, (value, _, possible) = scores(table, o, table.products(w), b), loss_of(o.loss)
+    need(all(possible(v) for v in y) and o.loss.params.get("factor", 1.0) == 1.0, "a label or factor that the bound is not for")
+    both = [SMOOTH[o.loss.name](a, n(v)) for a, v in zip(z, y)]; columns = table.columns() + [[pad] * table.rows] * o.fit_intercept
+    c, prior = (n(p.params.factor) * lam, p.params.prior) if p.name == "l2" else (N(0), None); need(c >= 0, "a factor < 0")
+    away = [a - m for a, m in zip(w, vec(prior or [0.0] * len(w), len(w)))] + [N(0) if free else b / pad] * o.fit_intercept
     g = [dot([a * k[0] for a, k in zip(s, both)], column) + 2 * c * m for column, m in zip(columns, away)]
     H = scatter([(a * k[1]).floor() for a, k in zip(s, both)], columns)
-    for i in range(len(H) - (free and o["fit_intercept"])): H[i][i] = H[i][i] + 2 * c
+    for i in range(len(H) - (free and o.fit_intercept)): H[i][i] = H[i][i] + 2 * c
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
 def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1: the objective is at most q²/(2(1 − u)) above its minimum
-    (o, (y,), s, _), = machines(table, e); need(o["loss"]["name"] in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
-    model = best = newton(table, o, y, vec(s), e["coef"][0], n(e["intercept"][0])); more = N(0)
+    (o, (y,), s, _), = machines(table, e); need(o.loss.name in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
+    model = best = newton(table, o, y, vec(s), e.coef[0], n(e.intercept[0])); more = N(0)
     if "witness_coef" in e:  # a better point, from which the bound is taken
-        w, b = (sum(v, []) if type(v[0]) is list else v for v in (e["witness_coef"], e["witness_intercept"]))
+        w, b = (sum(v, []) if type(v[0]) is list else v for v in (e.witness_coef, e.witness_intercept))
         best = newton(table, o, y, vec(s), w, n(b[0])); more = model[0] - best[0]
     L, rows, m = Cholesky(best[2]), [x for i, x in enumerate(zip(*best[3])) if s[i]], len(best[1]); q = L.form(best[1])
     if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
@@ -294,338 +275,313 @@ def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1
 def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
-        v, g, H, _ = newton(table, o, y, vec(s), e["coef"][k], n(e["intercept"][k])); p, value = len(g), value + v
-        need(o["loss"]["name"] == "squared" and o["padding"] is None, "a loss or an offset that this formula is not for")
-        if o["regularizer"]["name"] == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
-            c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o["fit_intercept"] else N(0) for j in range(table.width)]
-            g = [a if e["coef"][k][j] or not a >= c[j] else c[j] for j, a in enumerate(g[: table.width])] + g[table.width :]
-        if p > 100: gap = gap + Cholesky(H).form(g) / 2  # faster than in whole numbers, but not for dependent columns
-        else:
-            ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
-            R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
-            need(p not in pivots, "the normal equations have no solution")
-            gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
-    need(len(e["coef"]) == len(e["intercept"]) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
+        v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
+        need(o.loss.name == "squared" and o.padding is None, "a loss or an offset that this formula is not for")
+        if o.regularizer.name == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
+            c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o.fit_intercept else N(0) for j in range(table.width)]
+            g = [a if e.coef[k][j] or not a >= c[j] else c[j] for j, a in enumerate(g[: table.width])] + g[table.width :]
+        if p > 100: gap = gap + Cholesky(H).form(g) / 2; continue  # faster than in whole numbers, but not for dependent columns
+        ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
+        R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
+        need(p not in pivots, "equations without a solution"); gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
+    need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
 def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
-    pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e["rows"], e["against"])]
-    need(len(e["multipliers"]) == len(e["rows"]) == len(set(pairs)) > 0, "one multiplier for each named row is needed")
+    pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e.rows, e.against)]
+    need(len(e.multipliers) == len(e.rows) == len(set(pairs)) > 0, "one multiplier for each named row is needed")
     need(all(codes[i] != k for i, k in pairs) and len(pairs) <= 4 * classes * (table.width + 2), "a row against its own class, or too many")
-    # A column times a power of two of its own changes no rank and no mixture that is zero.
-    X = [list(x) for x in zip(*[aligned(c)[0] for c in zip(*table.numbers())] + [[1] * table.rows] * truth(e["fit_intercept"]))]
+    X = [list(x) for x in zip(*[aligned(c)[0] for c in table.columns()] + [[1] * table.rows] * truth(e.fit_intercept))]  # in own units
     Z = [[v * ((c == codes[i]) - (c == k)) for c in range(1, classes) for v in X[i]] for i, k in pairs]
-    (R, d, pivots), mu = reduced(zip(*Z)), numerators(e["multipliers"]); free = [j for j in range(len(Z)) if j not in set(pivots)]
+    (R, d, pivots), mu = reduced(zip(*Z)), numerators(e.multipliers); free = [j for j in range(len(Z)) if j not in set(pivots)]
     need(all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R),
          "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
 def sides(table, codes, e, classes):  # {(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero
-    flat, width = e["weights"], table.width + truth(e["fit_intercept"])  # the length of the weights does not matter
+    flat, width = e.weights, table.width + truth(e.fit_intercept)  # the length of the weights does not matter
     flat = vec(numerators(sum(flat, []) if type(flat[0]) is list else flat), (classes - 1) * width)
     W = [[N(0)] * width] + [flat[k * width : (k + 1) * width] for k in range(classes - 1)]
-    Z = [[z + w[-1] if e["fit_intercept"] else z for z in table.products(w[: table.width])] for w in W]
+    Z = [[z + w[-1] if e.fit_intercept else z for z in table.products(w[: table.width])] for w in W]
     return {(i, k): Z[c][i] - Z[k][i] for i, c in enumerate(codes) for k in range(classes) if k != c}, W
 def separability(table, e):
-    names, verdict = table.names(), e["verdict"]; classes, codes = len(names), table.codes(names)
+    names, verdict = table.names(), e.verdict; classes, codes = len(names), table.codes(names)
     need(verdict in ("separable", "touching", "overlapping"), "an unknown verdict"); found = {"verdict": verdict, "classes": classes}
     if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
     if verdict == "overlapping":  # the null space of the named rows must be that of all rows
         R, d, pivots = reduced([X[i] for i in rows]); need(rank == (classes - 1) * len(pivots), "the named rows do not span enough")
         null = [[(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)] for j in set(range(len(X[0]))) - set(pivots)]
         need(not any(sum(row[k] * c for k, c in v) for v in null for row in X), "the named rows do not span all"); return found
-    z, W = sides(table, codes, e, classes); farthest = largest(dot(x, x) + int(e["fit_intercept"]) for x in table.numbers())
+    z, W = sides(table, codes, e, classes); farthest = largest(dot(x, x) + int(e.fit_intercept) for x in table.numbers())
     if verdict == "touching":
         need(all(v >= 0 for v in z.values()) and any(v > 0 for v in z.values()), "a row on the wrong side")
         return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
     need(all(v > 0 for v in z.values()), "a row that is not on its side")
     closest = {(c, k): least(v for (i, o), v in z.items() if {codes[i], o} == {c, k}) for c in range(classes) for k in range(c)}
-    margin, padded = [least(v / total((a - b).square() for a, b in zip(W[c][:w], W[k][:w])).sqrt() for (c, k), v in closest.items())
-                      for w in (table.width, None)]; found["margin"] = low(margin)  # with the offset in the length, and without
-    return {**found, "mistake_bound": up(farthest / padded.square())} if classes == 2 else found
+    def margin(d): return least(v / length(apart(W[c][:d], W[k][:d])) for (c, k), v in closest.items())  # d: without the offset
+    return {**found, "margin": low(margin(table.width)), **({"mistake_bound": up(farthest / margin(None)**2)} if classes == 2 else {})}
 def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
-    labels, k, eta, made, bound = table.codes(e["classes"]), len(e["classes"]), n(e["eta0"]), 0, N(0); need(eta > 0, "a negative step")
+    labels, k, eta, made, bound = table.codes(e.classes), len(e.classes), n(e.eta0), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
         tail = "_%d" % (0 if k == 2 else c); made += sum(e["times" + tail])
-        part = {**{name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, "fit_intercept": truth(e["fit_intercept"])}
-        codes, rows, times = [int(v == c) for v in labels], [whole(i, 0, table.rows) for i in part["mistaken"]], part["times"]
-        need(set(part["class_weights"]) == {1.0} and not any(part["start"]), "class weights and other starts are beyond this checker")
+        part = Record({name[: -len(tail)]: v for name, v in e.items() if name.endswith(tail)}, fit_intercept=truth(e.fit_intercept))
+        codes, rows, times = [int(v == c) for v in labels], table.at(part.mistaken), part.times
+        need(set(part.class_weights) == {1.0} and not any(part.start), "class weights and other starts are beyond this checker")
         need(len(set(rows)) == len(rows) == len(times) and all(whole(t, 1) for t in times), "mistakes are counted once for each row")
-        for j, end in enumerate(vec(part["coef"], table.width + e["fit_intercept"])):  # the sum of the steps, up to the rounding of each
+        for j, end in enumerate(vec(part.coef, table.width + e.fit_intercept)):  # the sum of the steps, up to the rounding of each
             moves = [N(0)] + [n((table.X[i] + [1.0])[j]) * eta * (t if codes[i] else -t) for i, t in zip(rows, times)]
-            slack = total(m.abs() for m in moves) * (4 * sum(times) + 16) * n(2.0**-53) + n(1e-300)
-            need((total(moves) - end).abs() <= slack, "the mistakes do not lead to the weights")
-        if part["verdict"] == "separable" and bound is not None:
-            bound = bound + separability(Table(table.X, [list(map(float, codes))]), part)["mistake_bound"][1]
-        elif part["verdict"] != "separable": bound = vanishing(table, codes, part, 2) and None
+            slack = total(map(abs, moves)) * (4 * sum(times) + 16) * 2.0**-53 + 1e-300; need(abs(total(moves) - end) <= slack, "weights?")
+        if part.verdict != "separable": bound = vanishing(table, codes, part, 2) and None
+        elif bound is not None: bound = bound + separability(Table(table.X, [[*map(float, codes)]]), part)["mistake_bound"][1]
     need(bound is None or N(made) <= bound.ends()[1], "more mistakes than are possible")
     return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
-SIZES = {"sum": 2, "product": 2, "normalized": 1, "scaled": 2, "linear": 0, "rbf": 1, "polynomial": 3}  # how many parameters
+SHAPES = {"sum": "kk", "product": "kk", "normalized": "k", "scaled": "nk", "linear": "", "rbf": "n", "polynomial": "nnn"}  # parameters
 def is_mercer(record):  # Mercer by construction: sums, products, positive multiples and normalised forms of Mercer kernels are Mercer
-    name, rest = record[0], record[1:]; need(len(rest) == SIZES.get(name), "a kernel that this checker does not know: %s" % name)
-    if name in ("sum", "product", "normalized"): return all([is_mercer(r) for r in rest])
-    if name == "scaled": return is_mercer(rest[1]) and n(rest[0]) >= 0
-    return name == "linear" or (all(n(v) >= 0 for v in rest) and (name == "rbf" or whole(rest[0], 1, 99) > 0))
+    name, *rest = record; need("".join("nk"[type(r) is list] for r in rest) == SHAPES.get(name), "a kernel not known here: %s" % name)
+    return all([is_mercer(r) if type(r) is list else n(r) >= 0 for r in rest]) and (name != "polynomial" or whole(rest[0], 1, 99) > 0)
 def kernel(record, x, z, e):  # k(x, z) for rows of integers times 2^e
     name, rest = record[0], record[1:]; f = [kernel(r, x, z, e) if type(r) is list else n(r) for r in rest]
     if name in ("sum", "product", "scaled"): return f[0] + f[1] if name == "sum" else f[0] * f[1]
     if name == "normalized": return f[0] / (kernel(rest[0], x, x, e) * kernel(rest[0], z, z, e)).sqrt()
     if name == "rbf": return exp(-f[0] * N(sum((a - b) ** 2 for a, b in zip(x, z)), None, 2 * e))
-    inner = N(sum(map(int.__mul__, x, z)), None, 2 * e)
-    return inner if name == "linear" else power(inner * f[2] + f[1], whole(rest[0], 1, 99))
+    u = N(sum(map(int.__mul__, x, z)), None, 2 * e); return u if name == "linear" else (u * f[2] + f[1]) ** whole(rest[0], 1, 99)
 def grid(rows, more=()):  # rows, and more of that width, as whole numbers times one power of two
     flat, _, ex = aligned(v for x in (*rows, *more) for v in x); d = len(rows[0]); need(all(len(q) == d for q in more), "other columns")
     ints = [flat[i * d : i * d + d] for i in range(len(rows) + len(more))]; return ints[: len(rows)], ints[len(rows) :], ex
 def gram(table, e, rows, proved):  # kernel values of all rows with some: by a formula (Mercer where asked), from the evidence, or the table
     if e.get("kernel", ["given"]) in GIVEN:
-        K = e["gram"] if "gram" in e else table.X; need(K == [list(c) for c in zip(*K)] and len(K) == table.rows, "no symmetric matrix")
+        K = e.gram if "gram" in e else table.X; need(K == [list(c) for c in zip(*K)] and len(K) == table.rows, "no symmetric matrix")
         return [[row[j] for j in rows] for row in mat(K)]
-    need((is_mercer(e["kernel"]) or not proved) and table.rows * len(rows) <= 4000000, "a kernel not Mercer, or over 4000000 values")
-    X, _, ex = grid(table.numbers()); return [[kernel(e["kernel"], x, X[j], ex) for j in rows] for x in X]
+    need((is_mercer(e.kernel) or not proved) and table.rows * len(rows) <= 4000000, "a kernel not Mercer, or over 4000000 values")
+    X, _, ex = grid(table.numbers()); return [[kernel(e.kernel, x, X[j], ex) for j in rows] for x in X]
 def mercer(table, e):
-    method, K = e["method"], [] if e["method"] == "construction" else gram(table, e, range(table.rows), False); bound = low(N(0))
-    if method == "construction": need(is_mercer(e["kernel"]), "the kernel is not built from Mercer kernels")
-    elif method == "vector":
-        v = vec(e["vector"]); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv is not surely negative")
+    how, K = e.method, [] if e.method == "construction" else gram(table, e, range(table.rows), False); bound = low(N(0))
+    if how == "construction": need(is_mercer(e.kernel), "the kernel is not built from Mercer kernels")
+    elif how == "vector": v = vec(e.vector); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv not < 0")
     else:
-        t, top = n(e["shift"]), largest(v.abs() for row in K for v in row); Cholesky([[*row[:i], row[i] + t] for i, row in enumerate(K)])
-        bound = low(-t); need(method == "cholesky" and t <= top * n(1e-9), "a shift that is more than rounding")
-    return {"method": method, "verdict": "not mercer" if method == "vector" else "mercer", "least_eigenvalue": bound}
+        t, top = n(e.shift), largest(abs(v) for row in K for v in row); Cholesky([[*row[:i], row[i] + t] for i, row in enumerate(K)])
+        bound = low(-t); need(how == "cholesky" and t <= top * 1e-9, "a shift that is more than rounding")
+    return {"method": how, "verdict": "not mercer" if how == "vector" else "mercer", "least_eigenvalue": bound}
 def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
-    tau, w, d, U = n(e["slack"]), vec(table.weight), range(table.width), mat(e["components"], None, table.width)
-    S, columns = total(w), [list(c) for c in zip(*table.numbers())]; mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
-    A, values = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d], vec(e["variances"], len(U))
-    skew = total((dot(u, v) - int(k == m)).square() for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
-    need(U and skew < n(1e-5) and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
+    tau, w, d, U = n(e.slack), table.w, range(table.width), mat(e.components, None, table.width)
+    S, columns = total(w), table.columns(); mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
+    A, values = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d], vec(e.variances, len(U))
+    skew = total((dot(u, v) - int(k == m))**2 for k, u in enumerate(U) for m, v in enumerate(U)).sqrt().ends()[1]
+    need(U and skew < 1e-5 and S > 1 and all(v >= values[-1] for v in values), "components not orthonormal, or variances out of order")
     kept, trace, mu = total(u[i] * dot(A[i], u) for u in U for i in d) / (1 + join(-skew, skew)), total(A[i][i] for i in d), values[-1]
     B = [[total((v - mu) * u[i] * u[j] for u, v in zip(U, values)) - A[i][j] + (mu + tau if i == j else 0) for j in d] for i in d]
     bound = trace if len(U) == len(d) or not Cholesky(B) else total(dot(u, u) * (v - mu) for u, v in zip(U, values)) + (mu + tau) * len(U)
     gap = (bound - kept).max0(); found = {"components": len(U), "value": low(kept), "bound": up(bound), "gap": up(gap)}
     return {**found, "relative_gap": up(gap / trace), "reconstruction_error": up(trace - kept)}
 def distances(e, w, X, q):  # of all rows, exactly: the power p of the distance, and p; of the cosine −s|s|/‖x‖², or 0 for a row of zeros
-    if e["metric"] == "cosine":
+    if e.metric == "cosine":
         inner = [(sum(c * a * b for c, a, b in zip(w, x, q)), sum(c * a * a for c, a in zip(w, x))) for x in X]
         return [fractions.Fraction(-s * abs(s), size) if size else 0 for s, size in inner], 2
-    how, fixed = {"euclidean": (sum, 2), "manhattan": (sum, 1), "chebyshev": (max, 1), "minkowski": (sum, None)}.get(e["metric"], (None, 1))
-    p = fixed or whole(e["p"], 1, 99); need(how, "a metric that this checker does not know: %s" % e["metric"])
-    return [how(c * abs(a - b) ** p for c, a, b in zip(w, x, q)) for x in X], p
+    how, fixed = {"euclidean": (sum, 2), "manhattan": (sum, 1), "chebyshev": (max, 1), "minkowski": (sum, None)}[e.metric]
+    p = fixed or whole(e.p, 1, 99); return [how(c * abs(a - b) ** p for c, a, b in zip(w, x, q)) for x in X], p
 def nearest(table, e, queries):  # for each query the (distance, row) of all rows but its own, sorted; the unit and power of these; ‖q‖²
     (w, _, f), own = aligned(vec(e.get("weights") or [1.0] * table.width)), e.get("own"); X, Q, ex = grid(table.numbers(), mat(queries))
-    need(len(w) == table.width and min(w) >= 0 and len(own or Q) == len(Q) == len(queries) > 0, "queries or weights that do not fit")
+    need(len(w) == table.width and all(v >= 0 for v in w) and len(own or Q) == len(Q) == len(queries) > 0, "no such queries or weights")
     for at, q in enumerate(Q):
         mine = None if own is None else whole(own[at], 0, table.rows); need(mine is None or X[mine] == q, "a query that is another row")
         far, p = distances(e, w, X, q); size = sum(c * a * a for c, a in zip(w, q))
         yield sorted((d, i) for i, d in enumerate(far) if i != mine), fractions.Fraction(2) ** (p * ex + f), p, size
 def listed(orders, lists):  # the stated rows are the first of each order
     k, orders = len(lists[0]), [[i for _, i in order[: len(lists[0])]] for order, *_ in orders]
-    need(k > 0 and orders == [[whole(i) for i in rows] for rows in lists], "a list that is not that of the nearest")
-    return {"queries": len(orders), "neighbors": k}
-def neighbors(table, e): return listed(nearest(table, e, e["queries"]), e["indices"])
+    need(k > 0 and orders == [[*map(whole, rows)] for rows in lists], "others are nearer"); return {"queries": len(orders), "neighbors": k}
+def neighbors(table, e): return listed(nearest(table, e, e.queries), e.indices)
 def neighbors_given_distances(table, e):
-    need(all(len(d) == table.rows and min(d) >= 0 and vec(d) for d in e["distances"]), "distances that do not fit, or are none")
-    return listed(([sorted(zip(d, range(table.rows)))] for d in e["distances"]), e["indices"])
+    need(all(len(d) == table.rows and min(d) >= 0 and vec(d) for d in e.distances), "distances that do not fit, or are none")
+    return listed(([sorted(zip(d, range(table.rows)))] for d in e.distances), e.indices)
 def radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
-    r, stated, counts = fractions.Fraction(e["radius"]), iter(e["indices"]), [whole(c, 0) for c in e["counts"]]; t = 1 - r
-    for at, (order, unit, p, size) in enumerate(nearest(table, e, e["queries"])):
-        limit = r**p / unit if e["metric"] != "cosine" else -t * abs(t) * size if size else -int(t > 0)
+    r, stated, counts = fractions.Fraction(e.radius), iter(e.indices), [whole(c, 0) for c in e.counts]; t = 1 - r
+    for at, (order, unit, p, size) in enumerate(nearest(table, e, e.queries)):
+        limit = r**p / unit if e.metric != "cosine" else -t * abs(t) * size if size else -int(t > 0)
         rows = sorted(i for d, i in order if d <= limit); need(rows == sorted(whole(next(stated)) for _ in range(counts[at])), "other rows")
-    need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e["indices"]), "lists that do not fit, or a negative radius")
-    return {"queries": at + 1, "radius": float(e["radius"]), "fewest": min(counts), "most": max(counts)}
+    need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e.indices), "lists that do not fit, or a negative radius")
+    return {"queries": at + 1, "radius": float(e.radius), "fewest": min(counts), "most": max(counts)}
 def condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
-    kept, (y,), orders = {whole(i, 0, table.rows) for i in e["prototypes"]}, table.y, nearest(table, {**e, "own": None}, table.X)
+    kept, (y,), orders = {whole(i, 0, table.rows) for i in e.prototypes}, table.y, nearest(table, Record(e, own=None), table.X)
     need(all(y[order[0][1]] == y[next(i for _, i in order if i in kept)] for order, *_ in orders), "a row that they answer otherwise")
-    return {"rows": table.rows, "prototypes": len(kept), "agreeing": table.rows}
+    return {"prototypes": len(kept), "agreeing": table.rows}
 def edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
-    names, y = table.names(), table.codes(table.names())
-    right = [i for i, rows in enumerate(e["neighbors"]) if max(range(len(names)), key=[y[whole(j)] for j in rows].count) == y[i]]
-    need(sorted(whole(i) for i in e["kept"]) == right, "kept are not the rows that their neighbours confirm")
-    return {"rows": table.rows, "kept": len(right), **listed(nearest(table, {**e, "own": range(table.rows)}, table.X), e["neighbors"])}
+    y = table.codes(table.names()); right = [max(range(max(y) + 1), key=[y[j] for j in rows].count) == v for v, rows in zip(y, e.neighbors)]
+    need(sorted(map(whole, e.kept)) == [i for i, v in enumerate(right) if v], "kept are not the rows that their neighbours confirm")
+    return {"kept": sum(right), **listed(nearest(table, Record(e, own=range(table.rows)), table.X), e.neighbors)}
 def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
-    need(e["loss"] in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
-    if e["loss"] == "squared":
-        mean, var = moments(vec(table.weight), vec(table.y[0]), range(table.rows)); gap = (mean - e["value"][0]).square(); value = var + gap
+    need(e.loss in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
+    if e.loss == "squared": m, var = moments(table.w, vec(table.y[0]), range(table.rows)); gap = (m - e.value[0])**2; value = var + gap
     else:
-        S, q = table.mass(e["classes"]), vec(e["shares"], len(e["classes"])); p = [v / total(S) for v in S]
-        need(all(v > 0 and v <= 1 for v in q), "shares that are no probabilities")
-        value, gap = -dot(p, [log(v) for v in q]), total((a - b).square() / b for a, b in zip(p, q)) + (total(q) - 1).abs()
-    return {"value": near(value), "gap": up(gap), "rows": table.rows}
+        p, q = table.shares(e.classes), vec(e.shares, len(e.classes)); need(all(0 < v <= 1 for v in q), "shares that are no probabilities")
+        value, gap = -dot(p, [log(v) for v in q]), total((a - b)**2 / b for a, b in zip(p, q)) + abs(total(q) - 1)
+    return {"value": near(value), "gap": up(gap)}
 def finite_bayes(table, e):
-    prior, stated, tiny = vec(e["priors"]), vec(e["posterior"], len(e["priors"])), n(1e-9); need(table.rows <= 5000, "over 5000 outcomes")
-    likely, seen = mat(e["likelihoods"], len(prior), len(e["outcomes"])), Table(table.X, [[x[0] for x in table.X]]).codes(e["outcomes"])
-    for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and (total(row) - 1).abs() <= tiny, "these are no probabilities")
-    joint, wrong = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)], (total(stated) - 1).abs()
-    error = largest((p / total(joint) - s).abs() for p, s in zip(joint, stated)); need(error <= tiny, "another posterior")
+    prior, stated, tiny = vec(e.priors), vec(e.posterior, len(e.priors)), 1e-9; need(table.rows <= 5000, "over 5000 outcomes")
+    likely, seen = mat(e.likelihoods, len(prior), len(e.outcomes)), Table(table.X, [[x[0] for x in table.X]]).codes(e.outcomes)
+    for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and abs(total(row) - 1) <= tiny, "these are no probabilities")
+    joint, wrong = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)], abs(total(stated) - 1)
+    error = largest(abs(p / total(joint) - s) for p, s in zip(joint, stated)); need(error <= tiny, "another posterior")
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
 def moments(w, x, rows):  # mean and variance of some rows of a column
-    W = total(w[i] for i in rows); mean = total(w[i] * x[i] for i in rows) / W
-    return mean, total(w[i] * (x[i] - mean).square() for i in rows) / W
+    W = total(w[i] for i in rows); m = total(w[i] * x[i] for i in rows) / W; return m, total(w[i] * (x[i] - m)**2 for i in rows) / W
 def priors(table, e):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
-    S, stated = table.mass(e["classes"]), vec(e["class_prior"], len(e["classes"])); need(all(v >= 0 for v in stated), "no probabilities")
-    rule = {"data": [b / total(S) for b in S], "uniform": [N(1) / len(S)] * len(S), "given": stated}[e["prior_rule"]]
-    return up(largest((a - b).abs() for a, b in zip(stated, rule)))
+    p, stated = table.shares(e.classes), vec(e.class_prior, len(e.classes)); need(all(v >= 0 for v in stated), "no probabilities")
+    return up(largest(apart(stated, {"data": p, "uniform": [N(1) / len(p)] * len(p), "given": stated}[e.prior_rule])))
 def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
-    rows, w, smooth = table.groups(e["classes"]), vec(table.weight), n(e["var_smoothing"])
+    rows, w, smooth, spare = table.groups(e.classes), table.w, n(e.var_smoothing), "numeric" in e and range(table.rows)
     theta, var = [mat(e[k], len(rows), table.width) for k in ("theta", "var")]; need(smooth >= 0 and least(sum(var, [])) > 0, "no variance")
-    columns, every = list(zip(*table.numbers())), range(table.rows) if "numeric" in e else []  # a class without numbers takes those of all
-    widest = largest(moments(w, x, range(table.rows))[1] for x in columns)
-    cells = [(*moments(w, x, rows[c] or every), theta[c][j], var[c][j]) for c in range(len(theta)) for j, x in enumerate(columns)]
-    off, wrong = [(a - t).abs() / v.sqrt() for a, _, t, v in cells], [(b + widest * smooth - v).abs() / v for _, b, _, v in cells]
-    return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e), "rows": table.rows}
+    columns, every = table.columns(), range(table.rows); widest = largest(moments(w, x, every)[1] for x in columns)  # spare: empty classes
+    cells = [(*moments(w, x, here or spare), t, v) for here, T, V in zip(rows, theta, var) for x, t, v in zip(columns, T, V)]
+    off, wrong = [abs(a - t) / v.sqrt() for a, _, t, v in cells], [abs(b + widest * smooth - v) / v for _, b, _, v in cells]
+    return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e)}
 def class_centres(table, e):  # a point off the mean by δ costs W·δ² more than it; at a median no more than half of the rows lie on a side
-    w, middle, groups, C = vec(table.weight), e["distance"] == "manhattan", table.groups(e["classes"]), mat(e["centres"], None, table.width)
-    need(((middle and table.given is None) or e["distance"] == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
-    cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(zip(*table.numbers()), c)]
+    w, middle, groups, C = table.w, e.distance == "manhattan", table.groups(e.classes), mat(e.centres, None, table.width)
+    need(((middle and table.given is None) or e.distance == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
+    cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(table.columns(), c)]
     half = [len(rows) - 2 * max(sum(x[i] < m for i in rows), sum(x[i] > m for i in rows)) for x, rows, m in cells] if middle else []
     off = [(*moments(w, x, rows), m, total(w[i] for i in rows)) for x, rows, m in cells if not middle]
-    need(all((a - m).abs() <= v.sqrt() * n(1e-9) + m.abs() * n(2.0**-49) for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
-    return {"rows": table.rows, "classes": len(C), **({} if middle else {"gap": up(total((a - m).square() * W for a, _, m, W in off))})}
+    need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
+    return {"classes": len(C), **({} if middle else {"gap": up(total((a - m)**2 * W for a, _, m, W in off))})}
 def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
 def complement_counts(table, e):  # a weight is −log of a column's share of the counts plus α in all other classes, or that over their sum
-    w, X, worst, F = vec(table.weight), table.numbers(), [], mat(e["feature_weights"], len(e["classes"]), table.width)
-    alpha = smoothing(e["alpha"], table.width); need(all(v >= 0 for x in X for v in x), "a negative count")
-    for here, stated in zip(map(set, table.groups(e["classes"])), F):
+    w, X, worst, F = table.w, table.numbers(), [], mat(e.feature_weights, len(e.classes), table.width)
+    alpha = smoothing(e.alpha, table.width); need(all(v >= 0 for x in X for v in x), "a negative count")
+    for here, stated in zip(map(set, table.groups(e.classes)), F):
         counts = [a + total(w[i] * x[j] for i, x in enumerate(X) if i not in here) for j, a in enumerate(alpha)]
-        logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e["norm"]) else logs
-        worst += [(a - b).abs() / b.abs() for a, b in zip(best, stated)]
-    need(worst and all(v <= n(1e-8) for v in worst), "weights not of the other classes")
-    return {"error": up(largest(worst)), "rows": table.rows, "classes": len(F)}
+        logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e.norm) else logs
+        worst += [abs(a - b) / (abs(b) if table.width > 1 else 1) for a, b in zip(best, stated)]  # one column: log 1
+    error = largest(worst); need(error <= 1e-8, "other weights"); return {"error": up(error), "classes": len(F)}
 def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
-    w, model, d, columns, cut = vec(table.weight), e["model"], range(table.width), list(zip(*table.numbers())), e.get("binarize")
-    alpha, rows, sizes = smoothing(e["alpha"], table.width), table.groups(e["classes"]), [whole(m, 1) for m in e.get("n_categories", ())]
+    w, model, d, columns, cut = table.w, e.model, range(table.width), table.columns(), e.get("binarize")
+    alpha, rows, sizes = smoothing(e.alpha, table.width), table.groups(e.classes), [whole(m, 1) for m in e.get("n_categories", ())]
     on, twice, worst, sums = lambda v: v if cut is None else N(int(v > n(cut))), model == "bernoulli", [], []
     groups = {"multinomial": [[(j, lambda v: v) for j in d]], "bernoulli": [[(j, on), (j, lambda v: 1 - on(v))] for j in d], "categorical":
               [[(j, lambda v, k=k: N(int((v - k).zero()))) for k in range(m)] for j, m in enumerate(sizes)]}[model]  # what cells count for
     need(model != "categorical" or all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "categories?")
-    for here, row in itertools.zip_longest(rows, e["feature_log_prob"]):
+    for here, row in itertools.zip_longest(rows, e.feature_log_prob):
         p = [N(0) if v == -math.inf else exp(n(v)) for v in row]; p = iter([q for v in p for q in ((v, 1 - v) if twice else (v,))])
         for group in groups:
             a, q = [total([alpha[j]] + [w[i] * of(columns[j][i]) for i in here]) for j, of in group], [next(p) for _ in group]
-            need(all(v >= 0 for v in a), "a negative count"); sums.append((total(q) - 1).abs())
-            worst += [(x / total(a) - y).abs() / y if y > 0 else x for x, y in zip(a, q)]
+            need(all(v >= 0 for v in a), "a negative count"); sums.append(abs(total(q) - 1))
+            worst += [abs(x / total(a) - y) / y if y > 0 else x for x, y in zip(a, q)]
         need(next(p, None) is None, "too many probabilities")
-    need(all(v <= n(1e-8) for v in worst + sums), "a probability that is not its smoothed share")
-    return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e), "rows": table.rows}
+    need(all(v <= 1e-8 for v in worst + sums), "a probability that is not its smoothed share")
+    return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e)}
 def mixed_counts(table, e):  # column by column, without the rows where it is missing: numbers by gaussian_counts, words by smoothed_counts
-    (numeric, discrete), words = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", [])
+    (numeric, discrete), words, at = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", []), 0
     need(sorted(numeric + discrete) == list(range(table.width)) and len(discrete) == len(words), "every column is taken once, as one kind")
-    worst, estimates = {"prior_error": [priors(table, e)[1]]}, ("theta", "var", "feature_log_prob")
-    theta, var, logs = [[list(row) for row in e.get(k, [])] for k in estimates]
-    def first(rows, m): return [[row.pop(0) for _ in range(m)] for row in rows]
-    def alone(kind, cells, **more):  # what a kind says about one column
+    worst, widths = {"prior_error": [priors(table, e)[1]]}, {"theta": numeric, "var": numeric, "feature_log_prob": sum(words, [])}
+    need(all(len(row) == len(widths[name]) for name in widths for row in e.get(name, [])), "estimates of other columns")
+    def alone(kind, cells, names, at, size, **more):  # what a kind says about one column, and about the estimates from `at` on
         rows = [i for i, v in enumerate(cells) if v is not None and table.weight[i]]; pick = lambda values: [values[i] for i in rows]
-        found = kind(Table([[v] for v in pick(cells)], [pick(table.y[0])], pick(table.weight)), {**e, "prior_rule": "given", **more})
+        more.update({name: [row[at : at + size] for row in e[name]] for name in names}, prior_rule="given")
+        found = kind(Table([[v] for v in pick(cells)], [pick(table.y[0])], pick(table.weight)), Record(e, **more))
         for name, (_, v) in [f for f in found.items() if type(f[1]) is tuple]: worst.setdefault(name, []).append(v)
-    for j in numeric:
-        column = [x[j] if x[j] == x[j] else None for x in table.X]; alone(gaussian_counts, column, theta=first(theta, 1), var=first(var, 1))
+    for k, j in enumerate(numeric): alone(gaussian_counts, [x[j] if x[j] == x[j] else None for x in table.X], ("theta", "var"), k, 1)
     for j, names in zip(discrete, words):
         place = {**{v: float(k) for k, v in enumerate(names)}, "nan": None, "None": None, "<NA>": None, "NaT": None}  # these are missing
-        cells = [place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X]
-        need(len(place) == len(names) + 4, "a category that is named twice, or for what is missing")
-        alone(smoothed_counts, cells, model="categorical", n_categories=[len(names)], feature_log_prob=first(logs, len(names)))
-    need(not any(logs + theta + var), "too many columns"); return {"rows": table.rows, **{k: up(largest(v)) for k, v in worst.items()}}
+        cells = [place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X]; size = len(names)
+        need(len(place) == size + 4, "a category that is named twice, or for what is missing")
+        alone(smoothed_counts, cells, ("feature_log_prob",), at, size, model="categorical", n_categories=[size]); at += size
+    return {k: up(largest(v)) for k, v in worst.items()}
 logarithm = functools.lru_cache(None)(lambda k: log(N(k)))
 def worth(criterion, W, sums):  # what a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, in integers
     if criterion in ("gini", "squared_error"): return N(sum(s * s for s in sums)) / W
     return (total(logarithm(s) * s for s in sums if s) - logarithm(W) * W) / logarithm(2)
 def tree(table, e):  # at every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha
-    need(not any(e.get(k) is not None for k in ("drawn", "validation")) and all(c is None for c in e["categories"]) and
-         e["criterion"] in ("gini", "entropy", "log_loss", "squared_error"), "categories, draws, validation rows or another criterion")
-    need((e.get("classes") is None) == (e["criterion"] == "squared_error") and table.numbers(), "a criterion not for these labels")
-    y, K = (table.codes(e["classes"]), len(e["classes"])) if e.get("classes") is not None else (vec(table.y[0]), 1)
-    factor, X, m, alpha, criterion = e.get("class_weight") or [1.0] * K, table.X, len(e["left"]), n(e["alpha"]), e["criterion"]
-    need(all(v >= 0 for v in factor) and len(factor) == K and alpha >= 0, "a negative weight of a class, or a negative price of a leaf")
+    need(all(v is None for v in (*map(e.get, ("drawn", "validation", "precision")), *e.categories)), "draws, held rows or categories")
+    criteria = ("squared_error",) if e.get("classes") is None else ("gini", "entropy", "log_loss"); need(table.numbers(), "no rows")
+    y, K = (table.codes(e.classes), len(e.classes)) if e.get("classes") is not None else (vec(table.y[0]), 1)
+    factor, X, m, alpha, criterion = e.get("class_weight") or [1.0] * K, table.X, len(e.left), n(e.alpha), e.criterion
+    need(criterion in criteria and all(v >= 0 for v in factor) and len(factor) == K and alpha >= 0, "a criterion or weights not for this")
     w, _, unit = aligned(n(a * factor[c] if K > 1 else a) for a, c in zip(table.weight, y))
     sums_of, _, step = ([0], 0, unit) if K > 1 else aligned(N(a, None, unit) * v for a, v in zip(w, y))
     parts = [[a * (c == k) for k in range(K)] for a, c in zip(w, y)] if K > 1 else [[v] for v in sums_of]
-    least, light, scale = whole(e["min_samples_leaf"], 1), n(e["min_weight_leaf"]), N(1, None, 2 * step - unit) / N(sum(w), None, unit)
-    rows, short, cost, best, kept, held, yes = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}, sum(e["asks"])
+    least, light, scale = whole(e.min_samples_leaf, 1), n(e.min_weight_leaf), N(1, None, 2 * step - unit) / N(sum(w), None, unit)
+    rows, short, cost, best, kept, held, yes = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}, sum(e.asks)
     def weigh(rows): return sum(w[i] for i in rows), [sum(c) for c in zip(*(parts[i] for i in rows))]
     for t in range(m):
-        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(y[i].abs() for i in here) if K == 1 else None
-        stated = zip(vec(e["value"][t]), [N(s, None, step) / N(W, None, unit) for s in sums])
-        need(len(e["value"][t]) == K and all((a - b).abs() <= n(1e-9) * (top or b) for a, b in stated), "node %d: a wrong value" % t)
-        base = N(W if criterion == "gini" else 0) if K > 1 else total(N(w[i], None, 2 * (unit - step)) * y[i].square() for i in here)
+        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(abs(y[i]) for i in here) if K == 1 else None
+        stated = zip(vec(e.value[t]), [N(s, None, step) / N(W, None, unit) for s in sums])
+        need(len(e.value[t]) == K and all(abs(a - b) <= 1e-9 * (top or b) for a, b in stated), "node %d: a wrong value" % t)
+        base = N(W if criterion == "gini" else 0) if K > 1 else total(N(w[i], None, 2 * (unit - step)) * y[i]**2 for i in here)
         cost[t] = (base - worth(criterion, W, sums)) * scale
-        if e["left"][t] < 0: continue
-        j, cut, a, b = whole(e["feature"][t], 0, table.width), n(e["threshold"][t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
-        need(a != b and not {a, b} & set(rows) and e["asks"][t] >= max(e["asks"][a], e["asks"][b]), "the nodes do not form a tree")
+        if e.left[t] < 0: continue
+        j, cut, a, b = whole(e.feature[t], 0, table.width), n(e.threshold[t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
+        need(a != b and not {a, b} & set(rows) and e.asks[t] >= max(e.asks[a], e.asks[b]), "the nodes do not form a tree")
         rows[a], rows[b] = [i for i in here if n(X[i][j]) <= cut], [i for i in here if n(X[i][j]) > cut]
-        need(all(len(rows[k]) >= least and N(weigh(rows[k])[0], None, unit) >= light for k in (a, b)), "a question against its limits")
-        own = total(worth(criterion, *weigh(rows[k])) for k in (a, b))
+        need(all(len(rows[k]) >= least and N(weigh(rows[k])[0], None, unit) >= light * n(1 - 1e-9) for k in (a, b)), "against its limits")
+        own, heavy = total(worth(criterion, *weigh(rows[k])) for k in (a, b)), light * n(1 + 1e-9)
         for j in range(table.width):
             order, left, run = sorted(here, key=lambda i: X[i][j]), 0, [0] * K
             for k, i in enumerate(order[:-1], 1):
                 left, run = left + w[i], [r + p for r, p in zip(run, parts[i])]
-                if X[i][j] != X[order[k]][j] and min(k, len(order) - k) >= least and not N(min(left, W - left), None, unit) < light:
+                if X[i][j] != X[order[k]][j] and min(k, len(order) - k) >= least and not N(min(left, W - left), None, unit) < heavy:
                     gain = worth(criterion, left, run) + worth(criterion, W - left, [s - r for s, r in zip(sums, run)]) - own
-                    if not gain <= 0: short.append((gain * scale).max0())
-                    need(gain * scale <= cost[t] * n(1e-9), "node %d: another question gains more" % t)
+                    if not gain <= 0: short.append((gain * scale).max0()); need(short[-1] <= cost[t] * 1e-9, "node %d: a better split" % t)
     for t in reversed(range(m)):
-        leaf, a, b = cost[t] + alpha, e["left"][t], e["right"][t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
-        kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e["asks"][t]) else (leaf, cost[t])
-    lost = (kept[0] - best[0]).max0(); need(lost <= kept[0] * n(1e-9) + (cost[0].abs() + int(K > 1)) * n(1e-30), "a better pruning exists")
+        leaf, a, b = cost[t] + alpha, e.left[t], e.right[t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
+        kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e.asks[t]) else (leaf, cost[t])
+    lost = (kept[0] - best[0]).max0(); need(lost <= kept[0] * 1e-9 + (abs(cost[0]) + int(K > 1)) * 1e-30, "a better pruning exists")
     return {"questions": yes, "leaves": yes + 1, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
 def kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
-    h, d, w, P, turn = n(e["bandwidth"]), table.width, vec(table.weight), mat(e["points"], None, table.width), 8 * arctan(N(1)); k = len(P)
-    a, b, V = vec(e["lower"], k), vec(e["upper"], k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
-    K, mass = {"gaussian": (lambda u: exp(-u.square() / 2), power(turn, d).sqrt()), "tophat": (lambda u: N(int(u < 1), int(not u >= 1)), V),
+    h, d, w, P, turn = n(e.bandwidth), table.width, table.w, mat(e.points, None, table.width), 32 * arctan(5) - 8 * arctan(239); k = len(P)
+    a, b, V = vec(e.lower, k), vec(e.upper, k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
+    K, mass = {"gaussian": (lambda u: exp(-u**2 / 2), (turn**d).sqrt()), "tophat": (lambda u: N(int(u < 1), int(not u >= 1)), V),
                "exponential": (lambda u: exp(-u), V * math.factorial(d)), "linear": (lambda u: (1 - u).max0(), V / (d + 1)),
-               "epanechnikov": (lambda u: (1 - u.square()).max0(), 2 * V / (d + 2))}[e["kernel"]]
-    length = {"euclidean": lambda g: total(v.square() for v in g).sqrt(), "manhattan": total, "chebyshev": largest}[e["metric"]]
-    sums = [total(s * K(length([(u - v).abs() for u, v in zip(x, q)]) / h) for s, x in zip(w, table.numbers())) for q in P]
-    f, wide = [v / (total(w) * mass * power(h, d)) for v in sums], [(t - u) / t if t > 0 else N(0) for u, t in zip(a, b)]
-    need(h > 0 < d and P and all(u <= v and v <= t for u, v, t in zip(a, f, b)), "a density that is not between its bounds")
-    return {"points": k, "kernel": e["kernel"], "bandwidth": float(e["bandwidth"]), "width": up(largest(wide))}
-def away(x, c): return total((a - b).square() for a, b in zip(x, c))
+               "epanechnikov": (lambda u: (1 - u**2).max0(), 2 * V / (d + 2))}[e.kernel]; wide = [1 - u / t for u, t in zip(a, b) if t > 0]
+    far, all_ = {"euclidean": length, "manhattan": total, "chebyshev": largest}[e.metric], total(w) * mass * h**d
+    f = [total(s * K(far(apart(x, q)) / h) for s, x in zip(w, table.numbers())) / all_ for q in P]
+    need(h > 0 < d and P and all(u <= v <= t for u, v, t in zip(a, f, b)), "a density that is not between its bounds")
+    return {"points": k, "kernel": e.kernel, "bandwidth": float(e.bandwidth), "width": up(largest([N(0), *wide]))}
+def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
 def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means as centres, or one row elsewhere could gain; a bound for k parts
-    X, s, C, k = table.numbers(), vec(table.weight), mat(e["centres"], None, table.width), range(len(e["centres"]))
-    label, D = [whole(c, 0, len(C)) for c in e["labels"]], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
+    X, s, C, k = table.numbers(), table.w, mat(e.centres, None, table.width), range(len(e.centres))
+    label, D = [whole(c, 0, len(C)) for c in e.labels], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
     parts = [[i for i, c in enumerate(label) if c == b and not s[i].zero()] for b in k]; W = [total(s[i] for i in part) for part in parts]
     M = [[total(s[i] * X[i][j] for i in part) / W[c] for j in range(table.width)] if part else C[c] for c, part in enumerate(parts)]
     value, far, moves = total(a * d[c] for a, d, c in own), [[away(x, m) for m in M] for x in X], [N(0)]
     for c, i in ((c, i) for c, part in enumerate(parts) if len(part) > 1 for i in part):  # out of its cluster, and into another
         moves += [s[i] * (W[c] / (W[c] - s[i]) * far[i][c] - W[b] / (W[b] + s[i]) * far[i][b]).max0() for b in k if b != c]
-    need(C and len(label) == table.rows and e["method"] in ("none", "closed form"), "labels that do not fit, or an unknown bound")
-    try: bound = N(0) if e["method"] == "none" else relaxed(X, s, label, W, far, n(e["t"]), n(e["shift"])).max0()
+    need(C and len(label) == table.rows and e.method in ("none", "closed form"), "labels that do not fit, or an unknown bound")
+    try: bound = N(0) if e.method == "none" else relaxed(X, s, label, W, far, n(e.t), n(e.shift)).max0()
     except Refused: bound = N(0)  # then nothing is known
-    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e["method"],
+    found = {"clusters": len(C), "value": up(value), "bound": low(bound), "gap": up((value - bound).max0()), "bound_method": e.method,
              "reassignment_gain": up(total(a * largest(d[c] - v for v in d) for a, d, c in own)), "move_gain": up(largest(moves)),
              "centre_gain": up(total(w * away(m, c) for w, m, c in zip(W, M, C)))}
     return {**found, "excess": up((value - bound).max0() / bound)} if bound > 0 else found
 def relaxed(X, s, label, W, far, t, shift):
     """Σ y√s + k(t − shift), if ½√s√s'‖x − x'‖² − P − ½(y√s' + √s y') − (t − shift)I is positive definite and P ≥ 0; any such y, P do."""
-    k, q = range(len(W)), [v.sqrt() for v in s]; need(all(v > 0 for v in s + W), "the closed form is for rows and clusters with weight")
+    k, q, u = range(len(W)), [v.sqrt() for v in s], t - shift; need(all(v > 0 for v in s + W), "a row or cluster without weight")
     y = [(q[i] * (far[i][c] - t / W[c])).ends()[0] for i, c in enumerate(label)]
     R = [[q[i] * (W[b] * (far[i][b] - far[i][c]) + t * (W[b] / W[c] + 1)).max0() / 2 for b in k] for i, c in enumerate(label)]
     mass = [[total(q[i] * R[i][b] for i, c in enumerate(label) if c == a) for b in k] for a in k]
     most = [[largest([mass[a][b], mass[b][a]]) for b in k] for a in k]
     def P(i, j, a, b): return (R[i][b] * R[j][a] / most[a][b]).ends()[0] if a != b and most[a][b] > 0 else N(0)
     def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
-    Cholesky([[S(i, j) - (t - shift if i == j else 0) for j in range(i + 1)] for i in range(len(X))])
-    return dot(y, q) + (t - shift) * len(W)
+    Cholesky([[S(i, j) - (u if i == j else 0) for j in range(i + 1)] for i in range(len(X))]); return dot(y, q) + u * len(W)
 def histogram(table, e):  # every height is the share of its rows per volume; a row on an edge belongs above, on the last edge below
-    bins, heights, weight, edges, at = [whole(b, 1) for b in e["bins"]], vec(e["heights"]), vec(table.weight), [], 0
-    for b in bins: edges.append(e["edges"][at : at + b + 1]); at += b + 1
-    rising, fits = all(n(a) < n(b) for c in edges for a, b in zip(c, c[1:])), at == len(e["edges"]) and math.prod(bins) == len(heights)
-    need(len(bins) == table.width and table.numbers() and rising and fits, "edges or heights that do not fit, or edges that do not rise")
+    bins, H = [whole(b, 1) for b in e.bins], vec(e.heights); edges = [e.edges[sum(bins[:k]) + k :][: b + 1] for k, b in enumerate(bins)]
+    rising, fit = all(n(a) < b for c in edges for a, b in zip(c, c[1:])), sum(bins, len(bins)) == len(e.edges) and math.prod(bins) == len(H)
+    need(len(bins) == table.width and table.numbers() and rising and fit, "edges or H that do not fit, or edges that do not rise")
     rows = {c: [] for c in itertools.product(*map(range, bins))}
-    for x, w in zip(table.X, weight): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
-    shares = [total(v) / total(weight) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1)) for c, v in rows.items()]
-    wrong = [(h - s).abs() / (s if s > 0 else 1) for h, s in zip(heights, shares)]  # of an empty cell the height itself
-    need(all(v <= n(1e-9) * int(s > 0) for v, s in zip(wrong, shares)), "a height that is not the share of its rows per volume")
-    return {"cells": len(heights), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
+    for x, w in zip(table.X, table.w): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
+    shares = [total(v) / total(table.w) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1)) for c, v in rows.items()]
+    wrong = [abs(h - s) / (s if s > 0 else 1) for h, s in zip(H, shares)]  # of an empty cell the height itself
+    need(all(v <= 1e-9 * int(s > 0) for v, s in zip(wrong, shares)), "a height that is not the share of its rows per volume")
+    return {"cells": len(H), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
 def training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
-    names, W, b, s = table.names(), mat(e["coef"]), vec(e["intercept"]), vec(table.weight)
+    names, W, b, s = table.names(), mat(e.coef), vec(e.intercept), table.w
     need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
     Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
     wrong = [int(any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))) for i, c in enumerate(table.codes(names))]
-    return {"value": sum(wrong), "rows": table.rows, "error_rate": near(dot(s, vec(wrong)) / total(s))}
+    return {"value": sum(wrong), "error_rate": near(dot(s, vec(wrong)) / total(s))}
 def stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from the mean are errors
-    need(table.numbers() and any(Table(table.X).digest(s) == e["rows"] for s in (False, True)), "other rows than those of the model")
-    need(e["task"] in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {"rows": table.rows}
+    need(table.numbers() and any(Table(table.X).digest(s) == e.rows for s in (False, True)), "other rows than those of the model")
+    need(e.task in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {}
     for x, label in zip(table.X, zip(*table.y or [table.X])): groups.setdefault(tuple(x), []).append(label)
-    if e["task"] == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
-    sums = (dot(c, c) - total(c).square() / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
-    return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e["task"] == "values" else {})}
+    if e.task == "classes": found["unavoidable"] = sum(len(g) - max(map(g.count, set(g))) for g in groups.values())
+    sums = (dot(c, c) - total(c)**2 / len(c) for g in groups.values() for c in map(vec, zip(*g)))  # about the mean of each group
+    return {**found, "distinct": len(groups), **({"unavoidable": near(total(sums))} if e.task == "values" else {})}
 def layers(e, width, name, net=()):  # weights of every unit and offsets, layer by layer
-    for i in range(whole(e["layers"], 1, 1001)):
+    for i in range(whole(e.layers, 1, 1001)):
         b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); net, width = (*net, (list(zip(*W)), b)), len(b)
     return net
 def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
@@ -634,45 +590,90 @@ def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on 
     for x, want in zip(table.numbers(), zip(*table.y)):
         for W, b in net: x = [N(int(dot(unit, x) + v > 0)) for unit, v in zip(W, b)]
         need([v.lo for v in x] == list(want), "a row of the table that the network gets wrong")
-    return {"inputs": d, "rows": table.rows, "units": sum(len(b) for _, b in net), "right": table.rows}
+    return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
 UNITS = {"identity": lambda z: z, "relu": N.max0, "tanh": lambda z: 1 - 2 / (1 + exp(2 * z)), "logistic": lambda z: 1 / (1 + exp(-z))}
 def network_radius(table, e):  # the label's score stays ahead in the whole box: an interval holds whatever a layer makes of its numbers
-    *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e["activation"]], vec(e["radii"], table.rows), [N(0)]
+    *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e.activation], vec(e.radii, table.rows), [N(0)]
     W, b = ([[N(0)] * len(W[0]), W[0]], [N(0), b[0]]) if len(W) == 1 else (W, b)  # one score is compared with zero
-    need(len(e["codes"]) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
-    for x, r, c in ((x, r, whole(c, 0, len(b))) for x, r, c in zip(table.numbers(), radii, e["codes"]) if not r.zero()):
+    need(len(e.codes) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
+    for x, r, c in ((x, r, whole(c, 0, len(b))) for x, r, c in zip(table.numbers(), radii, e.codes) if not r.zero()):
         a, found = [join(v - r, v + r) for v in x], [*found, r]
         for M, o in net: a = [unit(dot(line, a) + v) for line, v in zip(M, o)]
         need(all(dot([p - q for p, q in zip(W[c], W[k])], a) + b[c] - b[k] > 0 for k in range(len(b)) if k != c), "a label may change")
-    return {"rows": table.rows, "certain": low(N(len(found) - 1)), "least": low(least(found[1:] or found))}
+    return {"certain": low(N(len(found) - 1)), "least": low(least(found[1:] or found))}
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
-    m, gamma, P = table.width - 1, n(e["discount"]), [(row[1:], total(row[1:])) for row in table.numbers()]
+    m, gamma, P = table.width - 1, n(e.discount), [(row[1:], total(row[1:])) for row in table.numbers()]
     state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
-    need(gamma >= 0 and gamma <= 1 and len(table.y) == 1 and all((S - 1).abs() <= N(2 * m + 4, None, -52) for _, S in P) and
-         all(v >= 0 for p, _ in P for v in p), "a discount, rewards or probabilities that are none")
+    need(0 <= gamma <= 1 and len(table.y) == 1 and all(abs(S - 1) <= N(2 * m + 4, None, -52) and least(p) >= 0 for p, S in P),
+         "a discount, rewards or probabilities that are none")
     def step(V, rows=None):
         Q = [n(r) + gamma * dot(p, V) / S for r, (p, S) in zip(table.y[0], P)]
         if rows is None: return [largest(q for q, at in zip(Q, state) if at == k) for k in range(m)]
-        need(len(rows) == m and all(state[whole(r, 0, table.rows)] == k for k, r in enumerate(rows)), "an action of another state")
-        return [Q[whole(r)] for r in rows]
-    return {"states": m, "discount": float(e["discount"])}, gamma, step
+        rows = table.at(rows); need([state[r] for r in rows] == list(range(m)), "an action of another state"); return [Q[r] for r in rows]
+    return {"states": m, "discount": float(e.discount)}, gamma, step
 def policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy by its own operator in the same way
-    (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e["policy_values"]); TV, TU = step(V), step(U, e["policy"])
+    (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e.policy_values); TV, TU = step(V), step(U, e.policy)
     need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma); change = [a - b for a, b in zip(TV, V)]
     loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(a - b for a, b in zip(TU, U))) * factor
     return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
 def finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
-    (found, _, step), V = bellman(table, e), vec(e["terminal"]); need(len(e["policy"]) == whole(e["horizon"], 1), "other steps"); U = V
-    for rows in reversed(e["policy"]): V, U = step(V), step(U, rows)
-    return {**found, "horizon": len(e["policy"]), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
-KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, hard_margin, mercer, neighbors,
-    radius_neighbors, neighbors_given_distances, condensed_neighbors, edited_neighbors, class_centres, complement_counts,
-    principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering, histogram, stored_rows,
-    training_errors, truth_table, policy, finite_horizon, no_margin, network_radius, kernel_density)}
+    (found, _, step), V = bellman(table, e), vec(e.terminal); need(len(e.policy) == whole(e.horizon, 1), "other steps"); U = V
+    for rows in reversed(e.policy): V, U = step(V), step(U, rows)
+    return {**found, "horizon": len(e.policy), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
+def isotonic(table, e):  # the best values that never fall are the means of pools P: neighbouring scores are pooled where means do not rise
+    groups, P, v = {x: [] for x, in sorted(table.X)}, [], vec(e["values"])
+    for (x,), w, y in zip(table.X, table.w, vec(*table.y)): groups[x].append((w, y))
+    need([*groups] == e.scores and len(v) == len(groups) and all(a <= b for a, b in zip(v, v[1:])) and table.numbers(), "no such values")
+    for f, cells in zip(v, groups.values()):  # Σw, Σwy, Σw(y − f)², and that without Σwy²
+        P.append([total(part) for part in zip(*((w, w * y, w * (y - f)**2, w * f * (f - 2 * y)) for w, y in cells))])
+        while len(P) > 1 and P[-2][1] * P[-1][0] >= P[-1][1] * P[-2][0]: P[-2:] = [[a + b for a, b in zip(*P[-2:])]]
+    value, gap = total(p[2] for p in P) / total(table.w), total((rest * W + S**2) / W for W, S, _, rest in P) / total(table.w)
+    return {"value": near(value), "gap": up(gap), "relative_gap": up(gap / value if value > 0 else gap)}
+def kernel_perceptron(table, e):  # Σ R²/γ² over the classes against the others, γ the margin that the sum of the updates reaches
+    codes, k, one, made, bound, split, no = table.codes(e.classes), range(len(e.classes)), int(truth(e.fit_intercept)), 0, N(0), True, False
+    K, problems = gram(table, e, range(table.rows), 0), [1] if len(k) == 2 else k; R = largest(row[i] for i, row in enumerate(K)) + one
+    need(set(codes) == set(k) and [*map(len, e.mistakes)] == [table.rows] * len(problems), "mistakes or classes that do not fit")
+    for c, times in zip(problems, e.mistakes):
+        y = [1 if v == c else -1 for v in codes]; beta, made = [N(whole(t, 0) * s) for t, s in zip(times, y)], made + sum(map(whole, times))
+        f = [dot(row, beta) + total(beta) * one for row in K]; margin, square = least(a * b for a, b in zip(f, y)), dot(beta, f)
+        split = split and margin > 0 < square; bound, no = bound + R * square / margin**2 if split else N(0), no or margin <= 0
+    need(split or no, "a score that rounding leaves open")
+    if not split or not (e.kernel in GIVEN or is_mercer(e.kernel)): return {"value": made, "separated": split}
+    need(N(made) <= bound.ends()[1], "more mistakes than are possible"); return {"value": made, "separated": True, "bound": up(bound)}
+def graph(table, e):  # {row: weight} for the edges from each row: e^(−γ‖x − z‖²), zero where it is below 1e-290; or 1 to the nearest rows
+    m, tiny = range(table.rows), 1e-290; need(e.graph in ("rbf", "knn") and len(m) <= 2000, "an unknown graph, or one of over 2000 rows")
+    if e.graph == "rbf":
+        K = gram(table, Record(kernel=["rbf", e.gamma]), m, 1); W = [{j: v for j, v in zip(m, K[i]) if j != i and not v < tiny} for i in m]
+        need(all(v >= tiny for row in W for v in row.values()), "a weight that may count as zero"); return W
+    lists = [table.at(row) for row in e.neighbors]; k = len(lists[0]); need(len(lists) == len(m), "lists that do not fit")
+    for row, (order, *_) in zip(lists, nearest(table, Record(metric="euclidean", own=m), table.X)):  # of equally far rows any may be listed
+        need(len(row) == len(set(row)) == k > 0 and set(row) <= {j for d, j in order if d <= order[k - 1][0]}, "others are nearer")
+    return [dict.fromkeys(row, N(1)) for row in lists]
+def harmonic_labels(table, e):
+    """BG = R on the rows solved for, B = diag(δ) − αW. A w ≥ 0 with Bw > 0 shows that B⁻¹ ≥ 0, so |G̃ − G| ≤ w·max |BG̃ − R|/(Bw)."""
+    m, spread, (y,) = range(table.rows), ["propagation", "spreading"].index(e.variant), [[*map(key, column)] for column in table.y]
+    names, alpha, known = sorted({*y} - {-1.0}), n(e.alpha) if spread else N(1), {i for i in m if y[i] != -1.0}
+    reached, more, classes, stated, W = set(), {*known}, range(len(names)), mat(e.scores, len(m), len(names)), graph(table, e)
+    while more: reached |= more; more = {i for i in m if i not in reached and not reached.isdisjoint(W[i])}  # edges lead to a label
+    need(0 < alpha < 2 - spread and [*map(whole, e.unreached)] == sorted({*m} - reached), "α is not between 0 and 1, or others are reached")
+    solved = {*m} if spread else reached - known; w = [v if i in solved else N(0) for i, v in enumerate(vec(e.w, len(m)))]
+    delta = [total([row[i] for row in W if i in row] or [N(1)]) if spread else total(a for j, a in W[i].items() if j in reached) for i in m]
+    Y = [[N(int(v == c)) for c in names] for v in y]; G, root = [(stated if i in solved else Y)[i] for i in m], [d.sqrt() for d in delta]
+    def B(v): return {i: delta[i] * v[i] - alpha * total(a * v[j] for j, a in W[i].items()) for i in solved}
+    slack = B(w); need(all(v >= 0 for v in w) and all(v > 0 for v in slack.values()), "Bw is not surely positive")
+    R = [{i: (1 - alpha) * root[i] * Y[i][c] for i in solved} for c in classes]; BG = [B([g[c] for g in G]) for c in classes]
+    t = [largest([N(0)] + [abs(BG[c][i] - R[c][i]) / slack[i] for i in solved]) for c in classes]  # |G̃ − G| ≤ tw
+    def sure(i): return any(all(G[i][c] - t[c] * w[i] > G[i][k] + t[k] * w[i] for k in classes if k != c) for c in classes)
+    off = largest(t) * largest(a * b if spread else a for a, b in zip(w, root)); certain = sum(i not in solved or sure(i) for i in reached)
+    return {"labelled": len(known), "unreached": len(m) - len(reached), "certain": low(N(certain)), "error": up(off)}
+KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, kernel_perceptron, hard_margin,
+    kernel_density, mercer, neighbors, radius_neighbors, neighbors_given_distances, condensed_neighbors, edited_neighbors, class_centres,
+    complement_counts, principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering,
+    histogram, stored_rows, training_errors, truth_table, finite_horizon, policy, network_radius, no_margin, isotonic, harmonic_labels)}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
-    if not isinstance(proved, tuple): return type(stated) in (type(proved), int if proved is not math.inf else float) and stated == proved
+    if not isinstance(proved, tuple): return type(stated) in (type(proved), int, float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
-    (how, v), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": (v - x).abs() <= v.abs() * n(1e-9) + n(1e-300)}[how]
+    (how, v), x = proved, n(stated); return {"upper": v <= x, "lower": v >= x, "about": abs(v - x) <= abs(v) * 1e-9 + 1e-300}[how]
 def check(proof, table, say=print):  # every step in words; raises Refused where the claim is not proved
     need(proof.get("format") == "certifit-proof" and proof.get("version") == 1, "not a certifit proof of version 1")
     need(proof["kind"] in KINDS, "a kind that this checker does not know: %r" % (proof["kind"],))
@@ -681,7 +682,7 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
     say("ok  the data are those of the proof: %d rows, %d columns" % (table.rows, table.width))
     figures, e = decoded(proof["figures"]), decoded(proof["evidence"])
     for name, text in ((k, str(v)) for k, v in e.items()): say("--  given %s: %s" % (name, text if len(text) < 500 else text[:60] + " ..."))
-    proved = KINDS[proof["kind"]](table, e)
+    proved = {"rows": table.rows, **KINDS[proof["kind"]](table, e)}
     need(figures and set(figures) <= set(proved), "figures that this checker does not prove: %s" % sorted(set(figures) - set(proved)))
     for name in sorted(figures):
         shown = "%s %s" % proved[name] if isinstance(proved[name], tuple) else "%r" % (proved[name],)
@@ -696,5 +697,4 @@ def main(args: list) -> int:
         why = str(error) if isinstance(error, Refused) else "proof or data are not well-formed (%s: %s)" % (type(error).__name__, error)
         return print("NOT PROVED: %s" % " ".join(why.split())) or 1
     return print("PROVED") or 0
-if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # a terminal without Greek letters is no reason to fail
+if __name__ == "__main__": sys.stdout.reconfigure(errors="replace"); sys.exit(main(sys.argv[1:]))  # for terminals without Greek letters

@@ -292,7 +292,7 @@ def _partitions() -> Iterator[Case]:
     for model, y in ((LinearSVC(), TWO), (LinearSVC(loss="hinge"), TWO)):
         yield Case(f"{model.loss} in passes", fitted(model, y), X, y)
     yield Case("GaussianNB in partitions", fitted(GaussianNB(), TWO), X, TWO)
-    for model in (MultinomialNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
+    for model in (MultinomialNB(), ComplementNB(), BernoulliNB(binarize=0.5), CategoricalNB()):
         yield Case(f"{type(model).__name__} in partitions", fitted(model, THREE, cells=CELLS), CELLS, THREE)
     plain = pa.table(dict(zip(names, X.T)))
     for k in (1, 2):

@@ -483,6 +483,7 @@ def centres(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     return None if e["distance"] == "manhattan" or excess <= Fraction(c.gap) else f"{float(excess)} above the minimum"
 
 
+@judge("complement-sums")
 @judge("complement-counts")
 def complement(c: Certificate, X: Any, y: Any, w: Any) -> Verdict:
     e, table, s = c.evidence, exact(X), weights_of(w, len(y))

@@ -70,5 +70,5 @@ def test_parameters_that_are_no_numbers_are_refused(kernel):
 
 
 def test_no_points_say_nothing():
-    with pytest.raises(ValueError, match="no points"):
+    with pytest.raises(ValueError, match="at least one point"):
         mercer(np.zeros((0, 0)))

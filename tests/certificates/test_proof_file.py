@@ -12,18 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit import checker
+from certifit.bayes.conjugate import BetaBernoulli
 from certifit.certificates import Certificate, load, write_table
 from certifit.certificates._proof_file import decoded, encoded
 from certifit.exceptions import CertifitError
 from certifit.linear_model import LogisticRegression, Perceptron, Ridge
 from certifit.naive_bayes import MixedNB
-from certifit.svm import KernelPerceptron
-from certifit.tree import DecisionTreeRegressor
+from certifit.semi_supervised import LabelPropagation
+from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.proof_cases import CASES
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 2))
 Y = (X[:, 0] + RNG.normal(size=20) > 0).astype(int)
+SOME = np.where(np.arange(20) < 10, Y, -1)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -70,8 +72,16 @@ def test_the_file_says_what_is_claimed_about_which_data(tmp_path):
     ("certificate", "why"),
     [
         (
-            lambda: KernelPerceptron().fit(X, Y).certificate_,
-            "kind 'kernel-perceptron': the checker knows class-centres, clustering",
+            lambda: BetaBernoulli(1.0, 1.0).certify([1, 0, 1]),
+            "kind 'conjugate-posterior': the checker knows class-centres, clustering",
+        ),
+        (
+            lambda: DecisionTreeClassifier(max_depth=2).fit(np.where(X > 1.0, np.nan, X), Y).certificate_,
+            "trees on tables with missing numbers",
+        ),
+        (
+            lambda: LabelPropagation(kernel=lambda A, B: np.exp(-np.abs(A @ B.T))).fit(X, SOME).certificate_,
+            "given ones",
         ),
         (lambda: MixedNB().fit(np.column_stack([X, np.ones(20)]), Y).certificate_, "numeric column that never changes"),
         (lambda: Ridge().fit(X, Y).certificate_.tampered(holds=False, failures=("a doubt",)), "does not hold"),

@@ -42,8 +42,11 @@ PROVED = {
     "finite-horizon": ("states", "horizon", "discount", "loss"),
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
+    "harmonic-labels": ("rows", "labelled", "unreached", "error", "certain"),
     "histogram": ("cells", "outside", "error"),
+    "isotonic": ("value", "gap", "relative_gap", "rows"),
     "kernel-density": ("points", "kernel", "bandwidth", "width"),
+    "kernel-perceptron": ("value", "separated", "bound"),
     "least-squares": _OPTIMALITY,
     "local": _OPTIMALITY,
     "mercer": ("method", "verdict", "least_eigenvalue"),
@@ -304,6 +307,8 @@ def _beyond(certificate: Certificate) -> str:
     if not certificate.about:
         return "This certificate was issued by an older version, which did not note the shape of the data: fit again."
     why = _LIMITS[kind](certificate.evidence) if kind in _LIMITS else ""
+    if kind == "tree" and certificate.figures.get("missing"):
+        why = "the checker does not know trees on tables with missing numbers"
     if kind == "policy" and certificate.rigor == "exact":
         why = "the checker bounds the loss by the stated values, and does not solve for them in rationals"
     return f"No proof file is written: {why}. The library's own verify checks it." if why else ""
@@ -341,6 +346,7 @@ def _tree_limit(evidence: Evidence) -> str:
         f"the criterion {evidence['criterion']!r}": evidence["criterion"] not in _CRITERIA,
         "splits on categories": any(c is not None for c in evidence["categories"]),
         "columns drawn at random": evidence.get("drawn") is not None,
+        "columns read in single precision": evidence.get("precision") is not None,
         "pruning by validation rows": evidence.get("validation") is not None,
     }
     return "; ".join(f"the checker does not know {what}" for what, yes in beyond.items() if yes)
@@ -375,6 +381,13 @@ def _density_limit(evidence: Evidence) -> str:
     return "the checker does not know the cosine kernel" if evidence["kernel"] == "cosine" else ""
 
 
+def _graph_limit(evidence: Evidence) -> str:
+    if evidence["graph"] == "given":
+        return "the checker computes the weights of a graph from the rows, and does not know given ones"
+    rows = len(evidence["scores"])
+    return f"the checker takes graphs of up to {_GRAPH} rows, not of {rows}" if rows > _GRAPH else ""
+
+
 def _clustering_limit(evidence: Evidence) -> str:
     known, rows = evidence["method"] in ("none", "closed form"), len(evidence["labels"])
     if evidence["method"] == "closed form" and rows > _FACTOR:
@@ -383,13 +396,16 @@ def _clustering_limit(evidence: Evidence) -> str:
 
 
 _FACTOR = 300  # rows of the largest matrix that the checker factorises
+_GRAPH = 2000  # rows of the largest graph that it takes
 _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "clustering": _clustering_limit,
     "condensed-neighbors": _neighbors_limit,
     "duality": _optimality_limit,
     "edited-neighbors": _neighbors_limit,
     "hard-margin": _kernel_limit,
+    "harmonic-labels": _graph_limit,
     "kernel-density": _density_limit,
+    "kernel-perceptron": _kernel_limit,
     "least-squares": _optimality_limit,
     "local": _optimality_limit,
     "mercer": _mercer_limit,

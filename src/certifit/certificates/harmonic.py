@@ -103,7 +103,7 @@ def _knn(X: Array, evidence: Evidence) -> tuple[Any, list[Check]]:
     lists = whole_rows(evidence["neighbors"], len(X))
     n = len(X)
     if lists.ndim != 2 or len(lists) != n or np.any(lists == np.arange(n)[:, None]):
-        raise ValueError("neighbours do not fit")
+        raise ValueError("neighbours do not match")
     space = Space(X, "euclidean")
     good = all(_nearest(space, i, listed) for i, listed in enumerate(lists))
     k = lists.shape[1]
@@ -115,7 +115,7 @@ def _given(n: int, evidence: Evidence) -> tuple[Any, list[Check]]:
     if "weights" in evidence:
         W: Any = np.array(evidence["weights"], dtype=float)
         if W.shape != (n, n):
-            raise ValueError("the weights do not fit the rows")
+            raise ValueError("the weights do not match the rows")
         np.fill_diagonal(W, 0.0)
         values = W
     else:
@@ -123,7 +123,7 @@ def _given(n: int, evidence: Evidence) -> tuple[Any, list[Check]]:
         ends = [np.asarray(evidence[name]) for name in ("rows", "columns")]
         rows, columns = (end.astype(np.int64) for end in ends)
         if values.ndim != 1 or not np.array_equal([rows, columns], ends):
-            raise ValueError("the weights do not fit the rows")
+            raise ValueError("the weights do not match the rows")
         W = scipy.sparse.csr_matrix((values, (rows, columns)), shape=(n, n))
         if W.nnz != len(values) or np.any(rows == columns):
             raise ValueError("an entry is given twice, or links a row to itself")
@@ -154,7 +154,7 @@ class _System:
 
     def __init__(self, data: Data, evidence: Evidence, W: Array) -> None:
         if data.y is None or data.y.ndim != 1:
-            raise ValueError("one label a row is needed, −1 where it is not known")
+            raise ValueError("one label per row is needed, −1 where it is not known")
         self.W, self.n = W, data.X.shape[0]
         self.open = unlabelled(data.y)
         known = data.y[~self.open]
@@ -230,7 +230,7 @@ class Harmonic(Kind):
         system = _System(data, evidence, W)
         G, w = np.array(evidence["scores"], dtype=float), np.array(evidence["w"], dtype=float)
         if G.shape != system.Y.shape or w.shape != (system.n,):
-            raise ValueError("scores or w do not fit the rows and classes")
+            raise ValueError("scores or w do not match the rows and classes")
         fine = bool(np.all(np.isfinite(G)) and np.all(np.isfinite(w)) and np.all(w >= 0))
         w = np.where(system.solved, w, 0.0)
         at = system.solved

@@ -100,7 +100,7 @@ class PerceptronRun(Kind):
 def _check_shapes(part: Evidence, width: int, eta: float) -> None:
     shapes = {"class_weights": (2,), "start": (width,), "coef": (width,)}
     if any(np.shape(part[name]) != shape for name, shape in shapes.items()):
-        raise ValueError("weights do not fit the data")
+        raise ValueError("weights do not match the data")
     if eta <= 0 or np.any(np.asarray(part["class_weights"]) <= 0):
         raise ValueError("steps are positive")
 
@@ -161,11 +161,11 @@ class TrainingErrors(Kind):
         classes, index = np.unique(np.asarray(data.y), return_inverse=True)
         W = np.column_stack([evidence["coef"], evidence["intercept"]])
         if len(W) != (1 if len(classes) == 2 else len(classes)) or np.ndim(evidence["intercept"]) != 1:
-            raise ValueError("one line of weights for two classes, and one a class for more")
+            raise ValueError("one line of weights for two classes, and one per class for more")
         W = np.vstack([np.zeros_like(W), W]) if len(W) == 1 else W
         case, u = _Case(padded(data.X, True), index.ravel(), len(classes)), Ball(W)
         if W.shape != (len(classes), case.X.shape[1]) or not (np.all(np.isfinite(W)) and np.all(np.isfinite(case.X))):
-            raise ValueError("the weights do not fit the data, or either are not finite")
+            raise ValueError("the weights do not match the data, or either are not finite")
         with np.errstate(all="ignore"):
             low, high = _products(case, u)
         signs = np.where(low > 0, 1, np.where(high < 0, -1, -9))
