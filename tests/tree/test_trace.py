@@ -62,5 +62,5 @@ def test_groups_booleans_and_words():
 
 def test_without_trace_it_is_empty_and_odd_trees_are_refused():
     assert len(DecisionTreeClassifier().fit(X, Y).trace_) == 0
-    with pytest.raises(ValueError, match="trace=True is for one target"):
+    with pytest.raises(ValueError, match="trace=True needs one target"):
         DecisionTreeRegressor(trace=True).fit(X, np.column_stack([Y, Y]))

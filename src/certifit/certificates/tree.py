@@ -6,9 +6,14 @@ NumPy, and then runs the bottom-up recursion for the least cost of a pruning.
 
 `shortfall` is the most that any other split could gain beyond the one chosen, as impurity decrease × fraction of the
 weight; what is left of it on a correct tree is rounding, and no more than a billionth of the impurity of the node
-itself: one heavy or outlying row elsewhere excuses nothing. The groupings of a categorical column
+itself: one heavy or outlying row elsewhere excuses nothing. A leaf may stop where no split gains more than that. Of a
+limit on the weight of a leaf a billionth is left open: a split may use it, and none has to, since sums of weights are
+rounded. The groupings of a categorical column
 with more than ten categories in a node and more than two classes, and those under the absolute error, are
 chosen by a heuristic and not compared; the claim then says so.
+
+scikit-learn reads columns in single precision and divides no neighbouring values that are at most 1e-7 apart in it:
+with ``precision="single"`` such splits are not compared, and the claim says so.
 """
 
 from __future__ import annotations
@@ -65,7 +70,7 @@ class _Rules:
         limits = [f"{n} = {getattr(self, n)}" for n, usual in unset.items() if getattr(self, n) != usual]
         for name in ("max_leaf_nodes", "min_weight_leaf", "min_impurity_decrease"):
             if getattr(self, name):
-                limits.append(f"{name} = {getattr(self, name):g}")
+                limits.append(f"{name} = {getattr(self, name):g}{' to 1e-09' if name == 'min_weight_leaf' else ''}")
         return ", ".join(limits)
 
 
@@ -81,7 +86,8 @@ class TreeOptimality(Kind):
         "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER, "max_leaf_nodes": NUMBER,
         "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER, "categories": LISTS,
     }  # fmt: skip
-    may: ClassVar = {"classes": LABELS, "class_weight": FINITE, "drawn": FLAGS, "validation": WHOLE}
+    may: ClassVar = {"classes": LABELS, "class_weight": FINITE, "drawn": FLAGS, "validation": WHOLE,
+                     "precision": word("single")}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         tree, rules = _Tree(evidence, data.X.shape[1]), _Rules.of(evidence)
@@ -97,6 +103,9 @@ class TreeOptimality(Kind):
             "heuristic": equal(bool(walk.heuristic)),
             "shortfall": upper(walk.shortfall),
         }
+        missing = int(np.isnan(table.X).sum())
+        if missing:
+            figures["missing"] = equal(missing)
         held = walk.node_cost[tree.final_leaves()]
         impurity = np.where(held.mid <= held.rad, 0.0, held.mid).sum() / walk.total  # what may be 0 counts as 0
         figures["impurity"] = about(float(impurity))
@@ -121,6 +130,7 @@ class TreeOptimality(Kind):
         text = f"A tree of {size}{within}: at each node no other allowed split{drawn} gains more by {rules.criterion}"
         text += f" ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
         groups = [str(j) for j, c in enumerate(evidence["categories"]) if c is not None]
+        text += tq.close_values(evidence)
         if groups:
             text += f", column{'s' if len(groups) > 1 else ''} {', '.join(groups)} by groups of categories"
         if figures["heuristic"]:
@@ -313,16 +323,16 @@ class _Walk:
             z = self.y[rows] - centre[node]
         codes = None if self.codes is None else self.codes[rows]
         r = tq.Rows(node, m, weight, codes, z, self.k, self.criterion,
-                    self.rules.min_samples_leaf, self.rules.min_weight_leaf)  # fmt: skip
+                    self.rules.min_samples_leaf, self.rules.min_weight_leaf, _ROUNDING)  # fmt: skip
         s = tq.fixed_point(r)
         totals = np.zeros((m, s.columns.shape[1]), dtype=np.int64)
         np.add.at(totals, node, s.columns)
         self._hold(level, rows, r, s, totals, count, centre)
         pure = self._pure(node, rows, m)
         open_ = ~pure & (depth < rules.max_depth) & (count >= rules.min_samples_split)
-        open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * r.min_weight
+        open_ &= w * (1 + gamma(len(rows) + 1)) >= 2 * (1 - _ROUNDING) * r.min_weight
         best = self._compare(level, rows, r, s, totals, open_)
-        self.room[level] = open_ & best.askable
+        self.room[level] = open_ & (best.askable | t.inner[level])
         whole = self._division_cost(r, s, np.zeros_like(totals), totals, count) if self.y is not None else None
         before = self.node_cost[level] if whole is None or self.criterion != "squared_error" else whole
         high = (before.upper - best.low) / self.total
@@ -333,7 +343,9 @@ class _Walk:
             return
         own = self._own_cost(level, rows, r, s, totals, count)
         self._fall_short((own.upper[asking] - best.low[asking]) / self.total, level[asking])
-        self.gain_low[level[asking]] = ((before - own).lower / self.total)[asking]
+        gain = (before - own) / self.total
+        self.gain_low[level[asking]] = gain.lower[asking]
+        self.gain_high[level[asking]] = np.maximum(self.gain_high[level[asking]], gain.upper[asking])
 
     def _share(self, nodes: Array) -> Array:
         """Impurity × fraction of the weight of nodes, from above."""
@@ -367,10 +379,14 @@ class _Walk:
                 self.heuristic |= tq.compare_groups(r, s, totals, codes, allowed, best)
             elif self.criterion == "absolute_error":
                 assert self.y is not None
-                tq.compare_absolute(r, self.y[rows], self.ranks[rows, j], self.missing[rows, j], allowed, best)
+                tq.compare_absolute(r, self.y[rows], self._column(rows, j), allowed, best)
             else:
-                tq.compare_numeric(r, s, totals, self.ranks[rows, j], self.missing[rows, j], allowed, best)
+                tq.compare_numeric(r, s, totals, self._column(rows, j), allowed, best)
         return best
+
+    def _column(self, rows: Array, j: int) -> tq.Column:
+        single = self.X[rows, j].astype(np.float32) if self.e.get("precision") == "single" else None
+        return tq.Column(self.ranks[rows, j], self.missing[rows, j], single)
 
     def _division_cost(self, r: Any, s: Any, left: Array, totals: Array, count: Array) -> Ball:
         """−(sum)²/weight of undivided nodes: what a squared-error gain is measured from."""
@@ -392,11 +408,18 @@ class _Walk:
         if bad.any():
             self.bad_gain = int(level[np.flatnonzero(bad)[0]])
         a, b = s.ball(left, many, np.arange(r.count)), s.ball(totals - left, count - many, np.arange(r.count))
+        self._weigh(level, r, np.minimum(*(tq.mass(side, r).lower for side in (a, b))))
         return tq.cost(a, b, self.criterion)
+
+    def _weigh(self, level: Array, r: Any, lighter: Array) -> None:
+        """The lighter side of every split may fall short of the limit by no more than its sum may have been rounded."""
+        bad = self.tree.inner[level] & ~(lighter >= (1 - r.spare) * r.min_weight)
+        if r.min_weight > 0 and bad.any():
+            self.bad_gain = int(level[np.flatnonzero(bad)[0]])
 
     def _own_absolute(self, level: Array, rows: Array, r: Any, goes: Array) -> Ball:
         assert self.y is not None
-        low, high = np.zeros(r.count), np.zeros(r.count)
+        low, high, lighter = np.zeros(r.count), np.zeros(r.count), np.full(r.count, np.inf)
         for v in np.flatnonzero(self.tree.inner[level]):
             for side in (True, False):
                 part = rows[(r.node == v) & (goes == side)]
@@ -404,6 +427,8 @@ class _Walk:
                     self.bad_gain = int(level[v])
                 below, above = tq.absolute_costs(self.y[part], self.weight[part])
                 low[v], high[v] = low[v] + below[-1], high[v] + above[-1]
+                lighter[v] = min(lighter[v], float(self.weight[part].sum()) * (1 - gamma(len(part))))
+        self._weigh(level, r, lighter)
         return Ball.between(low * (1 - 4 * UNIT), high * (1 + 4 * UNIT))
 
     def _hold(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array, centre: Any) -> None:
@@ -441,20 +466,8 @@ class _Walk:
 
     def _best_first(self) -> None:
         """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
-        limit = self.rules.max_leaf_nodes
-        inner = np.flatnonzero(self.tree.inner)
-        if not limit or not len(inner):
-            return
-        order = inner[np.argsort(self.tree.left[inner])]
-        born = np.zeros(self.tree.n, dtype=np.int64)
-        for step, node in enumerate(order):
-            born[[self.tree.left[node], self.tree.right[node]]] = step + 1
-        ended = np.full(self.tree.n, len(order))
-        ended[order] = np.arange(len(order))
-        for step, node in enumerate(order):
-            rivals = (born <= step) & (ended >= step) & self.room
-            rivals[node] = False
-            if rivals.any():
+        if self.rules.max_leaf_nodes:
+            for node, rivals in tq.in_order(self.tree.left, self.tree.right, self.room):
                 short = float(self.gain_high[rivals].max() - self.gain_low[node])
                 self._fall_short(np.array([short]), np.array([node]))
 
@@ -462,9 +475,9 @@ class _Walk:
         t, least, limit = self.tree, self.rules.min_impurity_decrease, self.rules.max_leaf_nodes
         full = bool(limit) and int((~t.inner).sum()) >= limit
         rounding = _ROUNDING * (self._share(np.arange(t.n)) + least)
-        idle = ~t.inner & self.room & (not full)
-        if least > 0:  # without a least gain, whoever may ask does
-            idle &= ~(self.gain_high < least + rounding)
+        compared = (self.gain_high > -np.inf) | (least > 0)
+        little = compared & (self.gain_high <= least + rounding)
+        idle = ~t.inner & self.room & (not full) & ~little
         stray = t.inner & (~self.room | ~(self.gain_low + rounding >= least))
         too_many = bool(limit) and int((~t.inner).sum()) > limit
         short = self.relative_shortfall <= _ROUNDING

@@ -4,7 +4,7 @@ A split divides the rows of a node into two sides; what it costs is a function o
 
 - Gini and entropy: weights by class, averaged over the targets;
 - squared error: :math:`-\sum_o S_o^2/W` with :math:`S_o = \sum w(y_o - c_o)` around a centre of the node;
-- Poisson deviance: :math:`-\sum_o S_o\log(S_o/W)` with :math:`S_o = \sum w y_o`;
+- Poisson deviance: :math:`-\sum_o\big((Wc_o + S_o)\log(1 + S_o/(Wc_o)) - S_o\big)` with the same sums;
 - absolute error: :math:`\sum_o \min_c \sum w|y_o - c|`, which is no function of sums and is summed row by row,
 
 each up to what no split changes. Sums carry rounding bounds. With ``splitter="best"`` the claim is that no other
@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.special
 
 from certifit._types import Array
 from certifit.certificates import tree_questions as tq
@@ -40,10 +41,11 @@ CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "abs
 _ROUNDING = 1e-9
 
 
-def costs_of(sums: Any, criterion: str, sizes: tuple[int, ...]) -> Any:
+def costs_of(sums: Any, criterion: str, sizes: tuple[int, ...], centre: Array | None = None) -> Any:
     """Weight × impurity of sets of rows (one a line of ``sums``), up to what no division changes.
 
-    For classes the columns are weights by class, ``sizes`` of them a target; else the weight and then a sum a target.
+    For classes the columns are weights by class, ``sizes`` of them a target; else the weight and then, for each target,
+    the sum of what its rows are above ``centre`` (which only the Poisson deviance asks for).
     Plain numbers and numbers with bounds go through the same lines.
 
     Examples
@@ -57,12 +59,20 @@ def costs_of(sums: Any, criterion: str, sizes: tuple[int, ...]) -> Any:
         return _mean([_impure(part, criterion) for part in parts])
     weight = sums[:, 0]
     if criterion == "poisson":
-        logs = entr(weight) / weight  # −log of the weight
-        return _mean([entr(sums[:, o]) - sums[:, o] * logs for o in range(1, 1 + len(sizes))])
+        assert centre is not None
+        return _mean([_deviance(weight * float(c), sums[:, o]) for o, c in enumerate(centre, start=1)])
     return _mean([-1.0 * (np.square(sums[:, o]) / weight) for o in range(1, 1 + len(sizes))])
 
 
+def _deviance(expected: Any, above: Any) -> Any:
+    if isinstance(above, Ball):
+        return above - (expected + above) * np.log1p(above / expected)
+    return above - scipy.special.xlog1py(expected + above, above / expected)  # 0 where nothing was counted
+
+
 def _impure(part: Any, criterion: str) -> Any:
+    if isinstance(part, Ball):
+        return tq.side_cost(part, criterion)
     total = part.sum(axis=1)
     if criterion == "gini":
         return total - np.square(part).sum(axis=1) / total
@@ -89,9 +99,9 @@ class Rows:
                 self.columns[np.arange(n), ends[o] + codes[:, o]] = weight
             return
         assert y is not None
-        self.centre = np.zeros(y.shape[1])
-        if criterion != "poisson":
-            self.centre = (weight @ y) / weight.sum()
+        self.centre = (weight @ y) / weight.sum()
+        if criterion == "poisson":
+            self.centre = np.where(self.centre > 0.0, self.centre, 1.0)
         self.columns = np.column_stack([weight, weight[:, None] * (y - self.centre)])
 
     def pure(self) -> bool:
@@ -106,7 +116,7 @@ class Rows:
             return 0.0
         assert self.y is not None
         if self.criterion == "poisson":
-            return float(-(self.weight @ entr(self.y)).sum() / len(self.sizes))
+            return float((self.weight @ scipy.special.kl_div(self.y, self.centre)).sum() / len(self.sizes))
         return float((self.weight @ np.square(self.y - self.centre)).sum() / len(self.sizes))
 
     def whole(self) -> float:
@@ -114,7 +124,10 @@ class Rows:
         if self.criterion == "absolute_error":
             assert self.y is not None
             return float(np.mean([tq.absolute_costs(c, self.weight)[1][-1] for c in self.y.T]))
-        return max(0.0, float(costs_of(self.columns.sum(axis=0)[None], self.criterion, self.sizes)[0]) + self.fixed())
+        return max(0.0, float(self._cost(self.columns.sum(axis=0)[None])[0]) + self.fixed())
+
+    def _cost(self, sums: Any) -> Any:
+        return costs_of(sums, self.criterion, self.sizes, None if self.codes is not None else self.centre)
 
     def question_costs(self, left: Array) -> tuple[float, float]:
         """The cost of one division (mask of the rows that go left), from below and from above."""
@@ -128,17 +141,22 @@ class Rows:
         sides = [self.columns[side] for side in (left, ~left)]
         g = gamma(2 * len(left) + 16)
         balls = [Ball(part.sum(axis=0)[None], g * np.abs(part).sum(axis=0)[None]) for part in sides]
-        first, second = (costs_of(b, self.criterion, self.sizes) for b in balls)
-        both = first + second
+        both = self._cost(balls[0]) + self._cost(balls[1])
         return float(both.lower[0]), float(both.upper[0])
 
-    def cuts(self, x: Array) -> Iterator[tuple[Array, Array, bool]]:
-        """(order of the rows, places after which one may cut, whether missing values go left) for one column."""
+    def cuts(self, x: Array, single: bool = False) -> Iterator[tuple[Array, Array, bool]]:
+        """(order of the rows, places after which one may cut, whether missing values go left) for one column.
+
+        With ``single``, only between values that scikit-learn tells apart in single precision.
+        """
         lost = np.isnan(x)
         order = np.argsort(np.where(lost, np.inf, x), kind="stable")
         gone, values = int(lost.sum()), x[order]
         known = len(x) - gone
-        places = np.flatnonzero(values[: max(known - 1, 0)] != values[1 : max(known, 1)]) + 1
+        other = values[: max(known - 1, 0)] != values[1 : max(known, 1)]
+        if single:
+            other &= tq.told_apart(values[: max(known, 1)].astype(np.float32))
+        places = np.flatnonzero(other) + 1
         yield order, np.append(places, known) if 0 < gone < len(x) else places, False
         if gone:
             yield np.roll(order, gone), places + gone, True
@@ -149,8 +167,7 @@ class Rows:
             return self._absolute(order, places)
         part = self.columns[order]
         left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
-        both = costs_of(left, self.criterion, self.sizes) + costs_of(right, self.criterion, self.sizes)
-        return np.asarray(both)
+        return np.asarray(self._cost(left) + self._cost(right))
 
     def least_costs(self, order: Array, places: Array) -> Array:
         """The cost of every cut, from below."""
@@ -161,7 +178,7 @@ class Rows:
         size = np.abs(part)
         a = Ball(left, g * np.cumsum(size, axis=0)[places - 1])
         b = Ball(right, g * np.cumsum(size[::-1], axis=0)[::-1][places])
-        bound = costs_of(a, self.criterion, self.sizes) + costs_of(b, self.criterion, self.sizes)
+        bound = self._cost(a) + self._cost(b)
         return np.where(np.isnan(bound.lower), -np.inf, bound.lower)
 
     def _absolute(self, order: Array, places: Array) -> Array:
@@ -173,13 +190,9 @@ class Rows:
             total += low / len(self.sizes)
         return total
 
-    def allowed(self, order: Array, places: Array, min_rows: int, min_weight: float, doubt: float = 0.0) -> Array:
-        """Cuts that leave enough rows and weight (and, for counts, something counted) on either side.
-
-        A check allows what rounding leaves in ``doubt``.
-        """
+    def allowed(self, order: Array, places: Array, min_rows: int, min_weight: float) -> Array:
+        """Cuts that leave enough rows and weight (and, for counts, something counted) on either side."""
         n, mass = len(order), np.cumsum(self.weight[order])
-        min_weight *= 1.0 - doubt
         ok = (places >= min_rows) & (n - places >= min_rows)
         ok &= (mass[places - 1] >= min_weight) & (mass[-1] - mass[places - 1] >= min_weight)
         if self.criterion == "poisson":
@@ -203,7 +216,7 @@ class Rows:
         if self.criterion == "absolute_error":
             assert self.y is not None
             y, w = self.y[order, 0], self.weight[order]
-            return _medians(y, w)[places - 1], _medians(y[::-1], w[::-1])[::-1][places]
+            return tq.medians(y, w)[places - 1], tq.medians(y[::-1], w[::-1])[::-1][places]
         part = self.columns[order]
         left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
         if self.codes is not None:
@@ -223,34 +236,13 @@ class Rows:
             return out
         assert self.y is not None
         for o, y in enumerate(self.y.T):
-            out[o, 0] = _median(y, self.weight) if self.criterion == "absolute_error" else _exact_mean(y, self.weight)
+            out[o, 0] = tq.median(y, self.weight) if self.criterion == "absolute_error" else _exact_mean(y, self.weight)
         return out
 
 
 def _exact_mean(y: Array, w: Array) -> float:
     mean = float(w @ y / w.sum())
     return mean + float(w @ (y - mean) / w.sum())
-
-
-def _median(y: Array, w: Array) -> float:
-    order = np.argsort(y, kind="stable")
-    v, mass = y[order], np.cumsum(w[order])
-    i = int(np.searchsorted(mass, 0.5 * mass[-1]))
-    return float(v[i] / 2.0 + v[i + 1] / 2.0) if mass[i] == 0.5 * mass[-1] and i + 1 < len(v) else float(v[i])
-
-
-def _medians(y: Array, w: Array) -> Array:
-    """The weighted median of the first i rows, i = 1 … n."""
-    half = 0.5 * np.cumsum(w)
-    ends = [np.full(len(y), np.nan), np.full(len(y), np.nan)]
-    centres = np.unique(y)
-    for i in range(0, len(centres), 256):
-        block = centres[i : i + 256]
-        mass = np.cumsum(w[:, None] * (y[:, None] <= block[None, :]), axis=0)
-        for end, hit in zip(ends, (mass >= half[:, None], mass > half[:, None])):
-            new = hit.any(axis=1) & np.isnan(end)
-            end[new] = block[hit[new].argmax(axis=1)]
-    return ends[0] / 2.0 + np.where(np.isnan(ends[1]), ends[0], ends[1]) / 2.0
 
 
 def within(values: Array, bounds: tuple[float, float], r: Rows) -> Array:
@@ -274,7 +266,8 @@ class GeneralTree(Kind):
         "alpha": NUMBER, "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER,
         "max_leaf_nodes": NUMBER, "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER,
     }  # fmt: skip
-    may: ClassVar = {"classes": LISTS, "class_weight": LISTS, "drawn": FLAGS, "monotonic": WHOLE}
+    may: ClassVar = {"classes": LISTS, "class_weight": LISTS, "drawn": FLAGS, "monotonic": WHOLE,
+                     "precision": word("single")}  # fmt: skip
 
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         with np.errstate(all="ignore"):  # a NaN or an infinity fails the comparisons
@@ -293,9 +286,17 @@ class GeneralTree(Kind):
         drawn = " about the columns drawn for it" if evidence.get("drawn") is not None else ""
         text = f"A tree of {size}{many}{within}: at each node no other allowed split{drawn} gains more by "
         text += f"{evidence['criterion']} ({figures['compared']} compared, to {_ROUNDING:.0e} of the node's impurity)"
+        text += tq.close_values(evidence)
         if "pruning_shortfall" in figures:
             text += f"; no other pruning costs less at alpha = {rules.alpha:.4g}"
         return text + _directions(evidence) + "."
+
+
+def _same_division(left: Array, places: Array) -> Array:
+    """Cuts of the rows in some order that put on one side just those marked, on the other just the rest."""
+    marked = np.cumsum(left)
+    before, all_ = marked[places - 1], int(marked[-1])
+    return ((before == places) & (places == all_)) | ((before == 0) & (len(left) - places == all_))
 
 
 def _directions(e: Evidence) -> str:
@@ -324,7 +325,7 @@ class _Walk:
         self.e, self.rules, self.criterion = e, _rules(e), str(e["criterion"])
         value = np.asarray(e["value"], dtype=float)
         if value.ndim != 3:
-            raise ValueError("values have one line a target")
+            raise ValueError("values have one row per target")
         n = len(value)
         blank = {"group": np.full(n, -1), "sets": np.zeros((1, 1), dtype=bool), "value": value.reshape(n, -1)}
         self.tree, self.value = _Tree({**e, **blank}, data.X.shape[1]), value
@@ -364,7 +365,7 @@ class _Walk:
                 raise ValueError("counts are not negative")
         classes = self.criterion in ("gini", "entropy", "log_loss")
         if classes != (self.codes is not None) or self.value.shape[1:] != (q, max(self.sizes)):
-            raise ValueError("criterion, classes and values do not fit")
+            raise ValueError("criterion, classes and values do not match")
 
     def _read_signs(self) -> None:
         self.signs, self.spare = None, 0.0
@@ -378,17 +379,29 @@ class _Walk:
         self.spare = _ROUNDING * (1.0 if self.y is None else float(np.ptp(self.y)))
 
     def _bounds_below(self, node: int, bounds: tuple[float, float]) -> list[tuple[float, float]]:
-        """Bounds of the two children; a child beyond its own, or in the wrong order, is noted."""
+        """Bounds of the two children."""
         t, (low, high) = self.tree, bounds
         first, second = (float(self.value[child, 0, self.sizes[0] - 1]) for child in (t.left[node], t.right[node]))
         if self.signs is None:
             return [bounds, bounds]
         sign = int(self.signs[t.feature[node]])
-        if not (low <= first <= high and low <= second <= high and (first - second) * sign <= 0.0):
-            self.bad_direction = node
         middle = first / 2.0 + second / 2.0
         sides = [(low, middle), (middle, high)]
         return [bounds, bounds] if sign == 0 else sides[::sign]
+
+    def _check_directions(self) -> None:
+        """On a column with a direction nothing on one side of a split predicts more, or less, than the other side.
+
+        Bounds that hold up to rounding would not do: what is claimed of the predictions is exact.
+        """
+        assert self.signs is not None
+        t, shares = self.tree, self.value[:, 0, self.sizes[0] - 1]
+        low, high = shares.copy(), shares.copy()
+        for node in np.flatnonzero(t.inner)[::-1]:  # children come after their parents
+            a, b = (t.left[node], t.right[node])[:: int(self.signs[t.feature[node]]) or 1]
+            if self.signs[t.feature[node]] and not high[a] <= low[b]:
+                self.bad_direction = int(node)
+            low[node], high[node] = min(low[[node, a, b]]), max(high[[node, a, b]])
 
     def _rows(self, rows: Array) -> Rows:
         codes = None if self.codes is None else self.codes[rows]
@@ -434,40 +447,45 @@ class _Walk:
         self.cost[node] = whole = r.whole()
         self._check_value(node, r, bounds)
         open_ = not r.pure() and depth < rules.max_depth and len(rows) >= rules.min_samples_split
-        open_ = open_ and float(r.weight.sum()) * (1 + gamma(len(rows))) >= 2 * rules.min_weight_leaf
+        left = None
         if self.tree.inner[node]:
             left = self.tree.goes_left(np.full(len(rows), node), self.X[rows])
-            light = min(float(r.weight[left].sum()), float(r.weight[~left].sum())) * (1 + gamma(len(rows)))
-            if min(left.sum(), (~left).sum()) < rules.min_samples_leaf or light < rules.min_weight_leaf or not open_:
+            light = min(float(r.weight[left].sum()), float(r.weight[~left].sum())) * (1 - gamma(len(rows)))
+            light_side = light < (1 - _ROUNDING) * rules.min_weight_leaf
+            if min(left.sum(), (~left).sum()) < rules.min_samples_leaf or light_side or not open_:
                 self.bad_side = node
         if self.e["splitter"] == "random":
             self.room[node] = open_
             return
-        least = self._least_rival(node, rows, r, bounds) if open_ else np.inf
-        if self.tree.inner[node] and self.signs is not None:  # its own split may keep the bounds with nothing to spare
-            least = min(least, r.question_costs(left)[0])
-        self.room[node] = np.isfinite(least) or least == -np.inf
+        least = self._least_rival(node, rows, r, bounds, left) if open_ else np.inf
+        own = (np.inf, np.inf) if left is None else r.question_costs(left)
+        lowest = min(least, own[0])
+        self.room[node] = lowest < np.inf and open_
         before = whole - r.fixed()
         slack = gamma(4 * len(rows) + 64) * (abs(before) + abs(r.fixed()) + whole)
-        self.high[node] = (before - least + slack) / self.total if self.room[node] else -np.inf
-        if self.tree.inner[node]:
-            own = r.question_costs(left)[1]
-            self.low[node] = (before - own - slack) / self.total
-            self._fall_short((own - least) / self.total, node)
+        self.high[node] = (before - lowest + slack) / self.total if self.room[node] else -np.inf
+        if left is not None:
+            self.low[node] = (before - own[1] - slack) / self.total
+            self._fall_short((own[1] - least) / self.total, node)
 
-    def _least_rival(self, node: int, rows: Array, r: Rows, bounds: tuple[float, float]) -> float:
-        """The least cost of any allowed split, from below."""
+    def _least_rival(self, node: int, rows: Array, r: Rows, bounds: tuple[float, float], left: Array | None) -> float:
+        """The least cost, from below, of any allowed split that divides the rows otherwise than the node's own.
+
+        Allowed is what keeps the limit on the weight with a billionth of it to spare: how sums were rounded decides
+        about the rest.
+        """
         least, rules = np.inf, self.rules
         for j in range(self.X.shape[1]):
             if self.drawn is not None and not self.drawn[node, j]:
                 continue
-            for order, places, _ in r.cuts(self.X[rows, j]):
-                doubt = gamma(2 * len(rows))
-                ok = places[r.allowed(order, places, rules.min_samples_leaf, rules.min_weight_leaf, doubt)]
+            for order, places, _ in r.cuts(self.X[rows, j], self.e.get("precision") == "single"):
+                light = max(0.0, (1 + _ROUNDING) * rules.min_weight_leaf - gamma(2 * len(rows)) * r.weight.sum())
+                ok = places[r.allowed(order, places, rules.min_samples_leaf, light)]
                 if self.signs is not None and self.signs[j] != 0 and len(ok):
                     ok = ok[r.monotone(order, ok, int(self.signs[j]), bounds, self.spare)]
+                self.compared += len(ok)
+                ok = ok if left is None else ok[~_same_division(left[order], ok)]
                 if len(ok):
-                    self.compared += len(ok)
                     least = min(least, float(r.least_costs(order, ok).min()))
         return least
 
@@ -508,15 +526,14 @@ class _Walk:
             Check("there are no more leaves than allowed", not limit or leaves <= limit),
         ]
         if self.signs is not None:
+            self._check_directions()
             right = self.bad_direction < 0
             checks.append(Check("every split keeps the requested directions", right, f"node {self.bad_direction}"))
         if self.e["splitter"] == "random":
             return checks
         self._best_first()
         rounding = _ROUNDING * (np.maximum(self.cost, 0.0) / self.total + least)
-        idle = ~t.inner & self.room & (not (limit and leaves >= limit))
-        if least > 0:
-            idle &= ~(self.high < least + rounding)
+        idle = ~t.inner & self.room & (not (limit and leaves >= limit)) & ~(self.high <= least + rounding)
         stray = t.inner & (~self.room | ~(self.low + rounding >= least if least > 0 else self.room))
         short = self.relative <= _ROUNDING
         return [
@@ -528,16 +545,6 @@ class _Walk:
 
     def _best_first(self) -> None:
         """With a limit on leaves: each node divided gained at least what any leaf then open offered."""
-        inner = np.flatnonzero(self.tree.inner)
-        if not self.rules.max_leaf_nodes:
-            return
-        order = inner[np.argsort(self.tree.left[inner])]
-        born, ended = np.zeros(self.tree.n, dtype=np.int64), np.full(self.tree.n, len(order))
-        for step, node in enumerate(order):
-            born[[self.tree.left[node], self.tree.right[node]]] = step + 1
-        ended[order] = np.arange(len(order))
-        for step, node in enumerate(order):
-            rivals = (born <= step) & (ended >= step) & self.room
-            rivals[node] = False
-            if rivals.any():
-                self._fall_short(float(self.high[rivals].max() - self.low[node]), int(node))
+        if self.rules.max_leaf_nodes:
+            for node, rivals in tq.in_order(self.tree.left, self.tree.right, self.room):
+                self._fall_short(float(self.high[rivals].max() - self.low[node]), node)

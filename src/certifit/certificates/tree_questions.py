@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball
+from certifit.certificates._ball import UNIT, Ball, gamma
+from certifit.certificates._data import Evidence
 
 ENUMERATE = 10  # categories in a node up to which all groupings of a many-class target are compared
 
@@ -32,6 +33,7 @@ class Rows:
     criterion: str
     min_rows: int
     min_weight: float
+    spare: float  # of the least weight: a split is compared when it keeps the limit with so much to spare
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Sums:
 
     def ball(self, total: Array, rows: Array, node: Array) -> Ball:
         """Integer sums over so many rows of each node as numbers with their error."""
+        if not self.relative and not self.half.any() and np.all(self.units == 1.0):  # whole weights, below 2⁵³ in all
+            mid = total.astype(float)
+            return Ball(mid, 2 * UNIT * np.abs(mid))
         units = self.units[node]
         mid = total.astype(float) * units
         error = rows[:, None] * self.half[node] * units + self.relative * self.sizes[node] * units
@@ -55,33 +60,33 @@ class Sums:
 def fixed_point(r: Rows) -> Sums:
     """The level's rows in fixed point: weight per class, or (weight, weight × centred value)."""
     n = len(r.node)
-    weight, unit, half = _to_units(r.weight, r)
-    if r.codes is not None:
+    if r.codes is not None:  # a unit for every class, so that a light one keeps its digits beside a heavy one
         k = r.n_classes
+        weight, unit, half = _to_units(r.weight, r.node * k + r.codes, r.count * k)
         columns = np.zeros((n, k), dtype=np.int64)
         columns[np.arange(n), r.codes] = weight
-        units, halves = (np.repeat(v[:, None], k, axis=1) for v in (unit, half))
-        return Sums(columns, units, halves, 0.0, np.zeros((r.count, k)))
-    moved, step, off = _to_units(r.weight * np.asarray(r.z), r, whole=False)
+        return Sums(columns, unit.reshape(-1, k), half.reshape(-1, k), 0.0, np.zeros((r.count, k)))
+    weight, unit, half = _to_units(r.weight, r.node, r.count)
+    moved, step, off = _to_units(r.weight * np.asarray(r.z), r.node, r.count, whole=False)
     columns = np.stack([weight, moved], axis=1)
     sizes = np.zeros((r.count, 2))
     np.add.at(sizes[:, 1], r.node, np.abs(moved).astype(float))
     return Sums(columns, np.stack([unit, step], axis=1), np.stack([half, off], axis=1), 4 * UNIT, sizes)
 
 
-def _to_units(v: Array, r: Rows, whole: bool = True) -> tuple[Array, Array, Array]:
-    """v as whole multiples of a power of two per node, and the error of each in units (0 where v is whole).
+def _to_units(v: Array, part: Array, count: int, whole: bool = True) -> tuple[Array, Array, Array]:
+    """v as whole multiples of a power of two per part, and the error of each in units (0 where v is whole).
 
-    Sums over one node stay below 2⁶²; running sums over several may wrap around, which differences undo.
+    Sums over one part stay below 2⁶²; running sums over several may wrap around, which differences undo.
     """
-    total = np.bincount(r.node, np.abs(v), minlength=r.count)
+    total = np.bincount(part, np.abs(v), minlength=count)
     plain = total == 0.0
     if whole:
-        odd = np.bincount(r.node, v != np.rint(v), minlength=r.count) > 0
+        odd = np.bincount(part, v != np.rint(v), minlength=count) > 0
         plain |= ~odd & (total < 2**53)
     shift = np.where(plain, 0, np.minimum(59 - np.frexp(total)[1], 1000)).astype(np.int64)
     units = np.ldexp(1.0, -shift)
-    return np.rint(np.ldexp(v, shift[r.node])).astype(np.int64), units, np.where(plain, 0.0, 0.5)
+    return np.rint(np.ldexp(v, shift[part])).astype(np.int64), units, np.where(plain, 0.0, 0.5)
 
 
 def cost(left: Ball, right: Ball, criterion: str) -> Ball:
@@ -97,9 +102,11 @@ def side_cost(side: Ball, criterion: str) -> Ball:
     With c the weight of a class and o that of the others, Σ c·o/(c + o) for Gini and Σ c log(1 + o/c) for entropy:
     nothing cancels, so that digits are left where one class outweighs the rest by far.
     """
-    total, parts = side.sum(axis=1), []
+    two = side.shape[1] == 2  # then sums along such short rows would take most of the time
+    total, parts = side[:, 0] + side[:, 1] if two else side.sum(axis=1), []
     for k in range(side.shape[1]):
-        own, others = side[:, k], side[:, np.arange(side.shape[1]) != k].sum(axis=1)
+        own = side[:, k]
+        others = side[:, 1 - k] if two else side[:, np.arange(side.shape[1]) != k].sum(axis=1)
         if criterion == "gini":
             parts.append(own * others / total)
         else:
@@ -128,16 +135,52 @@ class Best:
         self.askable[node] = True
 
 
-def compare_numeric(r: Rows, s: Sums, totals: Array, ranks: Array, missing: Array, allowed: Array, best: Best) -> None:
+def told_apart(values: Array) -> Array:
+    """Which neighbours of sorted single-precision values scikit-learn divides: x > y + 1e-7, rounded to single.
+
+    A missing value is told apart from any other.
+    """
+    before, after = values[:-1], values[1:]
+    return np.isnan(after) | (after > before + np.float32(1e-7))
+
+
+def close_values(e: Evidence) -> str:
+    """What is left out of the comparison as scikit-learn leaves it out."""
+    same = ", values that in single precision are at most 1e-07 apart not being divided"
+    return same if e.get("precision") == "single" else ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One numeric column of a level's rows: ranks that order the values (missing ones last), and what is missing.
+
+    With ``single``, the values in single precision, only what `told_apart` divides is compared.
+    """
+
+    ranks: Array
+    missing: Array
+    single: Array | None = None
+
+    def changes(self, order: Array) -> Array:
+        """Whether each of the rows in this order but the last has another value than the next."""
+        ranks = self.ranks[order]
+        other = ranks[:-1] != ranks[1:]
+        return other if self.single is None else other & told_apart(self.single[order])
+
+
+def compare_numeric(r: Rows, s: Sums, totals: Array, column: Column, allowed: Array, best: Best) -> None:
     """Offer every threshold of one numeric column, with missing values to either side.
 
-    ``ranks`` orders the values (missing ones last); ``allowed`` says which nodes looked at the column.
+    ``allowed`` says which nodes looked at the column.
     """
-    order = np.lexsort((ranks, r.node))
-    order = order[allowed[r.node[order]]]
+    ranks, missing = column.ranks, column.missing
+    # One key and one sort: sums are exact, and cut where ranks change only, so the order of equal ones does not matter.
+    order = np.argsort(r.node * (np.max(ranks, initial=0) + 1) + ranks)
+    if not np.all(allowed):
+        order = order[allowed[r.node[order]]]
     if not len(order):
         return
-    node, rank = r.node[order], ranks[order]
+    node = r.node[order]
     running = np.cumsum(s.columns[order], axis=0)
     rows = np.arange(1, len(order) + 1)
     first = np.flatnonzero(np.diff(node, prepend=-1))
@@ -145,7 +188,7 @@ def compare_numeric(r: Rows, s: Sums, totals: Array, ranks: Array, missing: Arra
     start = np.zeros(r.count, dtype=np.int64)
     base[node[first]] = running[first] - s.columns[order[first]]
     start[node[first]] = first
-    cut = np.flatnonzero((node[:-1] == node[1:]) & (rank[:-1] != rank[1:]))
+    cut = np.flatnonzero((node[:-1] == node[1:]) & column.changes(order))
     left = running[cut] - base[node[cut]]
     _offer(r, s, totals, node[cut], left, rows[cut] - start[node[cut]], best)
     if missing.any():
@@ -167,10 +210,14 @@ def _offer(r: Rows, s: Sums, totals: Array, node: Array, left: Array, rows: Arra
     a = s.ball(left, rows, node)
     b = s.ball(totals[node] - left, n[node] - rows, node)
     if r.min_weight > 0:
-        mass = (a[:, 0], b[:, 0]) if r.codes is None else (a.sum(axis=1), b.sum(axis=1))
-        heavy = (mass[0].upper >= r.min_weight) & (mass[1].upper >= r.min_weight)
+        heavy = np.minimum(mass(a, r).upper, mass(b, r).upper) >= (1 + r.spare) * r.min_weight
         node, a, b = node[heavy], a[heavy], b[heavy]
     best.offer(node, cost(a, b, r.criterion).lower)
+
+
+def mass(side: Ball, r: Rows) -> Ball:
+    """The weight of one side of every division."""
+    return side[:, 0] if r.codes is None else side.sum(axis=1)
 
 
 def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Array]:
@@ -232,19 +279,57 @@ def absolute_costs(y: Array, w: Array) -> tuple[Array, Array]:
     return least * (1 - room), least * (1 + room)
 
 
-def compare_absolute(r: Rows, y: Array, ranks: Array, missing: Array, allowed: Array, best: Best) -> None:
+def median(y: Array, w: Array) -> float:
+    """The weighted median."""
+    order = np.argsort(y, kind="stable")
+    v, mass = y[order], np.cumsum(w[order])
+    i = int(np.searchsorted(mass, 0.5 * mass[-1]))
+    return float(v[i] / 2.0 + v[i + 1] / 2.0) if mass[i] == 0.5 * mass[-1] and i + 1 < len(v) else float(v[i])
+
+
+def medians(y: Array, w: Array) -> Array:
+    """The weighted median of the first i rows, i = 1 … n."""
+    half = 0.5 * np.cumsum(w)
+    ends = [np.full(len(y), np.nan), np.full(len(y), np.nan)]
+    centres = np.unique(y)
+    for i in range(0, len(centres), 256):
+        block = centres[i : i + 256]
+        mass = np.cumsum(w[:, None] * (y[:, None] <= block[None, :]), axis=0)
+        for end, hit in zip(ends, (mass >= half[:, None], mass > half[:, None])):
+            new = hit.any(axis=1) & np.isnan(end)
+            end[new] = block[hit[new].argmax(axis=1)]
+    return ends[0] / 2.0 + np.where(np.isnan(ends[1]), ends[0], ends[1]) / 2.0
+
+
+def compare_absolute(r: Rows, y: Array, column: Column, allowed: Array, best: Best) -> None:
     """Offer every threshold of one numeric column by the absolute error, node by node."""
     for v in np.flatnonzero(allowed):
         rows = np.flatnonzero(r.node == v)
-        rows = rows[np.argsort(ranks[rows], kind="stable")]
-        gone = int(np.count_nonzero(missing[rows]))
+        rows = rows[np.argsort(column.ranks[rows], kind="stable")]
+        gone = int(np.count_nonzero(column.missing[rows]))
         for send in range(2 if gone else 1):
             line = np.roll(rows, gone) if send else rows
-            value, w, rank = y[line], r.weight[line], ranks[line]
+            value, w = y[line], r.weight[line]
             low = absolute_costs(value, w)[0] + absolute_costs(value[::-1], w[::-1])[0][::-1]
-            mass = np.cumsum(w)
-            cut = np.flatnonzero(rank[:-1] != rank[1:]) + 1
+            weight = np.cumsum(w)
+            light = (1 + r.spare) * r.min_weight - gamma(2 * len(w)) * weight[-1]
+            cut = np.flatnonzero(column.changes(line)) + 1
             cut = cut[cut > gone] if send else cut
             ok = (cut >= r.min_rows) & (len(line) - cut >= r.min_rows)
-            ok &= (mass[cut - 1] >= r.min_weight) & (mass[-1] - mass[cut - 1] >= r.min_weight)
+            ok &= (weight[cut - 1] >= light) & (weight[-1] - weight[cut - 1] >= light)
             best.offer(np.full(ok.sum(), v), low[cut[ok]])
+
+
+def in_order(left: Array, right: Array, room: Array) -> Iterator[tuple[int, Array]]:
+    """Nodes in the order in which they were divided, with the mask of those that could have been divided instead."""
+    inner = np.flatnonzero(left >= 0)
+    order = inner[np.argsort(left[inner])]
+    born, ended = np.zeros(len(left), dtype=np.int64), np.full(len(left), len(order))
+    for step, node in enumerate(order):
+        born[[left[node], right[node]]] = step + 1
+    ended[order] = np.arange(len(order))
+    for step, node in enumerate(order):
+        rivals = (born <= step) & (ended >= step) & room
+        rivals[node] = False
+        if rivals.any():
+            yield int(node), rivals

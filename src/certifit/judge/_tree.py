@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,8 @@ def certify_tree(
         decision tree of scikit-learn, whose ``tree_`` and rules of growing are read. Of one that draws columns
         (``max_features``) it is claimed that no other threshold of the column asked about is better, of random
         thresholds only that every node keeps the limits and predicts what its rows say. A pruned tree is grown again
-        to prove that no other pruning costs less.
+        to prove that no other pruning costs less. scikit-learn divides no values that in single precision are at most
+        1e-7 apart; where a better split would, the claim leaves those out and says so.
     X : array-like of shape (n, d)
     y : array-like of shape (n,), or (n, targets) for a fitted tree
     criterion : {"gini", "entropy", "squared_error"}, default=None
@@ -73,15 +74,16 @@ def certify_tree(
     rules = _rules(tree, data, factors) | {name: value for name, value in given.items() if value is not None}
     rules["min_samples_split"] = max(rules["min_samples_split"], 2 * rules["min_samples_leaf"])
     if hasattr(tree, "tree_"):
-        return _near_the_limit(lambda more: _fitted(tree, data, rules | more, factors), rules)
+        return _fitted(tree, data, rules, factors)
     nodes = _Nodes(tree, np.asarray(data.X, dtype=float), np.asarray(data.y), _weights(data, None), rules["criterion"])
     inner = np.array(nodes.feature) >= 0
-    return _issue(data, rules, nodes, {"asks": inner, "alpha": 0.0, "drawn": None, "class_weight": None})
+    more = {"asks": inner, "alpha": 0.0, "drawn": None, "class_weight": None}
+    return issue("tree", data, _evidence(data, rules, nodes, more))
 
 
-def _issue(data: Data, rules: Record, nodes: _Nodes, more: Record) -> Certificate:
+def _evidence(data: Data, rules: Record, nodes: _Nodes, more: Record) -> Record:
     count, inner = len(nodes.feature), np.array(nodes.feature) >= 0
-    evidence = {
+    return {
         **rules, **more,
         "left": np.array(nodes.left), "right": np.array(nodes.right),
         "feature": np.where(inner, nodes.feature, -2), "threshold": np.array(nodes.threshold),
@@ -89,18 +91,18 @@ def _issue(data: Data, rules: Record, nodes: _Nodes, more: Record) -> Certificat
         "value": np.array(nodes.value), "classes": None if nodes.classes is None else nodes.classes.tolist(),
         "categories": [None] * data.X.shape[1], "validation": None,
     }  # fmt: skip
-    return issue("tree", data, evidence)
 
 
-def _near_the_limit(judge: Callable[[Record], Certificate], rules: Record) -> Certificate:
-    """A side that weighs exactly the least weight allowed may have been taken or not, as sums were rounded."""
-    found = judge({})
-    for share in (1e-9, -1e-9) if rules["min_weight_leaf"] > 0 else ():
-        if found.holds:
-            break
-        other = judge({"min_weight_leaf": rules["min_weight_leaf"] * (1.0 + share)})
-        found = other if other.holds else found
-    return found
+def _issue_fitted(kind: str, data: Data, evidence: Record) -> Certificate:
+    """What is proved of a tree of scikit-learn, which divides no values that are too close in single precision.
+
+    Where a better split is one between such values, the claim leaves them out and says so.
+    """
+    found = issue(kind, data, evidence)
+    if found.holds:
+        return found
+    coarser = issue(kind, data, evidence | {"precision": "single"})
+    return coarser if coarser.holds else found
 
 
 def _fitted(tree: BaseEstimator, data: Data, rules: Record, factors: list[Array] | None) -> Certificate:
@@ -118,7 +120,7 @@ def _fitted(tree: BaseEstimator, data: Data, rules: Record, factors: list[Array]
         "drawn": _drawn(tree, np.array(nodes.feature), data.X.shape[1], bool(alpha) and asking is None),
         "class_weight": None if factors is None else factors[0],
     }
-    return _issue(data, rules, nodes, more)
+    return _issue_fitted("tree", data, _evidence(data, rules, nodes, more))
 
 
 def _told(tree: BaseEstimator) -> Record:
@@ -219,8 +221,6 @@ def _general(
     asking: Array | None,
 ) -> Certificate:
     told, t = _told(tree), _Plain(grown.tree_)
-    if told.get("monotonic_cst") is not None:
-        raise ValueError("certify_tree does not take trees grown with monotonic_cst: certifit's own trees prove that.")
     rows, weights = _rows_of(t, data), _weights(data, factors)
     kept = _needed(t, rows, list(_columns_of(data.y).T), weights)
     place = np.full(t.node_count, -1)
@@ -231,7 +231,8 @@ def _general(
     if hasattr(grown, "classes_"):
         names = grown.classes_ if isinstance(grown.classes_, list) else [grown.classes_]
         classes = [np.asarray(c).tolist() for c in names]
-        value = value / value.sum(axis=2, keepdims=True)
+        sums = value.sum(axis=2, keepdims=True)
+        value = value / np.where(np.abs(sums - 1.0) < 1e-9, 1.0, sums)  # shares stay as they are predicted
     lost = t.missing_go_to_left[kept]
     pruned = float(told.get("ccp_alpha", 0.0)) > 0
     evidence = {
@@ -244,9 +245,9 @@ def _general(
         "alpha": 0.0 if asking is None else float(told["ccp_alpha"]),
         "drawn": _drawn(tree, np.where(inner, t.feature[kept], -2), data.X.shape[1], pruned and asking is None),
         "classes": classes, "class_weight": None if factors is None else [f.tolist() for f in factors],
-        "monotonic": None,
+        "monotonic": None if (signs := told.get("monotonic_cst")) is None else np.asarray(signs, dtype=int),
     }  # fmt: skip
-    return issue("tree-general", data, evidence)
+    return _issue_fitted("tree-general", data, evidence)
 
 
 class _Plain:
@@ -255,7 +256,7 @@ class _Plain:
     def __init__(self, t: Any) -> None:
         self.node_count = int(t.node_count)
         self.children_left, self.children_right = np.array(t.children_left), np.array(t.children_right)
-        self.feature, self.threshold = np.asarray(t.feature), np.asarray(t.threshold, dtype=float)
+        self.feature, self.threshold = np.asarray(t.feature), np.array(t.threshold, dtype=float)
         self.value = np.asarray(t.value, dtype=float)
         lost = getattr(t, "missing_go_to_left", np.zeros(self.node_count))
         self.missing_go_to_left = np.asarray(lost, dtype=bool)
@@ -270,8 +271,19 @@ def _rows_of(t: _Plain, data: Data) -> list[Array]:
         if t.children_left[node] >= 0:
             v = X[rows[node], t.feature[node]]
             goes = np.where(np.isnan(v), t.missing_go_to_left[node], v <= t.threshold[node])
+            t.threshold[node] = _dividing(
+                t.threshold[node], np.asarray(data.X[rows[node], t.feature[node]], float), goes
+            )
             rows[t.children_left[node]], rows[t.children_right[node]] = rows[node][goes], rows[node][~goes]
     return rows
+
+
+def _dividing(threshold: float, v: Array, goes: Array) -> float:
+    """A threshold that divides the values in double precision as the tree's own does in single precision."""
+    below, above = v[goes & ~np.isnan(v)], v[~goes & ~np.isnan(v)]
+    if np.all(below <= threshold) and np.all(above > threshold):
+        return threshold
+    return float(np.max(below, initial=np.nextafter(np.min(above, initial=threshold), -np.inf)))
 
 
 def _needed(t: _Plain, rows: list[Array], targets: list[Array], weights: Array) -> Array:
