@@ -9,6 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import certifit as cf
+from certifit.cluster import KMeans
+from certifit.decomposition import PCA
+from certifit.density import KernelDensity
+from certifit.neighbors import NearestNeighbors
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(60, 3)).astype(np.float32).astype(float)
@@ -47,3 +51,10 @@ def test_clusters_and_components():
     assert c.value == pytest.approx(groups.inertia_)
     pca = make_pipeline(StandardScaler(), sklearn.decomposition.PCA(2)).fit(X)
     assert cf.certify(pca, X).relative_gap < 1e-9
+
+
+def test_y_does_not_matter_to_models_without_targets():
+    for model in (KMeans(3, random_state=0), PCA(2), KernelDensity(), NearestNeighbors()):
+        assert cf.certify(model.fit(X), X, Y).claim == cf.certify(model, X).claim
+        with pytest.raises(ValueError, match="not the data"):
+            cf.certify(model, X + 1, Y)

@@ -23,6 +23,7 @@ from certifit.regularizers import SquaredL2
 from certifit.solvers import dual as points
 from certifit.solvers.balance import balance
 from certifit.svm import LinearSVR
+from certifit.svm._crammer_singer import padded
 from certifit.svm._evidence import evidence_of, hinge_objective, machine_evidence
 from certifit.svm._labels import pairs_of
 from certifit.svm._linear import linear_evidence_of
@@ -37,11 +38,8 @@ _PARTS = ("kernel", "gamma", "_gamma", "degree", "coef0", "classes_", "support_"
 
 def _check_machine(model: BaseEstimator, data: Data) -> None:
     """One sentence where the machines of the model are not those of the objective, or y lacks one of its classes."""
-    if getattr(model, "penalty", "l2") != "l2" or getattr(model, "multi_class", "ovr") != "ovr":
-        raise UnknownModelError(
-            f"certify supports linear SVMs with penalty='l2' and one class against the rest, not penalty="
-            f"{model.penalty!r} with multi_class={getattr(model, 'multi_class', 'ovr')!r}."
-        )
+    if getattr(model, "penalty", "l2") != "l2" and getattr(model, "multi_class", "ovr") == "ovr":
+        raise UnknownModelError(f"certify supports linear SVMs with penalty='l2', not penalty={model.penalty!r}.")
     seen = np.unique(np.asarray(data.y))
     if len(seen) != len(model.classes_):
         raise ValueError(f"The model has {len(model.classes_)} classes, and y contains {len(seen)} of them.")
@@ -58,7 +56,7 @@ def _svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
 def _linear_svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """By the model's own objective: liblinear's penalises the offset, certifit's does not."""
     _check_machine(model, data)
-    own = model_name(model) is not None
+    own = model_name(model) is not None or model.multi_class == "crammer_singer"
     kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=own)
     return issue(kind, data, evidence, rigor)
 
@@ -67,6 +65,8 @@ def _linear_svc(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
 def _linear_svc_true(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """By the true objective, whose offset is free."""
     _check_machine(model, data)
+    if getattr(model, "multi_class", "ovr") == "crammer_singer" and model.fit_intercept:
+        raise UnknownModelError("multi_class='crammer_singer' penalises the offset: leave objective='true' out.")
     kind, evidence = linear_evidence_of(model, data.X, data.y, data.sample_weight, own_objective=False)
     return issue(kind, data, evidence, rigor)
 
@@ -111,9 +111,7 @@ def judge_linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certifi
     """Another library's LinearSVR, by its own objective, which penalises the offset; the dual solution is ours."""
     _check_numbers(data)
     X, offset, scale = rows(data.X), bool(model.fit_intercept), float(getattr(model, "intercept_scaling", 1.0))
-    if offset:
-        column = np.full((X.shape[0], 1), scale)
-        X = scipy.sparse.hstack([X, column]).tocsr() if scipy.sparse.issparse(X) else np.hstack([X, column])
+    X = padded(X, scale if offset else None)
     own = {"epsilon": float(model.epsilon), "C": float(model.C), "loss": model.loss}
     best = LinearSVR(**own, fit_intercept=False, tol=1e-9, max_iter=100_000).fit(
         X, np.asarray(data.y), data.sample_weight
@@ -130,7 +128,9 @@ def judge_share(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Another library's NuSVC: divided by the margin it is SVC, each pair with the price at which Σ|α| = νCn."""
     _check_machine(model, data)
     if model.class_weight is not None or data.sample_weight is not None:
-        raise UnknownModelError("certify judges another library's NuSVC without weights of rows or classes.")
+        raise UnknownModelError(
+            "certify supports NuSVC of other libraries only without sample_weight and class_weight."
+        )
     shown = SimpleNamespace(**{name: getattr(model, name) for name in _PARTS}, C=1e300)
     _, evidence = evidence_of(shown, data.X, data.y)
     codes, coef = np.searchsorted(model.classes_, np.asarray(data.y)), evidence["coef"]

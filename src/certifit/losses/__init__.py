@@ -23,7 +23,7 @@ from certifit.losses._glm import Binomial, FamilyLoss, GammaLog, Poisson, Tweedi
 from certifit.losses._offset import best_offset
 from certifit.losses._registry import LOSSES, get_loss, loss_names, loss_spec, register
 from certifit.losses._regression import Absolute, Squared
-from certifit.losses._softmax import Softmax
+from certifit.losses._softmax import ClassScores, MulticlassHinge, Softmax
 from certifit.losses._tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 __all__ = [
@@ -39,12 +39,14 @@ __all__ = [
     "Poisson",
     "TweedieLog",
     "Asymmetric",
+    "ClassScores",
     "EpsilonInsensitive",
     "EvaluationLoss",
     "Exponential",
     "Hinge",
     "Logistic",
     "Loss",
+    "MulticlassHinge",
     "PerceptronLoss",
     "Softmax",
     "Squared",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse
@@ -24,7 +25,7 @@ from certifit.solvers._driver import drive
 from certifit.solvers._solution import Solution
 from certifit.solvers.balance import balance
 
-_DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
+DENSE = 1500  # columns up to which the Hessian is formed; conjugate gradients beyond
 _ROWS = 1 << 14  # rows of the Hessian product handled at a time
 _NARROWING = 0.2  # how far the rounded corner narrows at once
 LOSSES = {"hinge": 0, "squared_hinge": 1, "epsilon_insensitive": 2, "squared_epsilon_insensitive": 3}
@@ -73,7 +74,7 @@ class _Corner:
         k = self.curvature[rows]
         d = len(self.w)
         step = np.zeros(d + 1)
-        if d > _DENSE:
+        if d > DENSE:
             step[:] = _by_conjugate_gradients(self.X[rows], k, self.gradient, self.offset)
             return step
         H = np.zeros((d + 1, d + 1))
@@ -91,7 +92,7 @@ class _Corner:
         size = d + 1 if self.offset else d
         # The offset has no penalty of its own: with no row in the rounded part its curvature is zero.
         H[d, d] += 1e-12 * H[d, d] + (1e-8 * self.cost.sum() if not len(rows) else 0.0)
-        step[:size] = -_newton_step(H[:size, :size], self.gradient[:size])
+        step[:size] = -newton_step(H[:size, :size], self.gradient[:size])
         return step
 
     def move(self, step: Array, h: float) -> bool:
@@ -104,15 +105,30 @@ class _Corner:
             first, second = loops.slope_along(self.z, dz, self.y, self.cost, self.tube, h, self.code, t)
             return first + at_zero + t * square, second + square
 
-        t = _root(slope)
+        t = root(slope)
         if t <= 0.0:
             return False
         self.w, self.b = self.w + t * dw, self.b + t * float(step[-1])
         self.z += t * dz
         return True
 
+    def machine(self) -> LinearMachine:
+        """The machine as it stands: multipliers balanced exactly, and the gap that is left."""
+        beta = self.beta.copy()
+        if self.offset:
+            beta = balance(beta, np.full_like(beta, np.inf) if self.squared else self.cost)
+        alpha = np.abs(beta)
+        v = np.asarray(self.X.T @ beta).ravel()
+        gain = float(self.y @ beta) - self.tube * float(alpha.sum()) if self.code >= 2 else float(alpha.sum())
+        dual = gain - 0.5 * float(v @ v)
+        if self.squared:
+            used = alpha > 0
+            dual -= 0.25 * float(np.sum(alpha[used] ** 2 / self.cost[used]))
+        return LinearMachine(self.w.copy(), self.b, beta, self.primal - dual)
 
-def _newton_step(H: Array, g: Array) -> Array:
+
+def newton_step(H: Array, g: Array) -> Array:
+    """H⁻¹g; zeros where numbers have overflowed."""
     if not (np.all(np.isfinite(H)) and np.all(np.isfinite(g))):  # an overflow: LAPACK may never return from it
         return np.zeros(len(g))
     factor = cholesky(H)
@@ -132,7 +148,7 @@ def _by_conjugate_gradients(X: Matrix, k: Array, g: Array, offset: bool) -> Arra
     return step if offset else np.append(step[:-1], 0.0)
 
 
-def _root(slope: Callable[[float], tuple[float, float]]) -> float:
+def root(slope: Callable[[float], tuple[float, float]]) -> float:
     """The step length where an increasing slope that is negative at 0 vanishes: Newton kept inside a bracket."""
     low, high, t = 0.0, np.inf, 1.0
     start, _ = slope(0.0)
@@ -204,17 +220,22 @@ def linear_svc(
     >>> found.value.coef.round(6), found.status
     (array([1.]), 'converged')
     """
-    descent = _Descent(_Corner(X, y, cost, get_loss(loss), offset), target, excess, max_steps)
-    run = drive(descent.look(_Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
+    descent = Descent(_Corner(X, y, cost, get_loss(loss), offset), target, excess, max_steps)
+    return descended(descent, time_budget, trace)
+
+
+def descended(descent: Descent, time_budget: float | None, trace: bool, start: Look | None = None) -> Solution:
+    """Drive a descent to its end; ``value`` is the best machine on the way."""
+    run = drive(descent.look(start or Look()), descent.advance, descent.finished, np.inf, time_budget, trace,
                 events=lambda at: [{"width": at.width}], check_start=True)  # fmt: skip
-    at: _Look = run.state
+    at: Look = run.state
     assert at.best is not None
     stats = run.stats | {"steps": int(at.step), "gap": at.best.gap, "method": "smoothed newton"}
     return Solution(at.best, run.status, stats)
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """What is known at one width of the corner, and the best machine so far."""
 
     objective: float = np.inf
@@ -226,10 +247,26 @@ class _Look:
     best: LinearMachine | None = None
 
 
-class _Descent:
+class Corner(Protocol):
+    """A problem whose corners are rounded over a width, as `Descent` sees it."""
+
+    squared: bool  # no corner: the width has no meaning
+    primal: float  # objective without rounding
+    smooth: float  # and with it
+    gap: float
+    rounded: float  # the part of the gap that is due to the width
+    gradient: Array
+
+    def look(self, h: float) -> None: ...
+    def direction(self) -> Array: ...
+    def move(self, step: Array, h: float) -> bool: ...
+    def machine(self) -> LinearMachine: ...
+
+
+class Descent:
     """Newton steps at one width of the corner, then the next."""
 
-    def __init__(self, corner: _Corner, target: float, excess: float, max_steps: int) -> None:
+    def __init__(self, corner: Corner, target: float, excess: float, max_steps: int) -> None:
         self.corner, self.most, self.excess, self.max_steps = corner, target, excess, max_steps
 
     @property
@@ -237,15 +274,15 @@ class _Descent:
         """The gap to reach: at most a number, and at most a fraction of the objective as it stands."""
         return min(self.most, self.excess * self.corner.primal) if self.excess < np.inf else self.most
 
-    def look(self, at: _Look) -> _Look:
+    def look(self, at: Look) -> Look:
         self.corner.look(at.width)
         gap, best = self.corner.gap, at.best
         if best is None or gap < 0.5 * best.gap or gap <= self.target:
-            fresh = _machine(self.corner)
+            fresh = self.corner.machine()
             best = fresh if best is None or fresh.gap < best.gap else best
         return replace(at, objective=self.corner.primal, gap=gap, best=best)
 
-    def advance(self, at: _Look) -> _Look:
+    def advance(self, at: Look) -> Look:
         corner, h, steps, stalled, least = self.corner, at.width, at.step, at.stalled, at.least
         # The gap has two parts: what rounding the corner costs, and what is left to descend at this width.
         there = at.gap - corner.rounded <= max(0.3 * corner.rounded, 0.1 * self.target)
@@ -261,7 +298,7 @@ class _Descent:
                 h *= float(np.clip(np.sqrt(0.5 * self.target / max(corner.rounded, 1e-300)), _NARROWING, 0.5))
         return self.look(replace(at, step=steps, width=h, stalled=stalled, least=least))
 
-    def finished(self, before: _Look, after: _Look) -> str:
+    def finished(self, before: Look, after: Look) -> str:
         assert after.best is not None
         if after.best.gap <= self.target:
             return "converged"
@@ -269,18 +306,3 @@ class _Descent:
         if after.step >= self.max_steps:
             return enough or "max_iter"
         return enough or "precision" if after.stalled >= 3 else ""
-
-
-def _machine(corner: _Corner) -> LinearMachine:
-    """The machine as it stands: multipliers balanced exactly, and the gap that is left."""
-    beta = corner.beta.copy()
-    if corner.offset:
-        beta = balance(beta, np.full_like(beta, np.inf) if corner.squared else corner.cost)
-    alpha = np.abs(beta)
-    v = np.asarray(corner.X.T @ beta).ravel()
-    gain = float(corner.y @ beta) - corner.tube * float(alpha.sum()) if corner.code >= 2 else float(alpha.sum())
-    dual = gain - 0.5 * float(v @ v)
-    if corner.squared:
-        used = alpha > 0
-        dual -= 0.25 * float(np.sum(alpha[used] ** 2 / corner.cost[used]))
-    return LinearMachine(corner.w.copy(), corner.b, beta, corner.primal - dual)
