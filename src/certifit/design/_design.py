@@ -66,6 +66,11 @@ class Design:
         return self.X
 
     @property
+    def narrow_rows(self) -> Array | None:
+        """Rows in single precision one after the other in memory, for loops that read them as they are; else None."""
+        return None
+
+    @property
     def is_sparse(self) -> bool:
         return bool(scipy.sparse.issparse(self.X))
 
@@ -173,6 +178,11 @@ class Narrow(Design):
     @property
     def _stored(self) -> Array:
         return self.rows
+
+    @property
+    def narrow_rows(self) -> Array | None:
+        """As in `Design`."""
+        return self.rows if self.rows.flags.c_contiguous and self.rows.size > _FEW else None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -17,6 +17,7 @@ pass over memory, where SHA-256 would cost more than a fit: a compiled loop, or 
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,7 @@ from certifit.parallel import ranges, side_by_side
 _PRIMES = (2053, 4099, 8209, 16411)  # lanes; with the first two, sums stay in the first-level cache
 _DEPTH = 64  # words of one lane: the more, the less is left to multiply
 _LARGE = 1 << 20  # words from which on the compiled loop is worth the time it may take to compile
+_LOADED = 1 << 14  # words from which on it is worth calling once it is there: the labels beside a large X
 _SIGNS = {8: (1 << 63, 0x7FF << 52, 1 << 52), 4: (0x80000000_80000000, 0x7F800000_7F800000, 0x00800000_00800000)}
 _PART = 1 << 20  # words that one thread takes at a time: with fewer, threads wait for the interpreter's lock
 
@@ -95,11 +97,12 @@ def _array(A: Array, finite: bool) -> tuple[int, bool]:
 
     def part(edges: tuple[int, int]) -> tuple[bytes, bool]:
         first, last = edges[0] * step, edges[1] * step
-        if len(words) >= _LARGE:
+        if compiled:
             return _compiled(words[first:last], lanes, depth, flat.itemsize)
         sums = np.add.reduce(flat[first * per_word : last * per_word]) if floats else 0.0
         return b"".join(_fold(words[first:last], k, depth).tobytes() for k in lanes), bool(np.isfinite(sums))
 
+    compiled = len(words) >= (_LOADED if "certifit.loops.words" in sys.modules else _LARGE)
     parts = -(-len(words) // step)
     with np.errstate(all="ignore"):
         found = side_by_side(part, ranges(parts, parts)) if parts > 1 else [part((0, 1))]

@@ -93,9 +93,7 @@ class PseudoInverse:
 def pseudo_inverse(H: Array) -> PseudoInverse:
     """Eigenvalues below rounding count as zero."""
     if not np.all(np.isfinite(H)):  # LAPACK would never come back
-        raise ValueError(
-            "Floating-point under-/overflow occurred in the fit: divide columns and weights by their size first."
-        )
+        raise ValueError("Floating-point under-/overflow occurred in the fit: rescale columns and weights first.")
     with one_thread():
         values, vectors = scipy.linalg.eigh(H, check_finite=False)
     keep = values > len(H) * 1e-14 * max(float(values[-1]), 1e-300)

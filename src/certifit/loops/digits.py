@@ -52,6 +52,26 @@ def _sum_of(values, member, start, count):
     return total
 
 
+@njit(fastmath={"nsz", "reassoc"})
+def _sum(values, count):
+    """The sum of whole numbers."""
+    total = 0.0
+    for i in range(count):
+        total += values[i]
+    return total
+
+
+@njit()
+def _add_by_class(values, member, start, count, total):
+    """Add whole numbers up by class; what is of no other class is of the first."""
+    left = _sum(values, count)
+    for code in range(1, len(total)):
+        own = _sum_of(values, member[code], start, count)
+        total[code] += own
+        left -= own
+    total[0] += left
+
+
 @tiered(lambda X, root, centre, scale, start, out, place, largest: 1e-7 * len(X) * out.shape[2] * (2 + len(out)))
 @njit()
 def cut(X, root, centre, scale, start, out, place, largest):
@@ -99,7 +119,7 @@ def class_sums(X, member, centre, first, second, total, largest):
     X : (d, m) array
         m is at most 2³², so that sums of digits are exact.
     member : (classes, m) array
-        One where a row is of a class, zero elsewhere.
+        One where a row is of a class, zero elsewhere; every row is of one class.
     centre, first, second : (d,) arrays
         ``first`` and ``second`` are 2^(21 − exponent) of t and of t².
     total : (classes, digits, 2d) array
@@ -111,21 +131,18 @@ def class_sums(X, member, centre, first, second, total, largest):
     t, q, digit, lanes = np.empty(_PART), np.empty(_PART), np.empty(_PART), np.empty(_LANES)
     for j in range(d):
         c, a, b = centre[j], first[j], second[j]
-        most, square = 0.0, 0.0
+        most = 0.0
         for start in range(0, m, _PART):
             count = min(_PART, m - start)
             for i in range(count):
                 t[i] = X[j, start + i] - c
-                q[i] = t[i] * t[i]
-            most, square = max(most, _largest(t, count, lanes)), max(square, _largest(q, count, lanes))
+            most = max(most, _largest(t, count, lanes))
             for i in range(count):
+                q[i] = t[i] * t[i] * b
                 t[i] *= a
-                q[i] *= b
             for k in range(total.shape[1]):
                 _next_digit(t, count, digit)
-                for code in range(total.shape[0]):
-                    total[code, k, j] += _sum_of(digit, member[code], start, count)
+                _add_by_class(digit, member, start, count, total[:, k, j])
                 _next_digit(q, count, digit)
-                for code in range(total.shape[0]):
-                    total[code, k, d + j] += _sum_of(digit, member[code], start, count)
-        largest[j], largest[d + j] = most, square
+                _add_by_class(digit, member, start, count, total[:, k, d + j])
+        largest[j], largest[d + j] = most, most * most  # rounding keeps the order, so this is the largest square

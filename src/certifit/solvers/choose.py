@@ -163,16 +163,16 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
         if solver == "auto" and regularizer.name == "none" and not weighted:
             return next(m for m in METHODS if m.name == "sgd")
         raise PairingError(
-            "perceptron loss is least at w = 0, so minimising it says nothing; solver='sgd' with lam=0 walks along it "
-            "as the perceptron does, and loss='hinge' works with every solver for kinks."
+            "The perceptron loss has a trivial minimum at w = 0: solver='sgd' with lam=0 runs the perceptron "
+            "algorithm instead, and loss='hinge' works with the solvers 'interior_point' and 'splitting'."
         )
     if solver == "auto":
         if able:
             return able[0]
         if loss.kinks > 1:
-            raise PairingError(f"No solver takes {pairing}; LinearSVR minimises it with a squared norm.")
+            raise PairingError(f"No solver supports {pairing}; LinearSVR minimises it with a squared norm.")
         known = ", ".join(regularizer_names())
-        raise PairingError(f"No solver takes {pairing}; squared loss works with every penalty ({known}).")
+        raise PairingError(f"No solver supports {pairing}; squared loss works with every penalty ({known}).")
     wanted = next(m for m in METHODS if m.name == solver)
     if wanted in able:
         return wanted

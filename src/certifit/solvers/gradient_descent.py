@@ -47,8 +47,8 @@ def gradient_descent(
     min f, such as a dual value) to stop by f − lower_bound ≤ tol instead, which does.
 
     For convex f whose gradient has Lipschitz constant L and a step η ≤ 1/L, f falls at every step and
-    :math:`f(\theta_t) - f^* \le \lVert\theta_0-\theta^*\rVert^2 / (2\eta t)`. A step above 2/L diverges: that is
-    noticed, and the message names it together with the largest step that the gradients seen so far would allow.
+    :math:`f(\theta_t) - f^* \le \lVert\theta_0-\theta^*\rVert^2 / (2\eta t)`. A step above 2/L diverges: this is
+    detected, and the error suggests the largest step that the gradients seen so far would allow.
 
     Parameters
     ----------

@@ -30,6 +30,7 @@ from certifit.solvers._box_dual import Box, MakeBlocks
 
 MOST_FREE = 2000  # free multipliers up to which the system is solved
 _ROUNDS, _PATIENCE = 30, 4  # working sets in all, and without half the gap: each lowers the dual, not always the gap
+_STILL = 1e-6  # share of the gap by which a round must lower the dual, or the gap itself by a hundredth
 _BOLD = 8  # systems after which the bold way has failed
 _SURE_WORK = 1e9  # flops spent on systems the sure way within a round, of which there are at least _FEWEST
 _FEWEST, _MOST = 5, 400
@@ -141,6 +142,9 @@ def _descent(gram: Blocks, box: Box, at: Polished, near: Array, least: float, dt
     for _ in range(_ROUNDS):
         after = _round(gram, box, at, near, dtype) if best.gap > least and idle < _PATIENCE else None
         if after is None:
+            break
+        fell = 0.5 * float((at.beta - after.beta) @ (at.gradient + after.gradient))
+        if after.gap > 0.99 * at.gap and fell <= _STILL * at.gap:  # only points that are not looked at can help
             break
         at, idle = after, idle + 1
         if at.gap < best.gap:
