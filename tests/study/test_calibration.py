@@ -77,7 +77,7 @@ def test_a_study_advises_a_map_where_it_helps():
     (name, mended), *_ = decisions(sure.model, p)
     assert name == f"calibrated {found['positive']}"
     assert mended[0] > mended[1] or p[0, 0] < p[1, 0]
-    plain = run({"x": x, "y": y}, "y", models=["logistic regression"], folds=5, metric="log-loss").record["calibration"]
+    plain = run({"x": x, "y": y}, "y", models=["logistic regression"], folds=5, metric="log_loss").record["calibration"]
     assert plain["advice"] is None
     assert plain["off"] == 0
     assert "The probabilities are calibrated" in plain["text"]

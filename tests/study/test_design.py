@@ -189,9 +189,9 @@ def test_measures_are_scikit_learns(weighted):
     assert ours("f1") == pytest.approx(metrics.f1_score(y, said.labels, sample_weight=w), abs=1e-12)
     assert ours("accuracy") == pytest.approx(metrics.accuracy_score(y, said.labels, sample_weight=w), abs=1e-12)
     balanced = metrics.balanced_accuracy_score(y, said.labels, sample_weight=w)
-    assert ours("balanced-accuracy") == pytest.approx(balanced, abs=1e-12)
+    assert ours("balanced_accuracy") == pytest.approx(balanced, abs=1e-12)
     loss = [metrics.log_loss(y, q, sample_weight=w) for q in (p, null)]
-    assert ours("log-loss") == pytest.approx(1 - loss[0] / loss[1], abs=1e-12)
+    assert ours("log_loss") == pytest.approx(1 - loss[0] / loss[1], abs=1e-12)
     brier = [metrics.brier_score_loss(y, q, sample_weight=w) for q in (p, null)]
     assert ours("brier") == pytest.approx(1 - brier[0] / brier[1], abs=1e-12)
     counts, guess = rng.poisson(2.0, 200).astype(float), rng.uniform(1, 3, 200)
@@ -208,10 +208,10 @@ def test_every_metric_leads_a_study():
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     y = np.where(x + rng.normal(size=120) > 0.3, "b", "a")
-    for metric in ("auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss", "brier"):
+    for metric in ("auc", "accuracy", "balanced_accuracy", "average_precision", "f1", "log_loss", "brier"):
         found = run({"x": x, "y": y}, "y", models=["logistic regression"], folds=3, metric=metric)
         standing = {s["name"]: s["mean"] for s in found.record["comparison"]["standings"]}
         assert standing["logistic regression"] > standing["baseline"], metric
     three = np.array(["p", "q", "r"])[np.clip(np.round(x + 1 + 0.3 * rng.normal(size=120)), 0, 2).astype(int)]
-    for metric in ("auc", "f1", "log-loss"):
+    for metric in ("auc", "f1", "log_loss"):
         assert run({"x": x, "y": three}, "y", models=["logistic regression"], folds=3, metric=metric).record["verdict"]

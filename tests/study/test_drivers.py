@@ -111,3 +111,17 @@ def test_no_intervals_where_none_would_hold():
     }
     told = run(easy, "y", models=["logistic regression"], folds=3, keep=["x"]).record["inside"]["effects"]
     assert "why_not" in told
+
+
+def test_a_word_and_its_code_are_shuffled_together_and_drawn_rows_are_spread_over_a_sorted_table():
+    rng = np.random.default_rng(2)
+    sex, rank = rng.integers(0, 2, 120), np.sort(rng.normal(size=120))
+    words = np.where(sex == 1, "female", "male")
+    table = {"sex": words, "code": sex, "rank": rank, "y": sex + 5.0 * rank + 0.1 * rng.normal(size=120)}
+    found = run(table, "y", models=["ridge"], folds=5)
+    groups = [set(r["columns"]) for r in found.record["drivers"]["importance"]]
+    assert {"sex", "code"} in groups
+    shown = next(d for d in found.record["drivers"]["dependence"] if d["column"] in ("sex", "code"))
+    drawn = np.array(shown["rows"])[:, 0]
+    assert drawn.min() < 5.0 * np.quantile(rank, 0.1)  # the first rows alone would be the smallest
+    assert drawn.max() > 5.0 * np.quantile(rank, 0.9)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from certifit.study import TABLE, examine
+from certifit.study._effort import KNOWN
+from certifit.study._models import YARDSTICKS
 from certifit.study._plan import Budget, Step, StudyPlan, Work, plan_study
 
 
@@ -44,16 +46,33 @@ def test_models_that_do_not_suit_are_named_with_the_reason():
     assert "ridge with squares and products" not in [c.name for c in plan.candidates]
 
 
-def test_effort_grows_as_declared():
+def test_the_work_of_every_candidate_is_estimated():
+    for c in (*TABLE, *YARDSTICKS):
+        for task in c.tasks:
+            assert c.name in KNOWN["classification" if task == "classification" else "numbers"], c.name
     kernel = next(c for c in TABLE if c.name == "kernel ridge")
     ridge = next(c for c in TABLE if c.name == "ridge")
-    assert kernel.effort(2000, 5) == pytest.approx(10 * kernel.effort(200, 5))
-    assert ridge.effort(2000, 5) == ridge.effort(200, 5) < kernel.effort(200, 5)
+    assert kernel.seconds(2000, 5) > 10 * kernel.seconds(500, 5)  # more than rows squared would be 16 times
+    assert ridge.seconds(2000, 5) < 4 * ridge.seconds(500, 5)
+    trees = next(c for c in TABLE if c.name == "decision tree" and "classification" in c.tasks)
+    assert trees.seconds(100, 5, 6) == pytest.approx(3 * trees.seconds(100, 5, 2))
+
+
+def test_a_budget_that_is_short_goes_to_models_that_usually_matter_first():
+    """Of 1 000 rows and 1 000 columns, half a minute compares logistic regression rather than its cheaper variants."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 1_000))
+    table = {f"x{j}": X[:, j] for j in range(1_000)} | {"y": np.where(X[:, 0] > 0, "yes", "no")}
+    plan = plan_study(examine(table, "y"), None, None, seed=0)
+    names = [c.name for c in plan.within(Budget(30.0).comparison).candidates]
+    assert "logistic regression" in names
+    assert "linear SVM" not in names
 
 
 def test_a_budget_is_shared_in_order():
     budget = Budget(100.0, start=5.0)
-    assert (budget.comparison, budget.refit, budget.stop) == (75.0, 15.0, 305.0)
+    assert (budget.comparison, budget.refit, budget.stop) == (75.0, 15.0, 1005.0)
+    assert Budget(1.0, start=5.0).stop == 305.0  # a slow start does not end a short study
     assert Budget().comparison == Budget().refit == Budget().stop == float("inf")
     assert Budget().spent() >= 0.0
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 import subprocess
 import sys
+import time
+import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -126,19 +130,52 @@ def test_a_failing_candidate_does_not_end_the_study(monkeypatch):
     assert any(name == "ridge" and "ZeroDivisionError" in why for name, why in found.record["comparison"]["skipped"])
 
 
-def test_a_budget_too_short_for_all_names_what_it_skipped(monkeypatch):
-    from certifit.study import _runner
+SMALL = ["least squares", "ridge", "nearest neighbours"]
 
-    seconds = itertools.count()
-    monkeypatch.setattr(_runner.time, "process_time", lambda: float(next(seconds)))  # each piece takes one
+
+def small_table() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
-    table = {"x": x, "y": x + rng.normal(size=60)}
-    found = study(table, "y", time_budget=10.0, models=["least squares", "ridge", "nearest neighbours"])
+    return {"x": x, "y": x + rng.normal(size=60)}
+
+
+def test_a_budget_too_short_for_all_names_what_it_skipped():
+    found = study(small_table(), "y", time_budget=0.08, models=SMALL)
     assert {s["name"] for s in found.record["comparison"]["standings"]} == {"baseline", "least squares"}
     skipped = dict(found.record["comparison"]["skipped"])
-    assert skipped["nearest neighbours"] == "the time budget allowed none of 3 folds"
+    assert skipped["ridge"].startswith("the time budget is too short: it needs about 0.")
     assert found.verdict.startswith("Ridge and nearest neighbours, which often win, were not compared.")
+
+
+def test_the_verdict_of_a_process_slowed_down_is_the_same(monkeypatch):
+    """Every piece takes a thousand times its budget by the processor, and sleeps: nothing is left out, or differs."""
+    from certifit.study import _runner
+
+    fast = study(small_table(), "y", time_budget=0.08, models=SMALL)
+    piece = _runner.run_piece
+
+    def slow(*asked):
+        time.sleep(0.1)
+        return replace(piece(*asked), seconds=80.0)
+
+    monkeypatch.setattr(_runner, "run_piece", slow)
+    tired = study(small_table(), "y", time_budget=0.08, models=SMALL)
+    assert tired.verdict == fast.verdict
+    assert tired.record["verdict"] == fast.record["verdict"]
+    for a, b in zip(fast.record["comparison"]["standings"], tired.record["comparison"]["standings"]):
+        assert a["fold_scores"] == b["fold_scores"]
+    assert fast.record["comparison"]["skipped"] == tired.record["comparison"]["skipped"]
+
+
+def test_a_verdict_that_the_clock_cut_short_starts_by_saying_so(monkeypatch):
+    from certifit.study import _runner
+
+    now = itertools.count(time.monotonic(), 60.0)  # a minute passes with every look at the clock
+    clock = types.SimpleNamespace(monotonic=lambda: next(now), process_time=time.process_time)
+    monkeypatch.setattr(_runner, "time", clock)  # only here: other threads of the tests look at the clock, too
+    found = study(small_table(), "y", time_budget=1.0, models=SMALL)
+    assert re.match(r"Ended by the clock after [\d ]+ s, on a machine too slow .* before .* compared\. ", found.verdict)
+    assert any("the clock ended it after" in why for _, why in found.record["comparison"]["skipped"])
 
 
 def test_the_learning_curve_ends_at_the_headline():
@@ -176,10 +213,10 @@ def test_a_refit_without_time_takes_the_choice_of_most_folds():
     work = plan_work(facts, Roles(R2), 3, 0)
     ridge = _runner.Result(choose_candidates(facts, ["ridge"])[0][1])
     ridge.pieces = {k: _runner.Piece(None, 0.5, {"alpha": a}, 100.0) for k, a in enumerate((1.0, 10.0, 10.0))}
-    pipeline, chosen, how = _winner.refit(ridge, work, 1.0)
+    pipeline, chosen, how = _winner.refit(ridge, work, 0.001)
     assert chosen == {"alpha": 10.0}
     assert pipeline.steps[-1][1].alpha == 10.0
-    assert "time budget exhausted" in how
+    assert "the time budget is too short" in how
 
 
 def test_folds_that_cannot_be_had_are_refused():

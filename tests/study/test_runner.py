@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from certifit.study import TABLE, _runner
+from certifit.study import _runner
 from certifit.study._facts import examine
-from certifit.study._plan import StudyPlan, Work, plan_study
+from certifit.study._plan import StudyPlan, plan_study
 
-WORK = Work(np.zeros((9, 1)), np.zeros(9), None, None, ((np.arange(6), np.arange(6, 9)),) * 3, 3, 0)
-PLAN = StudyPlan(tuple(c for c in TABLE if "classification" in c.tasks), WORK)
+
+def made(rows: int = 60) -> StudyPlan:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 2))
+    table = {"a": x[:, 0], "b": x[:, 1], "y": np.where(x[:, 0] + rng.normal(size=rows) > 0, "yes", "no")}
+    return plan_study(examine(table, "y"), None, 3, 0)
+
+
+PLAN = made()
 
 
 @pytest.fixture
@@ -23,21 +30,24 @@ def pieces(monkeypatch):
     monkeypatch.setattr(_runner, "run_piece", piece)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 5.0, 12.0, 100.0])
-def test_a_budget_decides_how_far_down_the_plan_one_gets(pieces, seconds):
-    results = _runner.execute(PLAN, _runner.Allowance(seconds))
-    ran = [i for i in PLAN.order() if results[i].pieces]
-    assert ran == PLAN.order()[: len(ran)]
-    assert all(results[i].complete(3) for i in ran[:-1] if results[i].name != "perceptron")
-    assert results[0].complete(3)  # the baseline is never skipped
-    if seconds == 12.0:
-        assert [r.name for r in results if r.complete(3)][:2] == ["baseline", "logistic regression"]
-    if seconds == 100.0:
-        assert len(ran) == len(results)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 1.0])
+def test_a_budget_decides_how_far_down_the_plan_one_gets(pieces, share):
+    """By estimated work: what fits in runs on all folds, in the order of the plan, and the rest is named."""
+    whole = sum(PLAN.seconds(c) for c in PLAN.candidates)
+    plan = PLAN.within(share * whole * (1 + 1e-9))
+    names = [c.name for c in plan.candidates]
+    assert names[0] == "baseline"  # never skipped
+    assert sum(PLAN.seconds(c) for c in plan.candidates[1:]) <= share * whole
+    assert {name for name, why in plan.skipped if "it needs about" in why} == {c.name for c in PLAN.candidates} - {
+        *names
+    }
+    assert len(names) == (len(PLAN.candidates) if share == 1.0 else 1 if share == 0.0 else len(names))
+    results = _runner.execute(plan)
+    assert all(r.complete(3) for r in results if r.name != "perceptron")
 
 
-def test_a_busy_machine_changes_nothing_until_the_clock_ends_all(pieces, monkeypatch):
-    """Hours pass between pieces: the same models run as long as the work fits in; only the last resort cuts it."""
+def test_a_slow_machine_changes_nothing_until_the_clock_ends_all(pieces, monkeypatch):
+    """Hours pass between pieces, and each is said to take hours of work: the same models run."""
     now = [0.0]
 
     def monotonic():
@@ -45,10 +55,13 @@ def test_a_busy_machine_changes_nothing_until_the_clock_ends_all(pieces, monkeyp
         return now[0]
 
     monkeypatch.setattr(_runner.time, "monotonic", monotonic)
-    free = _runner.execute(PLAN, _runner.Allowance(12.0))
-    assert sum(len(r.pieces) for r in free) == 13
-    ended = _runner.execute(PLAN, _runner.Allowance(12.0, stop=now[0] + 7 * 3600.0))
+    monkeypatch.setattr(_runner.time, "process_time", monotonic)
+    plan = PLAN.within(1.0)
+    free = _runner.execute(plan)
+    assert sum(len(r.pieces) for r in free) == 3 * len(plan.candidates) - 2  # the perceptron fails at once
+    ended = _runner.execute(plan, stop=now[0] + 7 * 3600.0)
     assert 3 <= sum(len(r.pieces) for r in ended) < 13
+    assert ended[0].complete(3)
 
 
 def test_a_model_that_failed_is_not_tried_on_other_folds(pieces):
@@ -57,7 +70,8 @@ def test_a_model_that_failed_is_not_tried_on_other_folds(pieces):
     broken = next(r for r in results if r.name == "perceptron")
     assert broken.error == "broke"
     assert len(broken.pieces) == 1
-    assert [done for done, _, _ in heard] == list(range(1, len(heard) + 1))
+    assert [done for done, _, _ in heard] == sorted(done for done, _, _ in heard)
+    assert heard[-1][:2] == (1000, 1000)
     assert len(heard) == 3 * len(PLAN.candidates) - 2
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from sklearn.datasets import load_iris
 
@@ -42,3 +44,16 @@ def test_what_is_not_proved_is_not_claimed(monkeypatch):
     assert found["verdict"] == "undecided"
     assert not found["holds"]
     assert "touching" not in found["text"]
+
+
+def test_equal_rows_of_two_classes_settle_what_rounding_leaves_open(monkeypatch):
+    undecided = SimpleNamespace(holds=False, classes=("a", "b"))
+    monkeypatch.setattr(_separable, "separability", lambda Z, y: undecided)
+    Z, y = np.array([[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [0.0, 1.0]]), np.array(["a", "b", "a", "a"])
+    found = told(Z, y)
+    assert found["holds"]
+    assert found["verdict"] == "not separable"
+    assert "rows 1 and 2 are equal in every feature and differ in the class" in found["text"]
+    left_open = told(Z[:3] + np.eye(3, 2), y[:3])
+    assert not left_open["holds"]
+    assert "--exact" in left_open["text"]

@@ -97,3 +97,15 @@ def test_drift_is_seldom_a_false_alarm():
         known = remember(table(rng, 300), np.zeros(300), schema, 0)
         alarms += bool(drifted(TableModel(None, schema, {"training": known}), table(rng, 200)))
     assert alarms <= 3
+
+
+def test_few_values_are_slices_of_their_own():
+    x = np.repeat([[0.0], [1.0], [np.nan]], 40, axis=0)
+    found = slices(x, [Column("code", "number")], np.arange(120) % 4 == 0)
+    assert {s["name"] for s in found} == {"code = 0", "code = 1", "code is missing"}
+
+
+def test_evaluate_by_a_column_that_never_varies_says_so(wards):
+    (_, new), study = wards
+    table = {k: v[:50] for k, v in new.items()} | {"ward": ["north"] * 50}
+    assert any("ward is the same in all of them" in line for line in evaluate(study.model, table, by=["ward"]))

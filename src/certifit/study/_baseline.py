@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
 from certifit.certificates import Data
 
 
@@ -51,10 +52,7 @@ class ConstantClassifier(Certified, ClassifierMixin, BaseEstimator):
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
+    _tags: ClassVar[Record] = {"classifier_tags.poor_score": True}
 
 
 class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
@@ -85,7 +83,4 @@ class ConstantRegressor(Certified, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False)
         return np.full(len(X), self.value_)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
+    _tags: ClassVar[Record] = {"regressor_tags.poor_score": True}

@@ -90,7 +90,7 @@ def decisions(model: TableModel, probabilities: Array) -> list[tuple[str, Any]]:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=400)
     >>> table = {"x": x, "y": np.where(x + 0.5 * rng.normal(size=400) > 1, "ill", "well")}
-    >>> model = run(table, "y", models=["logistic regression"], metric="log-loss", folds=5, costs=(1.0, 9.0)).model
+    >>> model = run(table, "y", models=["logistic regression"], metric="log_loss", folds=5, costs=(1.0, 9.0)).model
     >>> [(name, list(cells)) for name, cells in decisions(model, np.array([[0.7, 0.3], [0.02, 0.98]]))]
     [('decision', ['ill', 'well'])]
     """

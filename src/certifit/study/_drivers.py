@@ -93,9 +93,12 @@ def _shuffled(X: Array, columns: Sequence[int], rng: np.random.Generator) -> Arr
 
 
 def alike(work: Work) -> list[list[int]]:
-    """Columns in groups whose ranks are correlated by 0.8 or more with each other; categories and texts stand alone."""
+    """Columns in groups whose ranks are correlated by 0.8 or more with each other.
+
+    Texts and categories of more than two levels, which have no order, stand alone.
+    """
     columns = work.schema.columns
-    ordered = [j for j, c in enumerate(columns) if c.kind != "category" and not c.text and np.nanstd(work.X[:, j]) > 0]
+    ordered = [j for j, c in enumerate(columns) if _has_order(c) and np.nanstd(work.X[:, j]) > 0]
     texts = [
         [j for j, c in enumerate(columns) if c.text == t] for t in dict.fromkeys(c.text for c in columns if c.text)
     ]
@@ -111,6 +114,10 @@ def alike(work: Work) -> list[list[int]]:
     label = fcluster(linkage(squareform(far, checks=False), "complete"), 1.0 - _ALIKE, "distance")
     together = [[ordered[i] for i in np.flatnonzero(label == g)] for g in np.unique(label)]
     return sorted(together + alone)
+
+
+def _has_order(c: Column) -> bool:
+    return not c.text and (c.kind != "category" or len(c.categories) <= 2)
 
 
 # -- dependence ---------------------------------------------------------------------------------------
@@ -145,7 +152,8 @@ def _moved(pipeline: Pipeline, work: Work, sample: Array, j: int, grid: Array) -
         "curves": [{"label": label, "mean": _rounded(values[:, c].mean(axis=1))} for c, label in enumerate(labels)]
     }
     if len(labels) == 1:
-        out["rows"] = [_rounded(values[:, 0, i]) for i in range(min(_LINES, values.shape[2]))]
+        n = values.shape[2]  # drawn rows are spread over the table, which may be sorted
+        out["rows"] = [_rounded(values[:, 0, i]) for i in np.unique(np.linspace(0, n - 1, min(_LINES, n)).astype(int))]
     return out
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,6 +13,7 @@ from certifit._types import Array, Matrix, VectorLike
 from certifit.study._calendar import PARTS, parts_of
 
 
+@dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a schema's matrix (NaN missing, −1 unknown category) into features without gaps.
 
@@ -50,25 +53,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     array([[2., 1., 0., 0.]])
     """
 
-    def __init__(
-        self,
-        names: tuple[str, ...] = (),
-        kinds: tuple[str, ...] = (),
-        categories: tuple[tuple[str, ...], ...] = (),
-        standardize: bool = True,
-        reference: bool = False,
-        max_levels: int = 25,
-        min_count: int = 3,
-        gaps: bool = False,
-    ) -> None:
-        self.names = names
-        self.kinds = kinds
-        self.categories = categories
-        self.standardize = standardize
-        self.reference = reference
-        self.max_levels = max_levels
-        self.min_count = min_count
-        self.gaps = gaps
+    names: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    categories: tuple[tuple[str, ...], ...] = ()
+    standardize: bool = True
+    reference: bool = False
+    max_levels: int = 25
+    min_count: int = 3
+    gaps: bool = False
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> TableEncoder:
         """Learn medians, scales and levels from the rows X."""

@@ -110,9 +110,13 @@ def _by(table: Table, by: Sequence[str], y: Array, said: Array, classes: bool) -
     X = Schema(tuple(columns)).read(table).X
     wrong, bar = errors_of(y, said, classes)
     what = "wrong" if bar is None else f"off by more than {bar:.4g}"
-    lines = [f"{what}: {100 * wrong.mean():.1f} % of all rows; by slice (95 % intervals that hold together):"]
     size = None if classes else np.abs(y - said)
-    for row in slices(X, columns, wrong, size, least=1):
+    found = slices(X, columns, wrong, size, least=1)
+    every = f"{what}: {100 * wrong.mean():.1f} % of all rows; "
+    if not found:
+        return [every + f"{' and '.join(by)} {'is' if len(by) == 1 else 'are'} the same in all of them"]
+    lines = [every + "by slice (95 % intervals that hold together):"]
+    for row in found:
         low, high = row["interval"]
         mean = f", mean error {row['mean']:.4g}" if size is not None else ""
         mark = "  differs" if row["differs"] else ""

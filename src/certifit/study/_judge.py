@@ -12,6 +12,7 @@ from scipy.special import xlogy
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, make_scorer, roc_auc_score
 
 from certifit import metrics
+from certifit._errors import respelled
 from certifit._types import Array
 from certifit.exceptions import OptionError
 
@@ -189,22 +190,22 @@ _MAE = Measure(
     "fraction of the absolute error of the median that is explained",
     _absolute,
 )
-_CLASS_NAMES = ("auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss", "brier")
-_VALUE_NAMES = ("r2", "absolute-error", "deviance")
+_CLASS_NAMES = ("auc", "accuracy", "balanced_accuracy", "average_precision", "f1", "log_loss", "brier")
+_VALUE_NAMES = ("r2", "absolute_error", "deviance")
 METRICS = (*_CLASS_NAMES, *_VALUE_NAMES)
 """Names that ``metric`` may have."""
 _SAME = {
-    "roc-auc": "auc",
-    "brier-score": "brier",
-    "mean-absolute-error": "absolute-error",
-    "mae": "absolute-error",
+    "roc_auc": "auc",
+    "brier_score": "brier",
+    "mean_absolute_error": "absolute_error",
+    "mae": "absolute_error",
     "rmse": "r2",
     "mse": "r2",
-    "mean-squared-error": "r2",
-    "root-mean-squared-error": "r2",
-    "mean-poisson-deviance": "deviance",
+    "mean_squared_error": "r2",
+    "root_mean_squared_error": "r2",
+    "mean_poisson_deviance": "deviance",
     "d2": "deviance",
-    "logloss": "log-loss",
+    "logloss": "log_loss",
 }
 
 
@@ -226,22 +227,22 @@ def measure_named(name: str, task: str, y: Array, positive: Any = None) -> Measu
     >>> measure_named("neg_log_loss", "classification", np.array(["a", "b"])).name
     'explained log loss'
     """
-    plain = name.strip().lower().replace("_", "-").replace(" ", "-").removeprefix("neg-")
+    plain = respelled("metric", name.strip().lower()).replace(" ", "_").removeprefix("neg_")
     plain = _SAME.get(plain, plain)
     suited = _CLASS_NAMES if task == "classification" else _VALUE_NAMES
     if task == "regression" and not np.all(y >= 0):
         suited = _VALUE_NAMES[:2]
     classes = np.unique(y) if task == "classification" else np.empty(0)
     if len(classes) > 2:
-        suited = tuple(s for s in suited if s not in ("average-precision", "brier"))
+        suited = tuple(s for s in suited if s not in ("average_precision", "brier"))
     if plain not in suited:
         raise OptionError(f"The metric {name!r} does not apply to this target; choose one of: {', '.join(suited)}.")
     if plain == "auc" and len(classes) > 2:
         return Measure("AUC", "roc_auc_ovr", "mean over the classes of the area under the ROC curve", _auc)
-    if plain in ("average-precision", "f1", "brier"):
+    if plain in ("average_precision", "f1", "brier"):
         return _about_positive(plain, classes, positive)
-    known = {"auc": AUC, "accuracy": ACCURACY, "balanced-accuracy": BALANCED, "log-loss": _LOG}
-    return (known | {"r2": R2, "absolute-error": _MAE, "deviance": D2})[plain]
+    known = {"auc": AUC, "accuracy": ACCURACY, "balanced_accuracy": BALANCED, "log_loss": _LOG}
+    return (known | {"r2": R2, "absolute_error": _MAE, "deviance": D2})[plain]
 
 
 def _about_positive(name: str, classes: Array, positive: Any) -> Measure:

@@ -8,7 +8,6 @@ step, or ``step__parameter``), ``encoder`` how the model wants its features, ``l
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from certifit._types import Array
 from certifit.families import words_for
+from certifit.study._effort import estimated
 
 CLASSES, VALUES, COUNTS = "classification", "regression", "counts"
 _ANY_VALUE = (VALUES, COUNTS)
@@ -89,8 +89,6 @@ class Candidate:
         than a proof. The chosen point is fitted without them.
     in_units : tuple of str
         Parameters of the grid that are multiples of the target's standard deviation.
-    growth : pair of int
-        The powers of rows and features with which its time grows.
     yardstick : bool
         Run in the same folds and reported, but never chosen: nothing could be proved about it.
 
@@ -110,7 +108,6 @@ class Candidate:
     adapt: Callable[[dict[str, tuple[Any, ...]], int, int], dict[str, tuple[Any, ...]]] | None = None
     search: Mapping[str, Any] = field(default_factory=dict)
     in_units: tuple[str, ...] = ()
-    growth: tuple[int, int] = (1, 1)
     called: str = ""
     yardstick: bool = False
 
@@ -182,18 +179,17 @@ class Candidate:
         """Whether its last step can weight the rows."""
         return has_fit_parameter(_find(self.path[-1]), "sample_weight")
 
-    def effort(self, rows: int, features: int) -> float:
-        """How much work it is, roughly, as a multiple of one pass over the table.
-
-        √(grid points) · rowsᵃ⁻¹ · featuresᵇ⁻¹ with (a, b) = ``growth``: the points of a grid share most of their work.
+    def seconds(self, rows: int, features: int, classes: int = 0) -> float:
+        """Estimated seconds of work on one outer fold: a formula, not a measurement, so that it is always the same.
 
         Parameters
         ----------
         rows, features : int ≥ 1
-            Of the table.
+            Of the training rows, and of what the encoder makes of the columns.
+        classes : int ≥ 0, default=0
+            Of the target; 0 for numbers.
         """
-        points = math.prod(len(values) for values in self.parameters(rows, features).values())
-        return math.sqrt(points) * float(rows) ** (self.growth[0] - 1) * float(features) ** (self.growth[1] - 1)
+        return estimated(self.name, rows, features, classes)
 
 
 def _find(path: str) -> Any:
@@ -298,7 +294,6 @@ TABLE: tuple[Candidate, ...] = (
         {"n_neighbors": _NEIGHBOURS},
         limits=Limits(rows=200_000),
         adapt=_few_neighbours,
-        growth=(2, 1),
     ),
     Candidate(
         _ANY_VALUE,
@@ -306,7 +301,6 @@ TABLE: tuple[Candidate, ...] = (
         {"n_neighbors": _NEIGHBOURS},
         limits=Limits(rows=200_000),
         adapt=_few_neighbours,
-        growth=(2, 1),
     ),
     # -- a function of each column, and of pairs ------------------------------------------------------
     Candidate(
@@ -328,21 +322,19 @@ TABLE: tuple[Candidate, ...] = (
     Candidate(
         (CLASSES,), (_ADDITIVE, _LOGISTIC), _FEW_C, _PAIRS, encoder=_RAW, search={"tol": 0.01},
         called="additive model with interactions", limits=Limits(fewest=1_000, features=200, classes=2, cells=_LARGE),
-        growth=(1, 2),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.linear_model:Ridge"), _ALPHA, _PAIRS, encoder=_RAW,
         called="additive model with interactions", limits=Limits(fewest=300, features=200, cells=_LARGE),
-        growth=(1, 2),
     ),
     Candidate(
         (VALUES,), (_ADDITIVE, "certifit.study._log_ridge:LogRidge"), _ALPHA, _PAIRS, encoder=_RAW,
-        called="additive model with interactions on a log scale", growth=(1, 2),
+        called="additive model with interactions on a log scale",
         limits=Limits(fewest=300, features=200, cells=_LARGE, positive=True, skewed=True),
     ),
     Candidate(
         (COUNTS,), (_ADDITIVE, "certifit.glm:GLM"), {"alpha": (0.0001, 0.001, 0.01, 0.1)}, {**_POISSON, **_PAIRS},
-        encoder=_RAW, called="additive model with interactions", growth=(1, 2),
+        encoder=_RAW, called="additive model with interactions",
         limits=Limits(fewest=1_000, features=200, cells=_LARGE // 4),
     ),
     # -- more features, fewer features, kernels ---------------------------------------------------------
@@ -367,7 +359,6 @@ TABLE: tuple[Candidate, ...] = (
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=2_000_000, classes=10),
         search={"tol": 0.01},
-        growth=(1, 2),
     ),
     Candidate(
         (VALUES,),
@@ -375,20 +366,18 @@ TABLE: tuple[Candidate, ...] = (
         _ALPHA,
         {"PolynomialBasis": {"degree": 2, "include_one": False}},
         limits=Limits(features=40, cells=5_000_000),
-        growth=(1, 2),
     ),
     Candidate(
         (CLASSES,),
         ("certifit.svm:SVC",),
         {"C": (0.1, 1.0, 10.0, 100.0), "gamma": ("scale", 0.001, 0.01, 0.1)},
         limits=Limits(rows=3_000, classes=20),
-        growth=(2, 1),
         called="SVM with Gaussian kernel",
     ),
     Candidate(
         (CLASSES,), (_NYSTROEM, _LOGISTIC), {"C": (0.1, 1.0, 10.0, 100.0)}, search={"tol": 0.01},
         called="logistic regression with Gaussian kernel (Nyström)",
-        limits=Limits(fewest=3_001, rows=200_000, features=500, classes=3), growth=(1, 2),
+        limits=Limits(fewest=3_001, rows=200_000, features=500, classes=3),
     ),
     Candidate(
         (VALUES,),
@@ -396,11 +385,10 @@ TABLE: tuple[Candidate, ...] = (
         {"alpha": (0.001, 0.01, 0.1, 1.0, 10.0), "gamma": (0.001, 0.01, 0.1)},
         {"KernelRidge": {"kernel": "rbf"}},
         limits=Limits(rows=3_000),
-        growth=(2, 1),
     ),
     Candidate(
         (VALUES,), (_NYSTROEM, "certifit.linear_model:Ridge"), _WEAK,
-        called="kernel ridge (Nyström)", limits=Limits(fewest=3_001, rows=200_000, features=500), growth=(1, 2),
+        called="kernel ridge (Nyström)", limits=Limits(fewest=3_001, rows=200_000, features=500),
     ),
 )  # fmt: skip
 

@@ -11,34 +11,40 @@ from certifit.files import TableError
 from certifit.study._describe import plural
 from certifit.study._facts import Facts
 from certifit.study._judge import Measure
-from certifit.study._plan import Skipped, StudyPlan
+from certifit.study._plan import LATE, USUAL, Skipped, StudyPlan
 from certifit.study._runner import Result
 from certifit.study._verdict import Verdict, difference, diverged, signed
 
 _FEASIBLE = 20  # times as many rows: nobody collects more to tell two models apart
 _FLAT = 0.002  # a change of the score that a learning curve does not show
-_USUAL = ("logistic regression", "ridge", "Poisson regression", "decision tree", "nearest neighbours")
+CLOCK = "the clock ended it"
 
 
 def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
-    """Models that usually matter and could not be compared because time ran out or they failed."""
+    """Models that usually matter and could not be compared: too much work for the budget, or they failed."""
     compared = {s.name for s in verdict.standings}
     gone = {name for name, why in skipped if name not in compared and _by_chance(why)}
-    return [name for name in _USUAL if name in gone]
+    return [name for name in USUAL if name in gone]
 
 
 def refuse_without_models(plan: StudyPlan, verdict: Verdict, skipped: Sequence[Skipped]) -> None:
     """A comparison in which no model but the baseline took part is none: say what to raise."""
-    if sum(not c.yardstick for c in plan.candidates) == 1 or len(verdict.standings) > 1:
+    late = [item for item in skipped if item[1].startswith((LATE, CLOCK))]
+    alone = sum(not c.yardstick for c in plan.candidates) == 1
+    if len(verdict.standings) > 1 or (alone and not late):
         return
-    reasons = skipped_lines([item for item in skipped if item not in plan.skipped])
-    late = any(why.startswith("the time budget") for _, why in skipped)
+    reasons = skipped_lines(late[:1] or [item for item in skipped if item not in plan.skipped])
     advice = "raise --time-budget, or name fewer --models" if late else "try other --models"
     raise TableError(f"No model besides the baseline could be compared ({'; '.join(reasons)}): {advice}.")
 
 
 def _by_chance(why: str) -> bool:
-    return why.startswith(("the time budget", "failed", "diverged"))
+    return why.startswith((LATE, "failed", "diverged"))
+
+
+def cut_short(skipped: Sequence[Skipped]) -> list[str]:
+    """Models that the clock ended."""
+    return [name for name, why in skipped if why.startswith(CLOCK)]
 
 
 def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
@@ -48,7 +54,7 @@ def unfinished(results: Sequence[Result], folds: int) -> list[Skipped]:
         if r.error:
             found.append((r.name, f"failed: {r.error}"))
         elif not r.complete(folds):
-            found.append((r.name, f"the time budget allowed {len(r.pieces) or 'none'} of {folds} folds"))
+            found.append((r.name, f"{CLOCK} after {len(r.pieces) or 'none'} of {folds} folds"))
         elif not np.all(np.isfinite(r.scores)):
             found.append((r.name, "has no score on some fold"))
         elif (fold := diverged(r, results)) is not None:
@@ -159,5 +165,6 @@ def proof_lines(record: Named) -> list[str]:
     if "certain" in proofs:
         lines.append(f"{proofs['certain']['labels']} of {proofs['certain']['of']} labels are certain")
     if "separability" in proofs:
-        lines.append(f"the classes are {proofs['separability']['verdict']}")
+        found = proofs["separability"]
+        lines.append(f"the classes are {found['verdict']}" if found["holds"] or "pairs" in found else found["text"])
     return lines

@@ -1,7 +1,8 @@
 """What a study will do, settled before it does anything: models, grids and folds, in which order, for how long.
 
 The order depends on the table alone, never on a clock: the baseline, then cheap models before dear ones, each through
-all its folds. A time budget only decides how far down this list a study gets.
+all its folds. A time budget decides how far down this list a study gets, by estimates of the work: the same table,
+budget and number of processes always compare the same models, however busy the machine is.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _REFIT = 0.15  # of it goes to fitting the chosen model again
 _FEW = 400  # rows up to which all folds are drawn several times: their scores vary much, and cost little
 _REPEATS = 3
 _APART = 1_000  # between the seeds of repetitions
-_PATIENCE = 3.0  # times the budget by the clock, on a busy machine, before work is ended
+PATIENCE = 10.0  # times the budget by the clock before work is ended: an emergency, which the verdict then starts with
+_AT_LEAST = 300.0  # seconds of it: a short budget must not be ended by a slow start
+_LEVELS = 25  # of a category that become features
 
 Fold = tuple[Array, Array]
 PLAIN = Design()
@@ -41,8 +44,8 @@ Skipped = tuple[str, str]  # a model and why it does not run
 class Budget:
     """Seconds for a study (None: no limit).
 
-    They are seconds of work, counted by the processors of the workers, so that neither compiling nor other programs on
-    the machine change what is compared. Only a study that takes several times as long by the clock is cut short.
+    They are estimated seconds of work, so that neither compiling nor other programs on the machine change what is
+    compared. Only a study that takes ten times as long by the clock is cut short.
     """
 
     seconds: float | None = None
@@ -65,7 +68,7 @@ class Budget:
     @property
     def stop(self) -> float:
         """When whatever still runs is ended, on the clock of `time.monotonic`."""
-        return self.start + self._share(_PATIENCE)
+        return self.start + max(self._share(PATIENCE), _AT_LEAST)
 
     def spent(self) -> float:
         """Seconds since the start, by the clock."""
@@ -100,6 +103,11 @@ class Work:
         return None if self.weights is None else self.weights[rows]
 
     @property
+    def features(self) -> int:
+        """How many features the encoder makes of the columns, roughly."""
+        return wide(self.schema)
+
+    @property
     def repeats(self) -> int:
         """How often every row is held out."""
         return max(1, round(sum(len(test) for _, test in self.folds) / max(len(self.y), 1)))
@@ -131,15 +139,57 @@ class StudyPlan:
     work: Work
     skipped: tuple[Skipped, ...] = ()
 
+    def seconds(self, candidate: Candidate) -> float:
+        """Estimated seconds of work of a candidate on all outer folds."""
+        classes = self.work.classes
+        size = self.work.features, 0 if classes is None else len(classes)
+        return sum(candidate.seconds(len(train), *size) for train, _ in self.work.folds)
+
     def order(self) -> list[int]:
-        """Places of the candidates as they are run: the baseline, then by order of magnitude of their effort."""
-        rows, features = self.work.X.shape
-        tiers = [math.floor(math.log10(max(c.effort(rows, features), 1.0))) for c in self.candidates]
+        """Places of the candidates as they are run: the baseline, then by order of magnitude of their work.
+
+        Models that usually matter may cost ten times as much as the others before which they come.
+        """
+        work = [self.seconds(c) / (10.0 if c.name in USUAL else 1.0) for c in self.candidates]
+        tiers = [math.floor(math.log10(max(v, 1.0))) for v in work]
         return sorted(range(len(self.candidates)), key=lambda i: (i > 0, self.candidates[i].yardstick, tiers[i], i))
+
+    def within(self, seconds: float) -> StudyPlan:
+        """The plan cut to so much work: candidates that do not fit in, in their order, are skipped and named."""
+        kept, late, left = {0}, [], seconds
+        for i in self.order():
+            needed = self.seconds(self.candidates[i])
+            if i == 0 or needed <= left:  # the baseline always runs
+                kept.add(i)
+                left -= needed
+            else:
+                late.append((self.candidates[i].name, f"{LATE}: it needs about {_two_digits(needed)} s of work"))
+        candidates = tuple(c for i, c in enumerate(self.candidates) if i in kept)
+        return replace(self, candidates=candidates, skipped=(*self.skipped, *late))
 
     def steps(self) -> list[Step]:
         """All pieces of work in the order in which they are run."""
         return [Step(i, k) for i in self.order() for k in range(len(self.work.folds))]
+
+
+LATE = "the time budget is too short"
+USUAL = ("logistic regression", "ridge", "Poisson regression", "decision tree", "nearest neighbours")
+
+
+def _two_digits(seconds: float) -> str:
+    return f"{float(f'{max(seconds, 0.1):.2g}'):,.4g}".replace(",", " ")
+
+
+def wide(schema: Schema) -> int:
+    """How many features columns become, roughly: the levels of categories count one by one.
+
+    Examples
+    --------
+    >>> from certifit.files import Column
+    >>> wide(Schema((Column("age", "number"), Column("ward", "category", categories=("north", "south")))))
+    3
+    """
+    return sum(min(len(c.categories), _LEVELS) if c.kind == "category" else 1 for c in schema.columns)
 
 
 def plan_study(
@@ -213,12 +263,11 @@ def choose_candidates(
     facts: Facts, models: Sequence[str] | None, others: tuple[Candidate, ...] = ()
 ) -> tuple[list[Candidate], list[Skipped]]:
     """The candidates for these data, and those that do not suit them, with the reason."""
-    features = sum(min(len(c.categories), 25) if c.kind == "category" else 1 for c in facts.schema.columns)
     classes = len(np.unique(facts.y)) if facts.task == "classification" else 0
     shape = Shape() if facts.task == "classification" else Shape.of(facts.y)
     asked = None if models is None else tuple(models)
     try:
-        return candidates(facts.task, len(facts.y), features, classes, shape, asked, others)
+        return candidates(facts.task, len(facts.y), wide(facts.schema), classes, shape, asked, others)
     except ValueError as error:
         raise OptionError(str(error)) from None
 

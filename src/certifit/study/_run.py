@@ -192,7 +192,8 @@ def run(
     folds : int ≥ 2, default=None
         Outer folds; 10 for up to 2 000 rows, 5 up to 20 000, 3 beyond, when None.
     time_budget : float > 0, default=None
-        Seconds; candidates that do not fit in are skipped, and named.
+        Seconds of work per process; candidates that do not fit in, by an estimate from the size of the table, are
+        skipped, and named.
     seed : int, default=0
     out : path, default=None
         Folder for report.html, model.certifit and record.json; nothing is written when None.
@@ -200,7 +201,7 @@ def run(
         Columns to drop; to keep although they look like identifiers or leak the target; to take as
         categories although they hold numbers.
     workers : int ≥ 1, default=1
-        Processes; with more than one, work that overruns the time budget is ended.
+        Processes; each adds a time budget of work.
     yardstick : bool, default=True
         Whether scikit-learn's gradient boosting and random forest run in the same folds, for comparison only (where
         all models are compared).
@@ -217,8 +218,8 @@ def run(
     positive : str, default=None
         The class to find, of two; the rarer one when None.
     metric : str, default=None
-        The score that decides: "auc", "accuracy", "balanced-accuracy", "average-precision", "f1", "log-loss" or "brier"
-        for classes, "r2", "absolute-error" or "deviance" for numbers (losses as the share that is explained).
+        The score that decides: "auc", "accuracy", "balanced_accuracy", "average_precision", "f1", "log_loss" or "brier"
+        for classes, "r2", "absolute_error" or "deviance" for numbers (losses as the share that is explained).
     costs : (float, float), default=None
         What a false alarm and a miss cost: sets the threshold of the positive class.
     require : str, default=None
@@ -249,6 +250,7 @@ def run(
     for remark in _describe.remarks(facts):
         hear.say("noticed", remark)
     plan = plan_study(facts, models, folds, seed, yardstick, design, allow_black_box)
+    plan = plan.within(budget.comparison * workers)
     found = _compare(plan, budget, workers, hear)
     asked = {"models": models, "drop": drop, "keep": keep, "categories": categories}
     roles = asdict(design) | {
@@ -323,13 +325,14 @@ def _compare(plan: StudyPlan, budget: Budget, workers: int, hear: Listener) -> _
     measure, folds = plan.work.measure, plan.work.folds
     models = [c for c in plan.candidates if not c.yardstick]
     hear.say("comparing", f"{len(models)} models, nested {_folds_in_words(plan.work)}, by {measure.name}")
-    allowance = _runner.Allowance(budget.comparison, budget.stop)
-    results = _runner.execute(plan, allowance, workers, hear.progress)
+    results = _runner.execute(plan, budget.stop, workers, hear.progress)
     verdict = _verdict.decide([r for r in results if not r.candidate.yardstick], folds, measure)
     skipped = [*plan.skipped, *_outlook.unfinished(results, len(folds))]
     _outlook.refuse_without_models(plan, verdict, skipped)
     yardsticks = _verdict.yardsticks(results, verdict, folds)
     words = _verdict.in_words(verdict, measure, _outlook.missing_usual(verdict, skipped), yardsticks)
+    if ended := _outlook.cut_short(skipped):
+        words = f"{_verdict.ended_early(ended, budget.spent())} {words}"
     hear.say("verdict", words)
     for y in yardsticks:
         hear.say("yardstick", y["text"])

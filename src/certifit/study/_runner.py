@@ -2,8 +2,8 @@
 
 The seam to `certifit.model_selection`: each (candidate, outer fold) is one piece of work, an inner `Search` (which
 shares work across its folds and grid points) on the training rows, followed by answers for the held-out rows.
-Pieces run in the order of the plan; what the budget does not allow is skipped and reported. Seconds are those of the
-processor: another program on the machine does not change what is compared.
+Pieces run in the order of the plan, which was cut to the budget beforehand, by estimates. A clock ends the work only in
+an emergency, on a machine many times slower than the estimates allow for, and the verdict then starts by saying so.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -170,12 +171,21 @@ def fit_weighted(pipeline: Pipeline, X: Array, y: Array, weights: Array | None) 
     return pipeline.fit(X, y, **{f"{pipeline.steps[-1][0]}__sample_weight": weights})
 
 
+_UNCHECKED = partial(config_context, skip_parameter_validation=True)
+
+
+def _threads(candidate: Candidate) -> AbstractContextManager[Any]:
+    """One thread for gradient boosting: its threads spin while they wait for each other, on a busy machine for long."""
+    many = candidate.yardstick or candidate.black_box
+    return threadpool_limits(1, user_api="openmp") if many else nullcontext()
+
+
 def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     """Search on the training rows of fold k, answer for its held-out rows."""
     train, test = work.folds[k]
     start = time.process_time()
     # The parameters are the study's own: checking them in every one of thousands of fits takes a twentieth of the time.
-    with warnings.catch_warnings(record=True) as heard, config_context(skip_parameter_validation=True):
+    with _threads(candidate), warnings.catch_warnings(record=True) as heard, _UNCHECKED():
         warnings.simplefilter("always")
         try:
             model, chosen = choose_and_fit(candidate, work, train)
@@ -188,31 +198,23 @@ def run_piece(candidate: Candidate, k: int, work: Work) -> Piece:
     return Piece(said, value, chosen, time.process_time() - start, said_warnings)
 
 
-@dataclass(frozen=True)
-class Allowance:
-    """How far down a plan one gets: seconds of work for each worker, and when everything is ended by the clock."""
-
-    work: float = float("inf")
-    stop: float = float("inf")
-
-    def reached(self, results: list[Result], workers: int) -> bool:
-        return sum(r.seconds for r in results) > self.work * workers or time.monotonic() > self.stop
-
-
-UNLIMITED = Allowance()
-
-
 def execute(
-    plan: StudyPlan, allowance: Allowance = UNLIMITED, workers: int = 1, progress: Progress | None = None
+    plan: StudyPlan, stop: float = float("inf"), workers: int = 1, progress: Progress | None = None
 ) -> list[Result]:
-    """Run the plan as far as the allowance goes; results in the order of the candidates."""
+    """Run the plan; results in the order of the candidates.
+
+    What is not done when `time.monotonic` reaches ``stop`` is left undone, but for the baseline. Progress is told in
+    thousandths of the estimated work.
+    """
     results = [Result(c) for c in plan.candidates]
-    total = len(results) * len(plan.work.folds)
-    runner = _here(plan, results, allowance) if workers == 1 else _elsewhere(plan, results, allowance, workers)
-    for done, (step, piece) in enumerate(runner, start=1):
+    share = [plan.seconds(c) / len(plan.work.folds) for c in plan.candidates]
+    total, done = sum(share) * len(plan.work.folds), 0.0
+    runner = _here(plan, results, stop) if workers == 1 else _elsewhere(plan, results, stop, workers)
+    for step, piece in runner:
         results[step.model].pieces[step.fold] = piece
+        done += share[step.model] * (len(plan.work.folds) if piece.error else 1)  # it is not tried on other folds
         if progress is not None:
-            progress(done, total, plan.candidates[step.model].name)
+            progress(min(round(1000 * done / total), 1000), 1000, plan.candidates[step.model].name)
     return results
 
 
@@ -228,12 +230,12 @@ def warm(plan: StudyPlan) -> None:
         run_piece(candidate, 0, few)
 
 
-def _here(plan: StudyPlan, results: list[Result], allowance: Allowance) -> Iterator[tuple[Step, Piece]]:
+def _here(plan: StudyPlan, results: list[Result], stop: float) -> Iterator[tuple[Step, Piece]]:
     # Threads do not pay on a small table, and those of gradient boosting spin while other programs want the processor.
     with threadpool_limits(1) if plan.work.X.size <= _SMALL else nullcontext():
         warm(plan)
         for step in plan.steps():
-            late = step.model != 0 and allowance.reached(results, 1)  # the baseline always runs
+            late = step.model != 0 and time.monotonic() > stop  # the baseline always runs
             if not late and not results[step.model].error:
                 yield step, run_piece(plan.candidates[step.model], step.fold, plan.work)
 
@@ -259,9 +261,7 @@ def _remote(file: Path, step: Step) -> Piece:
     return run_piece(plan.candidates[step.model], step.fold, plan.work)
 
 
-def _elsewhere(
-    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int
-) -> Iterator[tuple[Step, Piece]]:
+def _elsewhere(plan: StudyPlan, results: list[Result], stop: float, workers: int) -> Iterator[tuple[Step, Piece]]:
     """The same in worker processes, which are ended when the time is up.
 
     Pieces of a small table are over soon: there this process works too, for one more process costs seconds to start.
@@ -277,7 +277,7 @@ def _elsewhere(
                 if helping:
                     executor.submit(_ready, file)  # the others get ready meanwhile
                     warm(plan)
-                yield from _shared_out(plan, results, allowance, workers, executor, file)
+                yield from _shared_out(plan, results, stop, workers, executor, file)
         finally:
             executor.shutdown(wait=True, kill_workers=True)
     # The baseline is never skipped, however short the time.
@@ -287,7 +287,7 @@ def _elsewhere(
 
 
 def _shared_out(
-    plan: StudyPlan, results: list[Result], allowance: Allowance, workers: int, executor: Any, file: Path
+    plan: StudyPlan, results: list[Result], stop: float, workers: int, executor: Any, file: Path
 ) -> Iterator[tuple[Step, Piece]]:
     """Pieces in the order of the plan, each to the first who is free."""
     from concurrent.futures import FIRST_COMPLETED, wait
@@ -297,7 +297,7 @@ def _shared_out(
     helping = plan.work.X.size <= _SMALL
 
     def take() -> Step | None:
-        return None if allowance.reached(results, workers) else next(waiting, None)
+        return None if time.monotonic() > stop else next(waiting, None)
 
     while True:
         while len(running) < workers and (step := take()) is not None:
@@ -307,8 +307,8 @@ def _shared_out(
             yield own, run_piece(plan.candidates[own.model], own.fold, plan.work)
         elif not running:
             return
-        left = 0.0 if own is not None else min(max(allowance.stop - time.monotonic(), 0.01), 60.0)
+        left = 0.0 if own is not None else min(max(stop - time.monotonic(), 0.01), 60.0)
         ready, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
         yield from ((running.pop(future), future.result()) for future in ready)
-        if not ready and time.monotonic() >= allowance.stop:
+        if not ready and time.monotonic() >= stop:
             return

@@ -32,23 +32,39 @@ def told(Z: Array, y: Array) -> Record:
         warnings.simplefilter("ignore")
         found = separability(Z, y)
         if len(found.classes) == 2:
-            return _two(found, Z, y)
+            return _two(found, Z, y) if found.holds else _equal_rows(Z, y) or _plain(found)
         if len(found.classes) <= _CLASSES:
             return _pairs(found)
     return _plain(found)
 
 
+def _equal_rows(Z: Array, y: Array) -> Record | None:
+    """Two rows of different classes that are equal in every feature: no hyperplane has them on two sides."""
+    _, which = np.unique(Z, axis=0, return_inverse=True)
+    first = np.full(which.max() + 1, -1)
+    first[which[::-1]] = np.arange(len(y))[::-1]
+    odd = np.flatnonzero(y != y[first[which]])
+    if not len(odd):
+        return None
+    a, b = int(first[which[odd[0]]]), int(odd[0])
+    text = f"No hyperplane separates the classes: rows {a} and {b} are equal in every feature and differ in the class."
+    return {"verdict": "not separable", "text": text, "holds": True}
+
+
 def _plain(found: Separability) -> Record:
     """What is not proved is not claimed."""
     if not found.holds:
-        text = "Whether a hyperplane separates the classes could not be decided in floating-point arithmetic."
+        text = (
+            "Whether a hyperplane separates the classes could not be decided in floating-point arithmetic "
+            "(certifit separable --exact decides it, for a small table)."
+        )
         return {"verdict": "undecided", "text": text, "holds": False}
     return {"verdict": str(found.verdict), "text": found.certificate.claim, "holds": True}
 
 
 def _two(found: Separability, Z: Array, y: Array) -> Record:
     out, rows = _plain(found), found.rows
-    if not found.holds or rows is None or len(rows) > _WITNESSES or Z.size > _CELLS:
+    if rows is None or len(rows) > _WITNESSES or Z.size > _CELLS:
         return out
     every = np.arange(len(y))
     # Only a witness can be the odd row, and none is if the classes are not separable without all of them.

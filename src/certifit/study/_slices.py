@@ -95,10 +95,14 @@ def _thirds(x: Array, missing: Array, column: Column) -> Iterator[tuple[str, Arr
     if not len(seen) or seen.min() == seen.max():
         return
     low, high = np.quantile(seen, [1 / 3, 2 / 3])
+    values = np.unique(seen)
 
     def shown(v: float) -> str:
         return str(np.datetime64(int(np.floor(v)), "D")) if column.kind == "date" else f"{v:.4g}".replace("-", "−")
 
+    if len(values) <= 3:
+        yield from ((f"{column.name} = {shown(v)}", x == v) for v in values)
+        return
     yield f"{column.name} ≤ {shown(low)}", ~missing & (x <= low)
     if low < high:
         yield f"{shown(low)} < {column.name} ≤ {shown(high)}", ~missing & (x > low) & (x <= high)

@@ -27,7 +27,7 @@ from certifit.study._runner import Result
 
 _BEST = "the model with the best mean score"
 _GIVEN_AWAY = 0.02  # of the best mean score, at most: where scores vary much, a standard error is no small thing
-_SIMPLEST = f"the simplest model within one standard error (and {_GIVEN_AWAY}) of the best"
+_SIMPLEST = f"the simplest model within one standard error of the best and at most {_GIVEN_AWAY} behind it"
 _SURE = " that gives probabilities"
 _DIVERGED = 10.0  # below the baseline's score
 
@@ -231,6 +231,21 @@ def in_words(verdict: Verdict, measure: Measure, missing: Sequence[str] = (), be
         return text
     names, verb = _listed(list(missing)), "was" if len(missing) == 1 else "were"
     return f"{_capital(names)}, which often {'wins' if len(missing) == 1 else 'win'}, {verb} not compared. {text}"
+
+
+def ended_early(names: Sequence[str], seconds: float) -> str:
+    """The first sentence of a verdict that a clock has cut short.
+
+    Examples
+    --------
+    >>> ended_early(["ridge"], 1502.3)
+    'Ended by the clock after 1 502 s, on a machine too slow or too busy for this budget, before ridge was compared.'
+    """
+    verb = "was" if len(names) == 1 else "were"
+    return (
+        f"Ended by the clock after {f'{seconds:,.0f}'.replace(',', ' ')} s, on a machine too slow or too busy for this "
+        f"budget, before {_listed(list(names))} {verb} compared."
+    )
 
 
 def _in_words(verdict: Verdict, measure: Measure, better: Sequence[Named]) -> str:

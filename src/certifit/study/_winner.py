@@ -37,24 +37,22 @@ _SEPARABILITY_CELLS = 500_000
 def refit(result: Result, work: Work, allowance: float = float("inf")) -> tuple[Any, dict[str, Any], str]:
     """The candidate on all rows: the fitted pipeline, its parameters, and how they were chosen.
 
-    By a search on all rows; when that would take more seconds than allowed, judging by the folds, the choice of most
-    folds is taken.
+    By a search on all rows; when that would take more seconds than allowed, by the estimate, the choice of most folds
+    is taken.
     """
     grid = result.candidate.parameters(len(work.y), len(work.schema.columns))
-    seconds = [p.seconds for p in result.pieces.values()]
+    classes = 0 if work.classes is None else len(work.classes)
+    needed = result.candidate.seconds(len(work.y), work.features, classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if grid and seconds and float(np.median(seconds)) * _MORE > allowance:
+        if grid and result.pieces and needed > allowance:
             chosen = _most_chosen(result)
             settings = {name: chosen[name.split("__")[-1]] for name in grid}
             pipeline = make_pipeline(result.candidate, work).set_params(**settings)
             fit_weighted(pipeline, work.X, work.y, work.weights)
-            return pipeline, chosen, "the choice of most folds: time budget exhausted"
+            return pipeline, chosen, "the choice of most folds: the time budget is too short for another search"
         pipeline, chosen = choose_and_fit(result.candidate, work, np.arange(len(work.y)))
     return pipeline, chosen, "cross-validation on all rows" if grid else "nothing to choose"
-
-
-_MORE = 1.6  # a search on all rows against one on the training rows of a fold
 
 
 def _most_chosen(result: Result) -> Record:
