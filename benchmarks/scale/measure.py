@@ -82,7 +82,8 @@ models = {{"ridge": (Ridge(), "y"), "logistic": (LogisticRegression(), "label"),
 model, target = models[{name!r}]
 features = [f"x{{j}}" for j in range(20)]
 engine = scale.Local({workers})
-scale.sample(files[:1], rows=10, features=features, engine=engine)  # workers have loaded the library
+# Workers have loaded the library and its compiled loops, as the reader beside them has loaded pyarrow.
+scale.fit(model, files[:1], target=target, features=features, engine=engine)
 start = time.perf_counter()
 fitted = scale.fit(model, files, target=target, features=features, engine=engine)
 seconds = time.perf_counter() - start

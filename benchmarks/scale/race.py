@@ -76,14 +76,18 @@ coef, intercept = model.coef_, model.intercept_
 
 
 def peers(rows: int) -> dict[str, tuple[str, str, str]]:
-    """Name → (family, target, code); penalties are those of Ridge(alpha=1) and LogisticRegression(C=1)."""
+    """Name → (family, target, code); penalties are those of Ridge(alpha=1) and LogisticRegression(C=1).
+
+    Tolerances, solvers and limits of iterations are each peer's own defaults. dask-ml's penalty is ‖w‖²/(2C) beside the
+    sum of squares, and it includes the intercept.
+    """
     lam = 1.0 / rows
-    logistic = f"regParam={lam!r}, elasticNetParam=0.0, standardization=False, tol=1e-8, maxIter=200"
+    logistic = f"regParam={lam!r}, elasticNetParam=0.0, standardization=False"
     ridge = f"regParam={lam!r}, elasticNetParam=0.0, standardization=False"
     sgd = f"alpha={lam!r}, random_state=0"
     return {
         "dask-ml logistic": ("logistic", "label", _DASK_ML.format(cls="LogisticRegression", options="C=1.0")),
-        "dask-ml ridge": ("ridge", "y", _DASK_ML.format(cls="LinearRegression", options="penalty='l2', C=2.0")),
+        "dask-ml ridge": ("ridge", "y", _DASK_ML.format(cls="LinearRegression", options="penalty='l2', C=0.5")),
         "Spark logistic": (
             "logistic", "label", _SPARK.format(module="classification", cls="LogisticRegression", options=logistic)
         ),

@@ -29,8 +29,8 @@ from certifit.linear_model import (
     Ridge,
     TweedieRegressor,
 )
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MixedNB, MultinomialNB
-from certifit.preprocessing import Factored, OneHot, Standardizer, Thermometer
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MixedNB, MultinomialNB
+from certifit.preprocessing import Factored, OneHot, Standardizer, StandardScaler, Thermometer
 from certifit.scale._families import FITTERS
 from certifit.scale._predict import Answerer
 from certifit.scale._source import NamedColumns
@@ -77,12 +77,14 @@ CASES = [
     (LinearSVC(), of("three"), "answers"),
     (GaussianNB(), of("three"), "answers"),
     (MultinomialNB(), counted, "answers"),
+    (ComplementNB(), counted, "answers"),
     (BernoulliNB(binarize=1.0), counted, "answers"),
     (CategoricalNB(), counted, "answers"),
     (MixedNB(), words, "answers"),
     (PCA(2), of("real"), ""),
     (KMeans(3), of("real"), ""),
     (Standardizer(), of("real"), ""),
+    (StandardScaler(), of("real"), ""),
     (OneHot(), lambda seed: words(seed).drop(["y"]), ""),
     (Thermometer(), lambda seed: words(seed).drop(["c", "y"]), ""),
     (Factored(), lambda seed: words(seed).drop(["y"]), ""),

@@ -39,7 +39,9 @@ def test_every_pass_over_files_knows_its_rows_and_hears_of_all(tmp_path):
     where = str(tmp_path / "*.parquet")
     model = scale.fit(LogisticRegression(), where, target="y", engine="serial", progress=watch)
     scale.evaluate(model, where, target="y", engine="serial", progress=watch)
-    assert len(heard) >= 4
+    assert len(scale.predict(model, where, engine="serial", progress=watch)) == 120
+    assert heard[-1][0] == "predicting"
+    assert len(heard) >= 5
     assert [h for h in heard if h[1:] != [120, 120]] == []
 
 

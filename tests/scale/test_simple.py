@@ -10,8 +10,8 @@ from sklearn.base import clone
 from certifit import scale
 from certifit.decomposition import PCA
 from certifit.exceptions import TableError
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
-from certifit.preprocessing import OneHot, Standardizer, Thermometer
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from certifit.preprocessing import OneHot, Standardizer, StandardScaler, Thermometer
 from tests.scale.tables import (
     LAW,
     PARTITIONINGS,
@@ -29,6 +29,8 @@ BAYES = [
     (GaussianNB(), lambda seed: table(seed, 120, 3, "three")),
     (GaussianNB(priors=[0.5, 0.5], var_smoothing=1e-3), lambda seed: table(seed, 120, 3, "two")),
     (MultinomialNB(alpha=0.5), counted),
+    (ComplementNB(alpha=0.5), counted),
+    (ComplementNB(norm=True), counted),
     (BernoulliNB(binarize=1.0, fit_prior=False), counted),
     (CategoricalNB(min_categories=7), counted),
 ]
@@ -74,7 +76,12 @@ def test_standardising_and_encoding(seed):
     t = table(seed).drop(["y"])
     rng = np.random.default_rng(seed)
     words = pa.table({"c": rng.choice(["u", "v", "w"], 90), "n": rng.integers(0, 4, 90)})
-    for model, data in ((Standardizer(ddof=1), t), (OneHot(), words), (Thermometer(), words.drop(["c"]))):
+    for model, data in (
+        (Standardizer(ddof=1), t),
+        (StandardScaler(), t),
+        (OneHot(), words),
+        (Thermometer(), words.drop(["c"])),
+    ):
         fits = [
             scale.fit(model, partitioned(shuffled(data, seed + k), parts), engine="serial")
             for k, parts in enumerate(PARTITIONINGS)

@@ -10,9 +10,21 @@ from certifit import scale
 from certifit.exceptions import TableError
 from certifit.glm import GLM
 from certifit.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, PoissonRegressor, Ridge
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from certifit.preprocessing import StandardScaler
 from certifit.svm import LinearSVC
-from tests.scale.tables import LAW, PARTITIONINGS, arrays, assert_same, counted, partitioned, shuffled, table
+from tests.scale.tables import (
+    LAW,
+    PARTITIONINGS,
+    arrays,
+    assert_same,
+    counted,
+    fitted_state,
+    partitioned,
+    same_bits,
+    shuffled,
+    table,
+)
 
 MODELS = [
     (LinearRegression(), "real"),
@@ -26,6 +38,7 @@ MODELS = [
     (PoissonRegressor(alpha=0.5), "counts"),
     (GaussianNB(), "three"),
     (MultinomialNB(alpha=0.5), "cells"),
+    (ComplementNB(), "cells"),
     (BernoulliNB(binarize=1.0), "cells"),
     (CategoricalNB(min_categories=7), "cells"),
 ]
@@ -60,6 +73,21 @@ def test_weighted_fits_in_every_partitioning(model, target, seed):
         assert np.allclose(fits[0].predict_proba(rows), here.predict_proba(X), atol=1e-4)
     else:
         assert np.allclose(fits[0].coef_, here.coef_, rtol=1e-4, atol=1e-4 * np.abs(here.coef_).max())
+
+
+def test_weighted_columns_are_scaled_alike_in_every_partitioning():
+    t, _ = weighed(4, "real")
+    t = t.drop(["y"]).append_column("flat", [np.full(t.num_rows, 0.1)])
+    fits = [
+        scale.fit(StandardScaler(), partitioned(shuffled(t, parts), parts), weight="w", engine="serial")
+        for parts in PARTITIONINGS
+    ]
+    assert all(same_bits(fitted_state(fits[0]), fitted_state(other)) for other in fits[1:])
+    rows = t.drop(["w"]).to_pandas()
+    here = StandardScaler().fit(rows, sample_weight=t["w"].to_numpy())
+    assert np.allclose(fits[0].transform(rows), here.transform(rows), rtol=1e-10, atol=1e-12)
+    assert fits[0].scale_[-1] == 1.0
+    assert np.isclose(fits[0].n_samples_seen_, here.n_samples_seen_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("model", [Ridge(), LogisticRegression(), GaussianNB()], ids=str)
@@ -125,7 +153,7 @@ def test_refusals_name_what_is_wrong_with_the_weights():
     with pytest.raises(TableError, match="nor all zero"):
         scale.fit(LogisticRegression(), t.append_column("w", [np.zeros(60)]), **ask)
     one = (t["y"].to_numpy(zero_copy_only=False) == "no").astype(float)
-    with pytest.raises(TableError, match="class yes has no weight"):
+    with pytest.raises(TableError, match="class yes have weight zero"):
         scale.fit(LogisticRegression(), t.append_column("w", [one]), **ask)
     with pytest.raises(TypeError, match="LinearSVC does not support row weights"):
         scale.fit(LinearSVC(), t.append_column("w", [np.ones(60)]), **ask)

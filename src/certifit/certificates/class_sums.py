@@ -285,15 +285,11 @@ class CountedSums(SumKind):
     weighted: ClassVar[bool] = True
 
     def _columns(self, evidence: Evidence) -> int:
-        columns = evidence["columns"]
-        if columns != int(columns) or not 1 <= columns <= 1 << 20:
-            raise ValueError("the number of columns is an integer")
+        columns = column_count(evidence)
         sizes = np.asarray(evidence.get("n_categories") if evidence["model"] == "categorical" else [])
-        if evidence["model"] == "categorical" and (
-            sizes.shape != (int(columns),) or sizes.min() < 1 or sizes.sum() > 1e6
-        ):
+        if evidence["model"] == "categorical" and (sizes.shape != (columns,) or sizes.min() < 1 or sizes.sum() > 1e6):
             raise ValueError("a number of categories is needed for each column")
-        return int(columns)
+        return columns
 
     def statistic(self, evidence: Evidence) -> Counts:
         plain = dict(evidence)
@@ -316,6 +312,14 @@ class CountedSums(SumKind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         return SmoothedCounts().claim(figures, evidence)
+
+
+def column_count(evidence: Evidence) -> int:
+    """How many columns the evidence says there are."""
+    columns = evidence["columns"]
+    if columns != int(columns) or not 1 <= columns <= 1 << 20:
+        raise ValueError("the number of columns is an integer")
+    return int(columns)
 
 
 def every_class(found: ClassTotals) -> Check:

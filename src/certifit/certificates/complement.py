@@ -3,20 +3,22 @@ r"""Complement naive Bayes: every weight follows from the counts of the other cl
 .. math:: w_{cj} = -\log \frac{N_j - N_{cj} + \alpha_j}{\sum_k (N_k - N_{ck} + \alpha_k)},
           \qquad N_j = \sum_c N_{cj}
 
-With ``norm`` the logarithms of a class are divided by their sum. The counts are recomputed with error bounds.
+With ``norm`` the logarithms of a class are divided by their sum. The counts are recomputed with error bounds: of rows
+in memory, or as sums over a table in partitions (`sums`).
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 
-from certifit.certificates._ball import ball
+from certifit.certificates._ball import Ball, ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
-from certifit.certificates._schema import FINITE, FLAG, LABELS
+from certifit.certificates._schema import FINITE, FLAG, LABELS, NUMBER
+from certifit.certificates.class_sums import ClassTotals, Counts, column_count, every_class
 from certifit.certificates.counts import (
     _SHARE,
     _all_known,
@@ -26,6 +28,8 @@ from certifit.certificates.counts import (
     _parameter,
     class_codes,
 )
+from certifit.certificates.moments import near
+from certifit.certificates.sums import SumKind, weight_grid
 
 
 @register
@@ -45,23 +49,9 @@ class ComplementCounts(Kind):
         cells = data.X.data if scipy.sparse.issparse(data.X) else data.X
         if not (np.all(np.isfinite(cells)) and np.all(cells >= 0)):
             raise ValueError("counts are finite and not negative")
-        stated = np.asarray(evidence["feature_weights"], dtype=float)
-        _check_shape((len(classes), d), feature_weights=stated)
-        alpha, sane = _parameter(evidence, "alpha")
-        if np.shape(alpha) not in ((), (d,)):
-            raise ValueError("alpha is one number, or one for each column")
         counts = _count_cells(data, codes, len(classes), lambda block, rows: block, d, "float")
-        others = counts.sum(axis=0) - counts + ball(np.broadcast_to(alpha, (d,)))
-        if not np.all(others.lower > 0):
-            raise ValueError("a feature that no other class shows, without pseudo-counts")
-        logs = np.log(others / others.sum(axis=1).reshape(-1, 1))
-        best = logs / logs.sum(axis=1).reshape(-1, 1) if evidence["norm"] else -logs
-        error = (best - stated).magnitude.astype(float)
-        worst = float(np.max(error / np.maximum(np.abs(stated), 1e-300)))
-        near = bool(np.all(error <= _SHARE * np.abs(stated) + 1e-300))
-        figures = {"error": upper(worst), "rows": equal(int(data.X.shape[0])), "classes": equal(len(classes))}
-        checks = (known, sane, Check("every weight is that of the other classes' counts", near, f"off by {worst:.1e}"))
-        return Proof(figures, checks)
+        figures, checks = _weights_proof(counts, evidence)
+        return Proof(figures | {"rows": equal(int(data.X.shape[0]))}, (known, *checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if "rows" not in figures:
@@ -71,3 +61,47 @@ class ComplementCounts(Kind):
             f"Every weight is the logarithm of a feature's relative frequency in all other classes, smoothed by "
             f"{_alpha_words(evidence)}, in the {figures['rows']} rows{of_sum} (relative error {figures['error']:.1e})."
         )
+
+
+def _weights_proof(counts: Ball, evidence: Evidence) -> tuple[dict[str, Any], tuple[Check, ...]]:
+    """Whether every stated weight is that of the counts (K, d)."""
+    classes, d = counts.shape
+    stated = np.asarray(evidence["feature_weights"], dtype=float)
+    _check_shape((classes, d), feature_weights=stated)
+    alpha, sane = _parameter(evidence, "alpha")
+    if np.shape(alpha) not in ((), (d,)):
+        raise ValueError("alpha is one number, or one for each column")
+    others = counts.sum(axis=0) - counts + ball(np.broadcast_to(alpha, (d,)))
+    if not np.all(others.lower > 0):
+        raise ValueError("a feature that no other class shows, without pseudo-counts")
+    logs = np.log(others / others.sum(axis=1).reshape(-1, 1))
+    best = logs / logs.sum(axis=1).reshape(-1, 1) if evidence["norm"] else -logs
+    if stated.shape[1] == 1:  # the whole of the counts: its logarithm is 0, and no rounding of sums may blur that
+        best = ball(np.full(stated.shape, np.nan if evidence["norm"] else 0.0))
+    error = (best - stated).magnitude.astype(float)
+    worst = float(np.max(error / np.maximum(np.abs(stated), 1e-300)))
+    close = bool(np.all(error <= _SHARE * np.abs(stated) + 1e-300))
+    right = Check("every weight is that of the other classes' counts", close, f"off by {worst:.1e}")
+    return {"error": upper(worst), "classes": equal(classes)}, (sane, right)
+
+
+@register
+class ComplementSums(SumKind):
+    """Every weight of a complement naive Bayes is that of the counts of a table in partitions."""
+
+    name: ClassVar[str] = "complement-sums"
+    theorem: ClassVar[str] = ComplementCounts.theorem
+    needs: ClassVar = {**ComplementCounts.needs, "columns": NUMBER}
+    may: ClassVar = {"weight_exponent": NUMBER}
+    weighted: ClassVar[bool] = True
+
+    def statistic(self, evidence: Evidence) -> Counts:
+        classes = np.asarray(evidence["classes"])
+        return Counts(classes, {"model": "multinomial"}, column_count(evidence), weight_grid(evidence))
+
+    def conclude(self, found: ClassTotals, evidence: Evidence) -> Proof:
+        figures, checks = _weights_proof(near(found.total, found.radius), evidence)
+        return Proof(figures | {"rows": equal(int(found.counts.sum()))}, (every_class(found), *checks))
+
+    def claim(self, figures: Figures, evidence: Evidence) -> str:
+        return ComplementCounts().claim(figures, evidence)

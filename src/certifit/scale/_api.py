@@ -115,8 +115,9 @@ def fit(
     ----------
     estimator : estimator
         LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression (l2 or no penalty), GLM and similar classes
-        (convex families), LinearSVC, GaussianNB, MultinomialNB, BernoulliNB, CategoricalNB, MixedNB, PCA, KMeans,
-        Standardizer, OneHot, Thermometer or Factored. Others are rejected: fit them to a `sample`.
+        (convex families), LinearSVC, GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB, MixedNB, PCA,
+        KMeans, Standardizer, StandardScaler, OneHot, Thermometer or Factored. Others are rejected: fit them to a
+        `sample`.
     source : path, pattern, list of paths, pyarrow.Table, data frame, dask.dataframe, dask.array or Source
         Parquet, Arrow and CSV files are read in partitions.
     target : str, default=None
@@ -125,7 +126,7 @@ def fit(
         Columns to use; all but the target, the weights and the offsets when None.
     weight : str, default=None
         A column of weights ≥ 0, for least squares and related models, logistic regression, GLMs, naive
-        Bayes and k-means; weight k counts as k copies of the row.
+        Bayes, k-means and StandardScaler; weight k counts as k copies of the row.
     offset, exposure : str, default=None
         Columns for generalized linear models: the offset is added to every score, the exposure adds its logarithm
         (log link only).
@@ -159,7 +160,7 @@ def fit(
     if weight is not None and not isinstance(estimator, WEIGHTED):
         raise TypeError(f"{type(estimator).__name__} does not support row weights in passes over partitions.")
     if (offset is not None or exposure is not None) and not isinstance(estimator, SHIFTED):
-        raise TypeError(f"{type(estimator).__name__} has no offsets of rows: these are for generalized linear models.")
+        raise TypeError(f"{type(estimator).__name__} has no offset or exposure: only generalized linear models do.")
     if target is None and not isinstance(estimator, UNTARGETED):
         raise ValueError(f"{type(estimator).__name__} predicts a column: name it with target=.")
     model = clone(estimator)
@@ -305,7 +306,8 @@ def predict(
     [1.667, 3.167, 4.667]
     """
     with _asking(model, source, NamedColumns(None, None, None, offset, exposure), Way(**way)) as (job, answerer):
-        answers = job.engine.map(partial(_answers, answerer, out is not None), job.source.parts, job.plan)
+        asked = partial(_answers, answerer, out is not None)
+        answers = job.map(asked, "predicting", lambda columns: len(columns[0][1]))
         if out is None:
             return np.concatenate([part[0][1] for part in answers])
         _write(answers, Path(out))
@@ -315,7 +317,7 @@ def predict(
 @contextmanager
 def _asking(model: Any, source: Any, columns: NamedColumns, way: Way) -> Iterator[tuple[Job, Answerer]]:
     if (columns.offset is not None or columns.exposure is not None) and not isinstance(model, SHIFTED):
-        raise TypeError(f"{type(model).__name__} has no offsets of rows: these are for generalized linear models.")
+        raise TypeError(f"{type(model).__name__} has no offset or exposure: only generalized linear models do.")
     names = getattr(model, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
     with job_of(source, replace(columns, features=features), way, words=True) as job:

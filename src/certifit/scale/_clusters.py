@@ -98,7 +98,7 @@ def _warn(model: BaseEstimator, steps: int) -> None:
     import warnings
 
     warnings.warn(
-        f"KMeans stopped after {steps} iterations; certificate_ says what moving the centres may still gain.",
+        f"KMeans stopped after {steps} iterations; certificate_ states how much could still be gained.",
         ConvergenceWarning,
         stacklevel=4,
     )

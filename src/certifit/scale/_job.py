@@ -4,10 +4,10 @@ end."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from certifit.certificates.class_sums import codes_of
 from certifit.certificates.sums import Block, Fingerprint, Grid, Mass, NotFiniteError, Statistic, SumKind
 from certifit.exceptions import ChangedDataError, TableError
 from certifit.scale._engine import Counted, Engine
-from certifit.scale._source import Plan, Source
+from certifit.scale._source import Partition, Plan, Source
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+Answer = TypeVar("Answer")
 _LARGEST = 1e145  # of a number whose squares are summed: the sum of a billion of them is still a float
 _CLASSES = 1000  # more labels than that are no classes
 _EXACT = 1 << 22  # rows up to which numbers are cut into three digits (63 bits); beyond, two (42 bits) are quicker
@@ -153,7 +154,7 @@ class Job:
 
     def run(self, *statistics: Statistic, plan: Plan | None = None, task: str = "", rows: int | None = None) -> Any:
         """One pass: the finished statistic, or a tuple of several."""
-        watch = _silent if self.progress is None else self.progress(task, self._expected() if rows is None else rows)
+        watch = self._watch(task, rows)
         try:
             found = self.engine.run(Counted(*statistics), self.source.parts, plan or self.plan, watch)
         finally:
@@ -163,6 +164,21 @@ class Job:
         self.passes += 1
         answers = found.finish()
         return answers[0] if len(statistics) == 1 else answers
+
+    def map(
+        self, function: Callable[[Partition, Plan], Answer], task: str, rows: Callable[[Answer], int]
+    ) -> Iterator[Answer]:
+        """What a function says of every partition, in their order; ``rows`` counts the rows of an answer."""
+        watch = self._watch(task, None)
+        try:
+            for answer in self.engine.map(function, self.source.parts, self.plan):
+                watch(rows(answer))
+                yield answer
+        finally:
+            getattr(watch, "close", lambda: None)()
+
+    def _watch(self, task: str, rows: int | None) -> Any:
+        return _silent if self.progress is None else self.progress(task, self._expected() if rows is None else rows)
 
     def _expected(self) -> int | None:
         """How many rows there are, where all files note it: for the time that is left."""
@@ -216,7 +232,7 @@ class Job:
         mass = self.run(Weights(seen.classes, exponent), plan=own, task="adding the weights", rows=seen.rows)
         if not np.all(mass > 0.0):
             assert seen.classes is not None
-            raise TableError(f"The class {seen.classes[mass <= 0.0][0]} has no weight at all.")
+            raise TableError(f"All rows of class {seen.classes[mass <= 0.0][0]} have weight zero.")
         return replace(seen, low=seen.low[:-1], high=seen.high[:-1], mass=mass, weight_exponent=exponent)
 
     def _noted(self, columns: Sequence[str]) -> tuple[int, Array, Array] | None:

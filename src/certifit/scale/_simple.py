@@ -15,10 +15,11 @@ from certifit.certificates.sums import Block, Grid, Statistic
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance
 from certifit.exceptions import TableError
-from certifit.naive_bayes import BernoulliNB, CategoricalNB, MultinomialNB
+from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB
 from certifit.naive_bayes._columns import choose_kinds
 from certifit.naive_bayes._statistics import ClassCounts, ClassMoments, MixedStatistics
 from certifit.parallel import one_thread
+from certifit.preprocessing._scaler import Moments
 from certifit.scale._job import Job, name_features
 from certifit.scale._quick import QuickClassMoments, QuickMoments
 
@@ -56,12 +57,13 @@ def _shares(model: BaseEstimator) -> dict[str, Array]:
 
 
 def fit_counting(job: Job, model: BaseEstimator) -> None:
-    """Bernoulli, multinomial and categorical naive Bayes from counts."""
+    """Bernoulli, multinomial, complement and categorical naive Bayes from counts."""
     seen = job.look(labels=True, squares=False)
     assert seen.classes is not None
     d = len(job.plan.numbers)
     name_features(model, job.plan.numbers)
-    kind = {MultinomialNB: "multinomial", BernoulliNB: "bernoulli", CategoricalNB: "categorical"}[type(model)]
+    kinds: dict[type, str] = {BernoulliNB: "bernoulli", CategoricalNB: "categorical"}
+    kind = kinds.get(type(model), "multinomial")
     spec: dict[str, Any] = {"model": kind}
     if np.any(seen.low < 0.0) and kind != "bernoulli":
         raise ValueError(f"Negative values in data passed to {type(model).__name__} (input X).")
@@ -79,8 +81,10 @@ def fit_counting(job: Job, model: BaseEstimator) -> None:
     if kind == "bernoulli":  # off and on stand side by side
         cells = cells[:, d:]
     model._adopt_seen(ClassCounts(found.weight.mid, cells, sizes), seen.classes)
-    evidence = {**_shares(model), **model._evidence(), "columns": d, **seen.weights}
-    model._promise_certificates(lambda: (job.certify("counted-sums", evidence),))
+    complement = isinstance(model, ComplementNB)
+    shares = {"classes": np.asarray(model.classes_)} if complement else _shares(model)
+    evidence = {**shares, **model._evidence(), "columns": d, **seen.weights}
+    model._promise_certificates(lambda: (job.certify("complement-sums" if complement else "counted-sums", evidence),))
 
 
 def fit_mixed(job: Job, model: BaseEstimator) -> None:
@@ -175,6 +179,18 @@ def fit_standardizer(job: Job, model: BaseEstimator) -> None:
     model.constant_ = ~(seen.low < seen.high)
     model.mean_ = np.where(model.constant_, seen.low, found.mean)
     model.scale_ = np.where(model.constant_ | (spread == 0.0), 1.0, spread)
+
+
+def fit_scaler(job: Job, model: BaseEstimator) -> None:
+    """Means and variances under the names of scikit-learn's scaler, weighted where rows are."""
+    job.ignore_target()
+    seen = job.look(labels=False)
+    found = job.run(QuickMoments(seen.grid, 3, seen.weight_exponent), task="moments", rows=seen.rows)
+    flat = ~(seen.low < seen.high)
+    scatter = np.where(flat, 0.0, np.maximum(np.diag(found.centred().mid), 0.0))
+    total = np.full(len(flat), seen.total)
+    name_features(model, job.plan.numbers)
+    model._adopt(Moments(total, np.where(flat, seen.low, found.mean), scatter), seen.mass is not None)
 
 
 class Levels(Statistic):

@@ -205,8 +205,8 @@ def fit_logistic(job: Job, model: BaseEstimator) -> None:
     at, _ = newton(job, objective, seen, start, model.tol**2 / 10, model.max_iter)
     if strength == 0.0 and not at.converged:
         raise NoOptimumError(
-            "No finite optimum was reached: without a penalty the likelihood grows without bound where a plane "
-            "separates the classes. Use a penalty (C=1.0)."
+            "No finite optimum was reached: without a penalty the likelihood increases without bound if a "
+            "hyperplane separates the classes. Use a penalty (C=1.0)."
         )
     warn_if_short(model, at)
     name_features(model, job.plan.numbers)
@@ -255,8 +255,8 @@ def refusal(model: BaseEstimator, reason: str) -> str:
 def warn_if_short(model: BaseEstimator, at: Fit) -> None:
     if not at.converged:
         warnings.warn(
-            f"{type(model).__name__} stopped after {at.steps} passes with about {at.left:.1e} left to gain; "
-            "certificate_ has the proved figure.",
+            f"{type(model).__name__} stopped after {at.steps} passes: the objective can still decrease by about "
+            f"{at.left:.1e}; certificate_ has the proved gap.",
             ConvergenceWarning,
             stacklevel=3,
         )

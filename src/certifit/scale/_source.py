@@ -421,7 +421,7 @@ class Source:
                 raise TableError(f"There is no column {name!r}; there are {', '.join(map(repr, self.columns[:12]))}.")
         for use, name in named.items():
             if name is not None and (apart.count(name) > 1 or kinds[name] != "number"):
-                raise TableError(f"Column {name!r} cannot be the {use}: these are a column of numbers of their own.")
+                raise TableError(f"Column {name!r} cannot be the {use}: name a separate numeric column.")
         chosen = [c for c in (ask.features if ask.features is not None else self.columns) if c not in apart]
         for name in chosen:
             if kinds[name] == "other" or (kinds[name] == "word" and not words):
