@@ -66,7 +66,7 @@ layers: $(STAMP)
 
 # Compiled loops are cached beside their source: fill the cache once, before tests run side by side.
 warm: $(STAMP)
-	$(BIN)/python -m certifit.loops
+	$(BIN)/certifit warm
 
 bench: $(VENV)/.installed-bench
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks $(W)
@@ -75,9 +75,9 @@ bench: $(VENV)/.installed-bench
 bench-compare: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.history $(OLD) $(NEW)
 
-# How cost grows with rows, columns, classes and grid points: writes the curves and their exponents.
+# How cost grows with rows, columns, classes and grid points: writes docs/scaling.md. One thread, for idle ones spin.
 bench-scaling: $(VENV)/.installed-bench
-	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.scaling $(W)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.scaling $(W)
 
 # Tables larger than memory: needs 10 GB of disk in SCALE, which stay there until deleted. Not part of `make bench`.
 SCALE ?= .benchmarks/scale
@@ -85,7 +85,7 @@ bench-scale: $(VENV)/.installed-bench_scale
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.scale $(SCALE) $(W)
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -j auto -W --keep-going -b html docs docs/_build/html
 
 clean:
 	rm -rf $(VENV) .venv-oldest study docs/_build docs/gallery docs/pictures docs/extra docs/reference/generated .pytest_cache .mypy_cache .ruff_cache

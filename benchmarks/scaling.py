@@ -1,9 +1,10 @@
 """``make bench-scaling``: how the cost of every family grows with rows, columns, classes and points of a grid.
 
-One size at a time is taken through its decades while the others stay at their usual values; processor time is measured
-(several runs of short fits, the smallest counts), so that a busy machine disturbs little. A straight line through the
-upper half of the logarithms gives the exponent: for small sizes the fixed cost of a call hides it. Written are JSON,
-a picture a family and the tables of docs/scaling.md.
+One size at a time is taken through its decades while the others stay at their usual values; processor time of one
+thread is measured (several runs of short fits, the smallest counts), so that a busy machine disturbs little. A straight
+line through the upper half of the logarithms gives the exponent: for small sizes the fixed cost of a call hides it. The
+curves are kept as JSON, where families that are measured anew replace their old ones; docs/scaling.md and its picture
+are made from all of them.
 """
 
 from __future__ import annotations
@@ -76,28 +77,31 @@ def measure(names: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def tables(rows: list[dict[str, Any]], about: dict[str, Any]) -> str:
+def tables(kept: dict[str, Any]) -> str:
     """The page of the documentation."""
+    about = kept["machine"]
     blas, versions = ", ".join(about["blas"]), about["versions"]
     text = [
         "# How cost grows",
         "",
-        "Measured by `make bench-scaling`: one size is taken through its decades while the others stay at the values",
-        "named. Times are processor seconds of one fit (all threads together), so other programs disturb little.",
-        "*Exponent* is the slope in logarithms over the upper half of the sizes: 1 means that twice the size costs",
-        "twice the time. It is lower where the fixed cost of a call still counts, or where some work does not grow.",
+        "One size is taken through its decades while the others stay at the values named. Times are processor seconds",
+        "of one fit on one thread (for neighbours, of the fit and of predictions for a tenth of the rows). *Exponent*",
+        "is the slope in logarithms over the upper half of the sizes: 1 means that twice the size costs twice the",
+        "time. It is lower than in theory where the fixed cost of a call still counts, or where some work does not",
+        f"grow. A curve ends after a fit of {_LONGEST:g} seconds, or at {_NUMBERS / 1e6:g} million numbers.",
+        "`make bench-scaling` measures all of it and writes this page.",
         "",
-        f"Machine: {about['processor']}, {about['cores']} cores, {blas}; NumPy {versions['numpy']}, "
-        f"Numba {versions['numba']}; commit {commit()}.",
+        f"Measured on {kept['day']} (commit {kept['commit']}): {about['processor']}, {blas}, NumPy",
+        f"{versions['numpy']}, Numba {versions['numba']}; other programs used {kept['others']:.0%} of the machine.",
         "",
         "```{image} images/scaling.png",
-        ":alt: processor seconds against rows for every family",
+        ":alt: processor seconds against rows, columns, classes and grid points, one line for each family",
         "```",
         "",
         "| family | grows | others | seconds | exponent | theory |",
         "|---|---|---|---|---|---|",
     ]
-    for r in rows:
+    for r in kept["rows"]:
         others = ", ".join(f"{v:,} {k}" for k, v in r["usual"].items() if k != r["size"])
         shown = ", ".join(f"{v:,}: {s:.2g}" for v, s in r["points"])
         measured = "" if r["exponent"] is None else f"{r['exponent']:.2f}"
@@ -107,41 +111,59 @@ def tables(rows: list[dict[str, Any]], about: dict[str, Any]) -> str:
 
 
 def draw(rows: list[dict[str, Any]]) -> None:
-    """Processor seconds against rows, one line a family."""
+    """Processor seconds against every size, one line a family."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    lines = [r for r in rows if r["size"] == "rows" and len(r["points"]) > 1]
-    colours = plt.get_cmap("tab20")(np.linspace(0, 1, max(1, len(lines))))
-    for r, colour in zip(lines, colours):
-        n, s = np.array(r["points"]).T
-        ax.loglog(n, s, marker="o", markersize=3, color=colour, label=f"{r['family']} ({r['exponent'] or 0:.1f})")
-    ax.set_xlabel("rows")
-    ax.set_ylabel("processor seconds of one fit")
-    ax.grid(True, which="both", alpha=0.2)
-    ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), title="family (exponent)")
-    figure.savefig(PICTURE, dpi=110)
+    figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
+    colours = dict(zip(JOBS, plt.get_cmap("tab20")(np.arange(len(JOBS)) % 20)))
+    for ax, size in zip(axes.flat, ("rows", "columns", "classes", "points")):
+        for r in (r for r in rows if r["size"] == size and len(r["points"]) > 1):
+            n, s = np.array(r["points"]).T
+            ax.loglog(n, s, marker="o", markersize=3, color=colours[r["family"]], label=r["family"])
+        ax.set_xlabel("grid points" if size == "points" else size)
+        ax.set_ylabel("processor seconds of one fit")
+        ax.grid(True, which="both", alpha=0.2)
+    lines = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    figure.legend(list(lines.values()), list(lines), fontsize=8, loc="outside lower center", ncols=4)
+    figure.savefig(PICTURE, dpi=90)
     plt.close(figure)
 
 
+def keep(rows: list[dict[str, Any]], others: float) -> dict[str, Any]:
+    """The curves of all families that were ever measured here, the latest of each, in the order of the jobs."""
+    path = RESULTS / "scaling.json"
+    old = json.loads(path.read_text())["rows"] if path.exists() else []
+    latest = {(r["family"], r["size"]): r for r in [*old, *rows]}
+    kept = {
+        "machine": machine.describe(),
+        "commit": commit(),
+        "day": time.strftime("%Y-%m-%d"),
+        "others": others,
+        "rows": [latest[name, size] for name, job in JOBS.items() for size in job.grows if (name, size) in latest],
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept, indent=1))
+    return kept
+
+
 def main() -> None:
-    """Measure the families named on the command line, or all; only a whole run rewrites the page."""
+    """Measure the families named on the command line, or all; the page is written when all have been measured."""
     warnings.simplefilter("ignore")
     wanted = sys.argv[1:] or list(JOBS)
     unknown = sorted(set(wanted) - set(JOBS))
     if unknown:
         sys.exit(f"No family called {', '.join(unknown)}; there are {', '.join(JOBS)}.")
-    about = machine.describe()
-    rows = measure(wanted)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "scaling.json").write_text(json.dumps({"machine": about, "commit": commit(), "rows": rows}, indent=1))
-    if wanted == list(JOBS):
-        draw(rows)
-        PAGE.write_text(tables(rows, about))
-        print(f"wrote {PAGE.name} and {PICTURE.name}")
+    watch = machine.Watch()
+    kept = keep(measure(wanted), watch.others())
+    missing = [name for name in JOBS if name not in {r["family"] for r in kept["rows"]}]
+    if missing:
+        sys.exit(f"No page yet: not measured are {', '.join(missing)}.")
+    draw(kept["rows"])
+    PAGE.write_text(tables(kept))
+    print(f"wrote {PAGE.name} and {PICTURE.name}")
 
 
 if __name__ == "__main__":
