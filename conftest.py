@@ -8,6 +8,13 @@ from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one estimator check needs it
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Threads that wait for work by turning in circles take the core from the tests beside them: on a busy machine a small
+# SVD took fifty times its own time. So they sleep at once, and where tests run side by side, BLAS has one thread (tests
+# about threads ask for theirs).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

@@ -70,6 +70,15 @@ def test_a_search_keeps_the_diagram_and_says_what_it_chose():
     assert page.index("chosen alpha") < page.index("sk-container")
 
 
+def test_marimo_shows_what_a_search_chose():
+    search = Search(Ridge(), {"alpha": [0.1, 1.0]}, cv=3)
+    assert "Search(" in search._display_()._repr_html_()
+    seen = _Balanced(page := search.fit(X, Y)._display_()._repr_html_())
+    assert "chosen alpha" in page
+    assert "Ridge(" in page
+    assert not {"script", "style"} & set(seen.tags)  # marimo would put those into a white frame
+
+
 def test_names_of_columns_are_escaped():
     pandas = pytest.importorskip("pandas")
     fit = LinearRegression().fit(pandas.DataFrame(X, columns=["<script>x</script>", "b", "c"]), Y)

@@ -784,7 +784,7 @@ def which_model() -> Any:
     def box(x: float, y: float, words: str, colour: str, bold: bool = False) -> None:
         ax.text(
             x, y, words, ha="center", va="center", fontsize=9, color=ink, weight="bold" if bold else "normal",
-            bbox={"boxstyle": "round,pad=0.45", "facecolor": "none", "edgecolor": colour},
+            bbox={"boxstyle": "round,pad=0.45", "facecolor": ax.get_facecolor(), "edgecolor": colour}, zorder=4,
         )  # fmt: skip
 
     def first_then(x: float, model: str, others: Any) -> None:

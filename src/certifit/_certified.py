@@ -20,12 +20,13 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from certifit._dispatch import computes_in_numpy
 from certifit._errors import ChangedDataError
-from certifit._types import Matrix, VectorLike
+from certifit._types import Matrix, Record, VectorLike
 from certifit.certificates import Certificate
 from certifit.design import fingerprint, look
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +120,16 @@ class Certified:
             cls._parameters = tuple(base._get_param_names())
         return list(cls._parameters)
 
+    def __sklearn_tags__(self) -> Tags:
+        """scikit-learn's, and what the classes state in ``_tags``: "group.name" and the value."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        for cls in reversed(type(self).__mro__):
+            for path, value in vars(cls).get("_tags", {}).items():
+                group, name = path.split(".")
+                setattr(getattr(tags, group), name, value)
+        return tags
+
+    _tags: ClassVar[Record] = {}
     _parameters: ClassVar[tuple[str, ...]]
     _promise: tuple[Callable[[], tuple[Certificate, ...]], Held] | None
     _certificates: tuple[Certificate, ...]

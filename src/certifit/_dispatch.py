@@ -2,7 +2,8 @@
 
 certifit computes and proves in NumPy. Under dispatch, what a method is given is converted to NumPy, and what it
 answers is converted back to the library and device of X, as scikit-learn promises. The fitted attributes are then
-arrays of that library too; the fit itself, with its certificates, stays in a NumPy twin of the model.
+arrays of that library too; the fit itself, with its certificates, stays in a NumPy twin of the model, which follows
+when somebody changes them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def in_numpy(method: Callable[..., Any]) -> Callable[..., Any]:
         if twin is None:  # not `copy.copy`, which would issue certificates as pickling does
             twin = object.__new__(type(self))
             twin.__dict__.update(self.__dict__)
+        else:
+            _follow(twin, self)
         chosen = self.get_params(deep=False)
         twin.__dict__.update(_numpy(chosen))
         args, kwargs = _numpy(args), _numpy(kwargs)
@@ -85,6 +88,21 @@ def _moved(answer: Any, library: Any) -> Any:
     return move_to(answer, xp=library[0], device=library[1])
 
 
+def _public(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
 def _fitted(name: str, part: Any, library: Any) -> Any:
-    public = name.endswith("_") and not name.startswith("_")
-    return _moved(np.asarray(part) if isinstance(part, np.floating) else part, library) if public and library else part
+    shown = np.asarray(part) if isinstance(part, np.floating) else part
+    return _moved(shown, library) if _public(name) and library else part
+
+
+def _follow(twin: Any, model: Any) -> None:
+    """Give the twin the fitted arrays that were changed by hand since, in place or by assignment."""
+    for name, part in model.__dict__.items():
+        shown, own = _numpy(part), twin.__dict__.get(name)
+        if not _public(name) or not isinstance(shown, np.ndarray) or not isinstance(own, (np.ndarray, np.floating)):
+            continue
+        # A device may keep fewer digits than the twin: these are no change.
+        if not np.array_equal(shown, np.asarray(own).astype(shown.dtype), equal_nan=shown.dtype.kind == "f"):
+            twin.__dict__[name] = shown if isinstance(own, np.ndarray) else shown[()]

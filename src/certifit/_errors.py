@@ -44,8 +44,11 @@ def need(module: str, extra: str) -> None:
         raise MissingExtraError(f"This needs {module}: install it with  pip install 'certifit[{extra}]'.")
 
 
+_RENAMED = {"0-1": "zero_one"}
+
+
 def respelled(parameter: str, value: Option) -> Option:
-    """The value of an option; hyphens of an old spelling become underscores, with a warning.
+    """The value of an option; an old spelling ("one-se", "0-1") becomes the new one, with a warning.
 
     Parameters
     ----------
@@ -61,6 +64,6 @@ def respelled(parameter: str, value: Option) -> Option:
     """
     if not isinstance(value, str) or "-" not in value:
         return value
-    new = value.replace("-", "_")
+    new = _RENAMED.get(value, value.replace("-", "_"))
     warnings.warn(f"{parameter}={value!r} is now spelled {new!r}.", FutureWarning, stacklevel=3)
     return type(value)(new)

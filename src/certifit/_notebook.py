@@ -96,6 +96,22 @@ def short(value: object) -> str:
     return str(value)
 
 
+class Shown:
+    """HTML that a notebook displays as it is.
+
+    Examples
+    --------
+    >>> Shown("<b>1</b>")._repr_html_()
+    '<b>1</b>'
+    """
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+
+    def _repr_html_(self) -> str:
+        return self.page
+
+
 def notebook_of(cells: Sequence[tuple[str, str]]) -> dict[str, object]:
     """A Jupyter notebook (nbformat 4) of cells ("markdown" or "code", text)."""
 

@@ -8,8 +8,8 @@ Conventions, used by estimators, solvers, provers and model files alike:
   ``stated="mean"`` so that certificates state F/S; S is the sum of the weights.
 - sᵢ is the sample weight times the weight of the row's class, rounded to a float once: F is the sum with those floats.
 - ``classes`` names the labels in order. A loss for −1/+1 makes one machine of two classes and several of more: one
-  class against the rest, or every pair (rows of other classes then have weight zero). Softmax makes one machine with a
-  column of scores for each class. `Objective.encode` does all of this.
+  class against the rest, or every pair (rows of other classes then have weight zero). Softmax and the multi-class hinge
+  make one machine with a column of scores for each class. `Objective.encode` does all of this.
 - b is free (not penalised) unless ``padding`` = B is given: then b = B·w₀ is the weight of a constant column B and is
   penalised with the rest, which is liblinear's objective.
 - ``offset`` says that a known number oᵢ is added to every score (GLMs with an exposure).
@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from certifit._types import Array, Named, Numeric, Record
-from certifit.losses import Loss, best_offset, get_loss, loss_spec
+from certifit.losses import ClassScores, Loss, best_offset, get_loss, loss_spec
 from certifit.regularizers import NonNegative, Regularizer, get_regularizer, regularizer_spec
 
 Layout = Literal["rest", "pairs"]
@@ -206,7 +206,7 @@ class Objective:
 
     # -- duality ----------------------------------------------------------------------------------------------------
     def box(self, y: Array, weights: Array) -> tuple[Array, Array]:
-        """Ends between which β is surely in the domain of s·L*(·/s); not for softmax, whose domain is a simplex."""
+        """Ends between which β is surely in the domain of s·L*(·/s); not for class scores (a simplex)."""
         with np.errstate(all="ignore"):
             low, high = (np.asarray(end, dtype=float) for end in self.loss.domain(y))
             s = column_of(weights, low)
@@ -219,7 +219,7 @@ class Objective:
         return np.where(s > 0.0, low, 0.0), np.where(s > 0.0, high, 0.0)
 
     def admits(self, beta: Array, y: Array, weights: Array) -> bool:
-        """Whether every β lies in its domain, decided exactly. Softmax: β = s(p − e_y) with p in the simplex."""
+        """Whether every β lies in its domain, decided exactly. Class scores: β = s(p − e_y) with p in the simplex."""
         if not np.all(np.isfinite(beta)):
             return False
         if self.loss.targets != "class":
@@ -274,8 +274,8 @@ class Objective:
         if not self.free:
             return np.zeros(target.outputs)
         if self.loss.targets == "class":
-            share = np.bincount(target.y, target.weights, target.outputs)
-            return np.log(np.maximum(share / max(float(share.sum()), 1e-300), 1e-300))
+            assert isinstance(self.loss, ClassScores)
+            return self.loss.constants(np.bincount(target.y, target.weights, target.outputs))
         columns = target.y.reshape(len(target.y), -1)
         at = np.zeros(len(columns)) if start is None else start
         return np.array([best_offset(self.loss, at, column, target.weights) for column in columns.T])

@@ -133,8 +133,8 @@ def install() -> None:
 def origin(thing: Any) -> str:
     """Who wrote a class, function, module or the class of an object: "certifit", "scikit-learn" or another package.
 
-    Every public name of scikit-learn's modules can be imported from ours. Some are written anew and carry a
-    certificate, the others are scikit-learn's own, passed on unchanged.
+    Every public name of scikit-learn's modules can be imported from certifit. Some are certifit's own and have a
+    certificate, the others are re-exported from scikit-learn unchanged.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _EVERY = 0.2  # seconds between two redraws
 
 @contextmanager
 def progress(tell: Tell | None = None) -> Iterator[None]:
-    """Context in which long work shows its progress: a line on standard error, or any function.
+    """Show the progress of long computations: a line on standard error, or any function.
 
     A line with a bar where the number of steps is known (starts of k-means, episodes, numbers of clusters, rows of a
     search for a bandwidth, blocks of a bound), and otherwise the number of iterations with the gap that is left.

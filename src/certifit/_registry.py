@@ -165,8 +165,8 @@ class Registry(Generic[T]):
         """The class of that name."""
         if name not in self._classes:
             raise ValueError(
-                f"Unknown {self.what} {name!r}; choose one of {', '.join(self.names())}, or make your own class "
-                "known with register."
+                f"Unknown {self.what} {name!r}; choose one of {', '.join(self.names())}, or add your own class "
+                "with register."
             )
         return self._classes[name]
 

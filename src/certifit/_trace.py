@@ -176,7 +176,7 @@ class Trace(Sequence[TraceRow]):
         try:
             import polars
         except ImportError:
-            raise MissingExtraError("A data frame needs pandas or polars: install one, or take to_dict().") from None
+            raise MissingExtraError("A data frame needs pandas or polars: install one, or use to_dict().") from None
         lists = {k: [v.tolist() if isinstance(v, np.ndarray) else v for v in c] for k, c in self._table.items()}
         return polars.DataFrame(lists, strict=False)
 

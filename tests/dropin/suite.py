@@ -117,12 +117,13 @@ def page(older: str = "") -> str:
     total, wrong = now[2] + before[2], now[3] + before[3]
     lines = [
         "# scikit-learn's own tests", "",
-        f"Run with scikit-learn {sklearn.__version__} against certifit's classes, a module at a time (`python -m tests.dropin.suite MODULE`;",
-        f"`--page` writes this page from the logs): of {total} tests that fit one of them, {total - wrong} pass",
-        f"({(total - wrong) / max(total, 1):.1%}). The others are listed with the reason, according to the error message. Each module ran on the code of",
-        "the day beside it. Modules that are not listed were not run for this page, or fit none of certifit's classes. A test that",
-        "scikit-learn expects to fail and that passes here counts as a pass; tests of `array_api_dispatch`, which scikit-learn skips unless",
-        "SCIPY_ARRAY_API is set, are not among them; private methods that fixtures call are taken from scikit-learn's class.", "",
+        f"The test suite of scikit-learn {sklearn.__version__}, run with certifit's classes in place of scikit-learn's. Of {total} tests",
+        f"that fit one of these classes, {total - wrong} pass ({(total - wrong) / max(total, 1):.1%}); the others are listed below with the reason.",
+        "",
+        "Each module was run separately (`python -m tests.dropin.suite MODULE`, then `--page` for this page), with certifit as of the date",
+        "in the last column. Modules that are not listed were not run, or fit none of certifit's classes. A test that scikit-learn expects to",
+        "fail and that passes here counts as a pass. Tests of `array_api_dispatch`, which scikit-learn skips unless SCIPY_ARRAY_API is set, are",
+        "not included. Private methods that fixtures call are taken from scikit-learn's class.", "",
         "| module | tests | pass | fail | ran on |", "|---|---|---|---|---|", *sorted([*now[0], *before[0]]), "",
         "| module | test | cases | why it fails |", "|---|---|---|---|", *sorted([*now[1], *before[1]], key=lambda line: line.split(" | ")[0]), "",
     ]  # fmt: skip

@@ -83,6 +83,28 @@ def test_arrays_of_the_array_api(model, monkeypatch):
     assert not any(isinstance(part, type(foreign[0])) for part in vars(fitted).values())
 
 
+def test_fitted_attributes_changed_by_hand_change_the_predictions(monkeypatch):
+    strict = pytest.importorskip("array_api_strict")
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    foreign = strict.asarray(X)
+    with sklearn.config_context(array_api_dispatch=True):
+        model = Ridge().fit(foreign, strict.asarray(Y))
+        before, certificate = model.predict(foreign), model.certificate_
+        model.coef_ = model.coef_ * 2.0
+        model.intercept_ = model.intercept_ + 5.0
+        np.testing.assert_allclose(
+            np.asarray(model.predict(foreign)), X @ np.asarray(model.coef_) + float(model.intercept_), rtol=1e-12
+        )
+        model.coef_[0] = 0.0  # in place
+        assert not np.allclose(np.asarray(model.predict(foreign)), np.asarray(before))
+        np.testing.assert_allclose(
+            np.asarray(model.predict(foreign)), X @ np.asarray(model.coef_) + float(model.intercept_), rtol=1e-12
+        )
+        again = model.fit(foreign, strict.asarray(Y)).predict(foreign)
+        np.testing.assert_array_equal(np.asarray(again), np.asarray(before))
+    assert certificate.holds
+
+
 def test_a_fit_that_fails_under_dispatch_changes_nothing(monkeypatch):
     strict = pytest.importorskip("array_api_strict")
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")

@@ -539,5 +539,5 @@ def test_every_estimator_is_exported_or_refused_by_name():
 def test_two_columns_of_one_name_are_refused():
     schema = Schema((Column("a", "number"), Column("a", "number")), Target("y", "regression"))
     model = TableModel(Ridge().fit([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0]), schema)
-    with pytest.raises(ExportError, match="'a' is empty or there twice"):
+    with pytest.raises(ExportError, match="'a' is empty or occurs twice"):
         certifit.to_onnx(model)

@@ -140,9 +140,9 @@ def test_clear_errors():
         k.Polynomial(degree=0)
     with pytest.raises(ValueError, match="positive"):
         k.Gaussian(sigma=0.0)
-    with pytest.raises(ValueError, match="give points"):
+    with pytest.raises(ValueError, match="pass points"):
         k.mercer(k.Sigmoid())
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="NaN or infinity"):
         k.mercer(np.array([[np.nan]]))
     with pytest.raises(ValueError, match="one value for each pair"):
         k.Function(lambda A, B: np.ones(3))(X, Z)

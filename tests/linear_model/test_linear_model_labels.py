@@ -55,7 +55,7 @@ def test_perceptron_loss_walks_like_the_perceptron():
     y = (X @ [1.0, -1.0] > 0).astype(int)
     X = X[np.abs(X @ [1.0, -1.0]) > 0.3]
     y = (X @ [1.0, -1.0] > 0).astype(int)
-    with pytest.raises(PairingError, match="least at w = 0"):
+    with pytest.raises(PairingError, match="minimum at w = 0"):
         LinearModel("perceptron", "l2").fit(X, y)
 
 

@@ -253,7 +253,7 @@ def test_figures_are_floats():
     [
         (lambda: ours.confusion([0, 1], [0]), "2 labels but 1 predictions"),
         (lambda: ours.confusion([], []), "no rows"),
-        (lambda: ours.confusion([0, 1], ["a", "b"]), "mix numbers and words"),
+        (lambda: ours.confusion([0, 1], ["a", "b"]), "mix numbers and strings"),
         (lambda: ours.confusion([0.0, np.nan], [0, 1]), "NaN or infinity"),
         (lambda: ours.confusion([[0, 1]], [[0, 1]]), "must be vectors"),
         (lambda: ours.confusion([0, 1, 2], [0, 1, 2]).recall, "More than two classes"),

@@ -101,7 +101,7 @@ def test_parts_add_up_on_real_data(seed):
     c = np.array(["a", "b", "c"])[np.arange(30) % 3]
     for parts in (
         bias_variance(Ridge(), X, y, rounds=12, random_state=seed),
-        bias_variance(DecisionTreeClassifier(random_state=0), X, c, loss="0-1", rounds=12, random_state=seed),
+        bias_variance(DecisionTreeClassifier(random_state=0), X, c, loss="zero_one", rounds=12, random_state=seed),
     ):
         _adds_up(parts)
         assert parts.noise == 0.0
@@ -150,7 +150,7 @@ def _flip(rng, n, noise):
 def test_zero_one_parts_with_known_noise():
     points = np.random.default_rng(1).normal(size=(60, 2))
     best = (points[:, 0] > 0).astype(int)
-    options = {"loss": "0-1", "rounds": 40, "draw": lambda rng: _flip(rng, 40, 0.2)}
+    options = {"loss": "zero_one", "rounds": 40, "draw": lambda rng: _flip(rng, 40, 0.2)}
     parts = bias_variance(KNeighborsClassifier(3), points, truth=(best, 0.2), **options)
     _adds_up(parts)
     # two classes: c₁ = 2P(f = y*) − 1, net variance −V where biased (Domingos)
@@ -169,7 +169,7 @@ def test_zero_one_total_is_the_error_on_fresh_labels():
     points, _ = _flip(rng, 200, 0.2)
     best = (points[:, 0] > 0).astype(int)
     parts = bias_variance(
-        KNeighborsClassifier(1), points, loss="0-1", rounds=60, draw=lambda r: _flip(r, 40, 0.2), truth=(best, 0.2)
+        KNeighborsClassifier(1), points, loss="zero_one", rounds=60, draw=lambda r: _flip(r, 40, 0.2), truth=(best, 0.2)
     )
     errors = []
     for _ in range(300):
@@ -188,14 +188,14 @@ def test_three_classes_with_known_shares():
         X = rng.normal(size=(30, 1))
         return X, np.concatenate([[0, 1, 2], rng.integers(3, size=27)])
 
-    parts = bias_variance(KNeighborsClassifier(1), points, loss="0-1", rounds=30, draw=draw, truth=shares)
+    parts = bias_variance(KNeighborsClassifier(1), points, loss="zero_one", rounds=30, draw=draw, truth=shares)
     _adds_up(parts)
     assert parts.bias == parts.bias2
 
 
 def test_a_constant_learner_has_no_variance():
     X, y = np.zeros((40, 1)), np.array([0] * 10 + [1] * 30)
-    parts = bias_variance(DummyClassifier(strategy="constant", constant=1), X, y, loss="0-1", rounds=30)
+    parts = bias_variance(DummyClassifier(strategy="constant", constant=1), X, y, loss="zero_one", rounds=30)
     assert parts.variance == 0.0
     assert parts.bias2 == pytest.approx(0.25)
     assert "0-1 loss 0.25 = bias 0.25" in str(parts)
@@ -204,7 +204,7 @@ def test_a_constant_learner_has_no_variance():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"loss": "absolute"}, "'squared' and '0-1'"),
+        ({"loss": "absolute"}, "'squared' or 'zero_one'"),
         ({"rounds": 1}, "at least 2"),
         ({"y": None}, "Give outcomes y"),
         ({"truth": (0.0, -1.0)}, "noise is a variance"),

@@ -7,6 +7,7 @@ import sklearn.naive_bayes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certifit import certify
 from certifit.certificates import Data, issue
 from certifit.naive_bayes import ComplementNB
 
@@ -40,3 +41,15 @@ def test_a_weight_that_is_off_is_not_proved():
     assert not true.verify(X, 1 - y)
     with pytest.raises(ValueError, match="Negative values"):
         ComplementNB().fit(X - 10.0, y)
+
+
+def test_one_column_has_the_whole_of_the_counts():
+    """Its share is 1 and its weight 0, which is proved; any other weight is not."""
+    rng = np.random.default_rng(1)
+    X, y, w = rng.integers(0, 5, size=(40, 1)), rng.integers(0, 3, 40), rng.random(40)
+    for model in (ComplementNB(), sklearn.naive_bayes.ComplementNB()):
+        assert certify(model.fit(X, y, w), X, y, w).holds
+    true = ComplementNB().fit(X, y).certificate_
+    assert not issue(
+        "complement-counts", Data.of(X, y), {**true.evidence, "feature_weights": np.full((3, 1), 1e-6)}
+    ).holds

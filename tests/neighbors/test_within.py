@@ -60,7 +60,7 @@ def test_a_row_is_not_its_own_neighbour_and_zero_is_a_radius():
     assert model.certificate_within(None).holds
     with pytest.raises(ValueError, match="at least 0"):
         model.radius_neighbors(X, radius=-1.0)
-    with pytest.raises(ValueError, match="nothing to prove"):
+    with pytest.raises(ValueError, match="nothing can be proved"):
         NearestNeighbors(metric="canberra").fit(X + 1).certificate_within(X)
 
 

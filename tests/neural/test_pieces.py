@@ -73,7 +73,7 @@ def test_several_labels_a_row():
     np.testing.assert_array_equal(pair[0].predict(rows), pair[1].predict(rows))
     assert pair[0].certificate_.verify(rows, labels)
     assert not pair[0].certificate_.verify(rows, 1 - labels)
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label per row"):
         pair[0].certified_radius(rows)
 
 

@@ -9,7 +9,7 @@ import pytest
 from certifit.kernels import scale_gamma
 from certifit.linear_model import Lasso
 from certifit.solvers._gram_descent import Active
-from certifit.solvers.linear_svc import _newton_step
+from certifit.solvers.linear_svc import newton_step
 from certifit.svm import SVC, LinearSVC
 
 
@@ -50,7 +50,7 @@ def test_gamma_of_huge_numbers():
 
 def test_a_step_that_overflows_ends_the_fit():
     """LAPACK's least squares never came back from the infinite entries of a Hessian."""
-    step = _newton_step(np.array([[np.inf, 1.0], [1.0, np.nan]]), np.array([1.0, 1.0]))
+    step = newton_step(np.array([[np.inf, 1.0], [1.0, np.nan]]), np.array([1.0, 1.0]))
     assert not step.any()
     X = np.array([[1e200, 1.0], [-1e200, 2.0], [3e200, -1.0], [-1.0, 0.5]])
     with warnings.catch_warnings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from certifit.solvers.dual import evidence_of
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     r"""Bayesian linear regression with a Gaussian prior on the weights.
 
@@ -123,40 +125,21 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         "time_budget": [_POSITIVE, None],
     }
 
-    def __init__(
-        self,
-        *,
-        basis: Callable[[Array], Array] | None = None,
-        noise_precision: float | None = None,
-        weight_precision: float | None = None,
-        max_iter: int = 300,
-        tol: float = 1e-8,
-        alpha_1: float = 1e-6,
-        alpha_2: float = 1e-6,
-        lambda_1: float = 1e-6,
-        lambda_2: float = 1e-6,
-        alpha_init: float | None = None,
-        lambda_init: float | None = None,
-        compute_score: bool = False,
-        fit_intercept: bool = True,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.basis = basis
-        self.noise_precision = noise_precision
-        self.weight_precision = weight_precision
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.alpha_init = alpha_init
-        self.lambda_init = lambda_init
-        self.compute_score = compute_score
-        self.fit_intercept = fit_intercept
-        self.trace = trace
-        self.time_budget = time_budget
+    basis: Callable[[Array], Array] | None = None
+    noise_precision: float | None = None
+    weight_precision: float | None = None
+    max_iter: int = 300
+    tol: float = 1e-8
+    alpha_1: float = 1e-6
+    alpha_2: float = 1e-6
+    lambda_1: float = 1e-6
+    lambda_2: float = 1e-6
+    alpha_init: float | None = None
+    lambda_init: float | None = None
+    compute_score: bool = False
+    fit_intercept: bool = True
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> BayesianLinearRegression:
         """Find the posterior of the weights; a ``sample_weight`` of k counts as k copies of a row."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.stats
 from scipy.special import betaln, gammaln
 
+from certifit._errors import need
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, VectorLike
 from certifit.certificates import Certificate, Data, issue
@@ -155,18 +156,21 @@ class Conjugate(ABC):
         -------
         The axes.
         """
-        from certifit._errors import need
-
-        need("matplotlib", "plot")
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots()[1] if ax is None else ax
+        ax = _axes(ax)
         low, high = self.distribution.ppf([0.001, 0.999])
         grid = np.linspace(low, high, 400)
         ax.plot(grid, self.distribution.pdf(grid), label=label)
         ax.set_xlabel("parameter")
         ax.set_ylabel("density")
         return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    """Where to draw: the axes given, or those of a fresh figure."""
+    need("matplotlib", "plot")
+    import matplotlib.pyplot as plt
+
+    return plt.subplots()[1] if ax is None else ax
 
 
 def _positive(**values: float) -> None:
@@ -334,12 +338,7 @@ class DirichletCategorical(Conjugate):
         -------
         The axes.
         """
-        from certifit._errors import need
-
-        need("matplotlib", "plot")
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots()[1] if ax is None else ax
+        ax = _axes(ax)
         low, high = self.interval()
         mean = np.asarray(self.mean)
         ax.errorbar(np.arange(len(mean)), mean, yerr=[mean - low, high - mean], fmt="o", label=label)

@@ -371,9 +371,16 @@ class Ball:
         return dot(other, self)
 
 
+def times_power(values: Array, power: Array) -> Array:
+    """values · 2^power as `numpy.ldexp` gives it; by a product, which is faster, where 2^power is a float."""
+    if np.all(np.abs(power) <= 1000):
+        return np.asarray(values * np.ldexp(1.0, power))
+    return np.asarray(np.ldexp(values, power))
+
+
 def _fsum(values: Array) -> float:
     try:
-        return math.fsum(values.ravel())
+        return math.fsum(values.ravel().tolist())  # floats of Python's own are read several times as fast
     except (OverflowError, ValueError):  # infinities of both signs, or beyond the largest float
         return math.nan
 

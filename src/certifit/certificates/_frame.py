@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse
 
 from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, dot_t, gamma, shifted, to_float
+from certifit.certificates._ball import ETA, UNIT, Ball, dot_t, gamma, shifted, times_power, to_float
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
@@ -59,7 +59,7 @@ class Frame:
             A = np.ones((n, d + fit_intercept))
             np.subtract(X, centre, out=A[:, :d])
             level[:d] = _exponents(np.abs(A[:, :d]).max(axis=0, initial=0.0))
-            A[:, :d] = np.ldexp(A[:, :d], -level[:d])
+            A[:, :d] = times_power(A[:, :d], -level[:d])
             size = np.array([scipy.linalg.norm(column, check_finite=False) for column in (root[:, None] * A).T])
         power = level + half + _exponents(size * np.sqrt(0.5))
         if ridge > 0.0:
@@ -70,9 +70,10 @@ class Frame:
         """√s A D⁻¹, dense; every entry has a relative error of at most 4u (NaN where underflow took more)."""
         A = self.A.toarray() if scipy.sparse.issparse(self.A) else self.A
         B = self.root[:, None] * A
-        largest = np.abs(B).max(axis=0, initial=0.0)
-        faint = (largest < _FAINT) & np.any((A != 0.0) & (self.root > 0.0)[:, None], axis=0)
-        return np.where(faint, np.nan, np.ldexp(B, self.level + self.half - self.power))
+        small = np.flatnonzero(np.abs(B).max(axis=0, initial=0.0) < _FAINT)
+        found = times_power(B, self.level + self.half - self.power)
+        found[:, small[np.any((A[:, small] != 0.0) & (self.root > 0.0)[:, None], axis=0)]] = np.nan
+        return found
 
     def ridge(self, strength: float) -> Array:
         """The diagonal D⁻²·strength on the columns, zero on the offset."""

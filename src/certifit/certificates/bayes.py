@@ -125,7 +125,7 @@ class EvidenceMaximum(Kind):
         a1, a2, l1, l2 = (float(v) for v in evidence["hyper"])
         d, free = data.X.shape[1], [str(name) for name in evidence["free"]]
         if w.shape != (d,) or sigma.shape != (d, d) or len(set(free)) != len(free) or not set(free) <= set(_FREE):
-            raise ValueError("the evidence does not fit the data")
+            raise ValueError("the evidence does not match the data")
         if not (alpha > 0 and lam > 0 and min(a1, a2, l1, l2) >= 0):
             raise ValueError("precisions are positive, and the parameters of their priors not negative")
         S, sse, slope, total = _moments(data, evidence, w)

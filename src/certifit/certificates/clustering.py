@@ -230,7 +230,7 @@ def _block_bound(data: Data, found: _Clusters, evidence: Evidence) -> float:
             X, w = dense_rows(data.X, rows), found.weights[rows]
             total += dual_bound(X, w, found.k, y[rows], float(t[b]), N, float(shift[b]))
     if at != len(flat):
-        raise ValueError("the multipliers do not fit the blocks")
+        raise ValueError("the multipliers do not match the blocks")
     return total * (1.0 - len(t) * UNIT)
 
 

@@ -34,7 +34,9 @@ def class_codes(y: Array | None, classes: Array) -> Array:
     if y is None:
         raise ValueError("labels are needed")
     place = {_label(c): k for k, c in enumerate(np.asarray(classes).tolist())}
-    return np.array([place.get(_label(v), -1) for v in y.tolist()], dtype=int)
+    few = y.ndim == 1 and y.dtype.kind in "biuf"  # each value is looked up once
+    values, which = np.unique(y, return_inverse=True) if few else (y, slice(None))
+    return np.array([place.get(_label(v), -1) for v in values.tolist()], dtype=int)[which]
 
 
 def _label(v: object) -> float | str:

@@ -98,7 +98,7 @@ def policy_bound(model: Model, rows: Array, U: Array) -> Array:
 def _rest(model: Model, change: float) -> Ball:
     """γc/(1 − γ)."""
     if not model.discount < 1.0:
-        raise ValueError("an endless horizon needs a discount below 1")
+        raise ValueError("an infinite horizon needs a discount below 1")
     return Ball(change) * model.discount / (Ball(1.0) - model.discount)
 
 
@@ -155,7 +155,7 @@ class Policy(Kind):
         model = Model(data, float(evidence["discount"]))
         rows = model.rows(evidence["policy"])
         if not model.discount < 1.0:
-            raise ValueError("an endless horizon needs a discount below 1")
+            raise ValueError("an infinite horizon needs a discount below 1")
         if rigor == "exact":
             lost = _exact_loss(model, rows)
             loss, width = _stated(lost, 0.0), _stated(lost, 0.0)

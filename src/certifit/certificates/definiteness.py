@@ -152,16 +152,16 @@ def mercer(K_or_kernel: Any, X: Matrix = None) -> Certificate:
             if K_or_kernel.proof is not None:
                 return issue("mercer", data, evidence | {"method": "construction"})
         if X is None:
-            raise ValueError("This kernel carries no proof of being Mercer: give points X on which to look.")
+            raise ValueError("There is no proof that this kernel is Mercer: pass points X to examine its Gram matrix.")
         if record is None:
             evidence["gram"] = K_or_kernel(rows(X))
     else:
         data = Data.of(K_or_kernel)
     K = _gram(data, evidence)
     if len(K.mid) == 0:
-        raise ValueError("A Gram matrix of no points says nothing: give at least one.")
+        raise ValueError("The Gram matrix is empty: pass at least one point.")
     if not np.all(np.isfinite(K.mid)):
-        raise ValueError("The Gram matrix holds values that are not finite numbers: nothing can be proved about it.")
+        raise ValueError("The Gram matrix contains NaN or infinity: nothing can be proved about it.")
     return issue("mercer", data, evidence | _search(K))
 
 

@@ -30,7 +30,7 @@ def named_kernel(record: Any) -> Kernel:
     _refuse_odd_parts(record)
     kernel = rebuild(record)
     if kernel.record() != record:
-        raise ValueError("the kernel is not written as it is read")
+        raise ValueError("the kernel is not stored in its normal form")
     return kernel
 
 

@@ -110,6 +110,8 @@ class KernelMap(FeatureMap):
         return objective.regularizer.factor
 
     def penalty(self, objective: Objective, coef: Array, intercept: Array, scores: Ball) -> Ball:
+        if len(coef) != 1:  # the length of one expansion is added up here
+            raise ValueError("a kernel goes with one column of scores for each machine")
         own = ball(coef[0], like=scores) * scores[self.support][:, 0]
         return own.sum() * ball(self._factor(objective), like=scores) * objective.strength
 

@@ -140,7 +140,7 @@ class MarginBound(SumKind):
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array, float, Array]:
         o = Objective.from_dict(evidence["objective"])
         if o.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not written as it is read")
+            raise ValueError("the objective is not stored in its normal form")
         if o.loss.name not in ("hinge", "squared_hinge") or o.classes is None or o.layout != "rest":
             raise ValueError("these sums are for the hinge and its square, classes against the rest")
         plain = isinstance(o.regularizer, SquaredL2) and o.regularizer.prior is None and o.strength > 0.0

@@ -71,7 +71,7 @@ class Moments(Statistic):
                 raise ValueError("the target must contain numbers")
             np.subtract(np.asarray(block.y, dtype=float), self.grid.centre[-1], out=rows[-1])
         elif p != d:
-            raise ValueError(f"a grid of {p} columns does not fit a table of {d}")
+            raise ValueError(f"a grid of {p} columns does not match a table of {d}")
         if (block.weight is not None) != self.weighted:
             raise ValueError("weights are for sums with weights")
         if self.weighted:
@@ -215,7 +215,7 @@ class MomentFit:
     def of(cls, evidence: Evidence) -> MomentFit:
         objective = Objective.from_dict(evidence["objective"])
         if objective.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not written as it is read")
+            raise ValueError("the objective is not stored in its normal form")
         if not isinstance(objective.loss, Squared) or objective.classes is not None:
             raise ValueError("second moments are for the squared loss")
         inner = objective.regularizer.base if isinstance(objective.regularizer, NonNegative) else objective.regularizer

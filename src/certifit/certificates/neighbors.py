@@ -54,7 +54,7 @@ class Space:
         if self.metric == "minkowski" and not (0.0 < self.power <= _HIGHEST_POWER):
             raise ValueError("the power of a distance is positive and finite")
         if self.w.shape != (self.d,) or not np.all(np.isfinite(self.w)) or np.any(self.w < 0):
-            raise ValueError("feature weights do not fit")
+            raise ValueError("feature weights do not match")
         if not np.all(np.isfinite(self.X)):
             raise ValueError("the rows are not finite")
         self._keys: dict[tuple[bytes, bytes], Any] = {}
@@ -242,7 +242,7 @@ class Neighbors(Kind):
         Q, space = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence)
         indices = whole_rows(evidence["indices"], len(space.X))
         if Q.ndim != 2 or indices.ndim != 2 or len(indices) != len(Q) or Q.shape[1] != space.d or len(Q) == 0:
-            raise ValueError("queries and indices do not fit")
+            raise ValueError("queries and indices do not match")
         if not np.all(np.isfinite(Q)):
             raise ValueError("the queries are not finite")
         own = evidence.get("own")
@@ -296,7 +296,7 @@ class GivenDistances(Kind):
         n = len(data.X)
         indices = whole_rows(evidence["indices"], n)
         if D.ndim != 2 or D.shape[1] != n or indices.ndim != 2 or len(indices) != len(D) or len(D) == 0:
-            raise ValueError("distances and indices do not fit")
+            raise ValueError("distances and indices do not match")
         good, last, apart = bool(np.all(np.isfinite(D) & (D >= 0.0))), -np.inf, np.inf
         for row, listed in zip(D, indices):
             best = np.lexsort((np.arange(n), row))
@@ -443,7 +443,7 @@ class Edited(Kind):
         n = len(space.X)
         kept, lists = whole_rows(evidence["kept"], n), whole_rows(evidence["neighbors"], n)
         if lists.shape[0] != n or np.any(lists == np.arange(n)[:, None]):
-            raise ValueError("neighbours do not fit")
+            raise ValueError("neighbours do not match")
         nearest = all(_listed_right(space, space.X[i], lists[i], np.array([i]), False)[0] for i in range(n))
         classes, codes = np.unique(data.y, return_inverse=True)
         votes = np.zeros((n, len(classes)), dtype=int)

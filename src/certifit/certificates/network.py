@@ -172,13 +172,13 @@ def _target(data: Data, evidence: Evidence, outputs: int) -> tuple[str, Array]:
     if task != "classes":
         y = data.real_targets().reshape(data.X.shape[0], -1)
         if y.shape[1] != outputs:
-            raise ValueError("outputs and targets do not fit")
+            raise ValueError("outputs and targets do not match")
         if (task == "labels" and not np.all((y == 0) | (y == 1))) or (task == "counts" and np.any(y < 0)):
-            raise ValueError("the targets do not fit the task")
+            raise ValueError("the targets do not match the task")
         return task, y
     classes, codes = np.unique(data.y, return_inverse=True)
     if outputs != (1 if len(classes) <= 2 else len(classes)):
-        raise ValueError("outputs and classes do not fit")
+        raise ValueError("outputs and classes do not match")
     return "classes", codes.ravel()
 
 
@@ -257,7 +257,7 @@ class Radius(Kind):
         codes, radii = np.asarray(evidence["codes"]), np.asarray(evidence["radii"], dtype=float)
         outputs = max(2, layers[-1][0].shape[1])
         if codes.shape != (len(X),) or radii.shape != (len(X),) or not np.all(np.isin(codes, np.arange(outputs))):
-            raise ValueError("codes or radii do not fit")
+            raise ValueError("codes or radii do not match")
         fine = bool(np.all(radii >= 0) and np.all(np.isfinite(radii)))
         proved = labels_hold(layers, str(evidence["activation"]), X, codes, radii) & (radii > 0)
         claimed = radii > 0

@@ -101,7 +101,7 @@ def read_objectives(data: Data, evidence: Evidence) -> tuple[tuple[Objective, ..
     records = record if several else [record]
     found = tuple(Objective.from_dict(r) for r in records)
     if any(o.to_dict() != r for o, r in zip(found, records)):
-        raise ValueError("the objective is not written as it is read")
+        raise ValueError("the objective is not stored in its normal form")
     pairs = several and all(replace(o, class_weight=None) == replace(found[0], class_weight=None) for o in found)
     if not found or (several and not pairs and any(o.classes is not None for o in found)):
         raise ValueError("one objective is needed, or one for each target, and for each machine with its own costs")

@@ -161,7 +161,7 @@ class Passes(Statistic):
             return None
         shift = np.asarray(block.offset, dtype=float)
         if shift.shape != (block.rows,) or not np.all(np.isfinite(shift)):
-            raise ValueError("offsets are finite numbers, one a row")
+            raise ValueError("offsets are finite numbers, one per row")
         self.worst[5] = max(self.worst[5], float(np.abs(shift).max(initial=0.0)))
         return shift
 
@@ -474,7 +474,7 @@ class PassBound(SumKind):
     def _read(self, evidence: Evidence) -> tuple[Objective, Array, Array]:
         o = Objective.from_dict(evidence["objective"])
         if o.to_dict() != evidence["objective"]:
-            raise ValueError("the objective is not written as it is read")
+            raise ValueError("the objective is not stored in its normal form")
         if o.padding is not None or o.layout != "rest" or o.stated != "mean":
             raise ValueError("these sums are for a free offset, classes against the rest, and means")
         if o.offset and o.classes is not None:

@@ -32,7 +32,7 @@ def _lists(evidence: Evidence, m: int, n: int) -> list[Array]:
     counts = np.asarray(evidence["counts"]).astype(np.int64)
     rows = np.asarray(evidence["indices"]).astype(np.int64)
     if counts.shape != (m,) or np.any(counts < 0) or rows.ndim != 1 or counts.sum() != len(rows):
-        raise ValueError("queries and lists do not fit")
+        raise ValueError("queries and lists do not match")
     return [whole_rows(part, n) for part in np.split(rows, np.cumsum(counts)[:-1])]
 
 
@@ -50,7 +50,7 @@ class RadiusNeighbors(Kind):
     def prove(self, data: Data, evidence: Evidence, rigor: Rigor) -> Proof:
         Q, space, radius = np.asarray(evidence["queries"], dtype=float), Space.of(data, evidence), evidence["radius"]
         if Q.ndim != 2 or Q.shape[1] != space.d or len(Q) == 0 or not np.all(np.isfinite(Q)):
-            raise ValueError("the queries do not fit")
+            raise ValueError("the queries do not match")
         if not (radius >= 0 and np.isfinite(radius)):
             raise ValueError("a radius is a finite number at least 0")
         lists, own = _lists(evidence, len(Q), len(space.X)), evidence.get("own")

@@ -108,7 +108,7 @@ def _weights(evidence: Evidence, case: _Case) -> tuple[Ball, Array | None]:
         rad = np.abs(mid) * 2.0**-52 + 2.0**-1060
     shape = (case.n_classes - 1, case.X.shape[1])
     if mid.size != shape[0] * shape[1]:
-        raise ValueError("the separator does not fit the data")
+        raise ValueError("the separator does not match the data")
     blank = np.zeros((1, shape[1]))
     whole = Ball(np.vstack([blank, mid.reshape(shape)]), np.vstack([blank, rad.reshape(shape)]))
     if exact is not None:

@@ -101,7 +101,7 @@ def _keep(evidence: Evidence, data: Data) -> tuple[Array, Array]:
     U = np.atleast_2d(np.asarray(evidence["components"], dtype=float))
     values = np.asarray(evidence["variances"], dtype=float)
     if U.shape[1] != data.X.shape[1] or values.shape != (len(U),):
-        raise ValueError("components do not fit the data")
+        raise ValueError("components do not match the data")
     return U, values
 
 

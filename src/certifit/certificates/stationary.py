@@ -71,5 +71,5 @@ class Stationary(Kind):
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:
         if not figures:
-            return "The evidence does not fit the data."
+            return "The evidence does not match the data."
         return f"The likelihood equations hold to {figures['residual']:.0e} of their terms (a gap is not proved here)."

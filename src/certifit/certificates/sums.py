@@ -331,7 +331,7 @@ def weights_in(block: Block) -> Array:
     """The weights of a block; ValueError unless they are finite and not negative."""
     weight = np.asarray(block.weight, dtype=float)
     if weight.shape != (block.rows,) or not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
-        raise ValueError("weights are finite and not negative, one a row")
+        raise ValueError("weights are finite and not negative, one per row")
     return weight
 
 

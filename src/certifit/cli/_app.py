@@ -31,7 +31,7 @@ A table is a CSV, TSV, Parquet, Arrow or Excel file; example:breast-cancer, exam
 example:diabetes are tables to try things on.
 
 Exit codes: 0 done and every claim holds, 1 a claim does not hold or the data were rejected, 2 wrong usage.""",
-    help_format="plaintext",
+    help_format="markdown",
     help_flags=["--help", "-h"],
 )
 
@@ -79,7 +79,7 @@ def study(
     folds
         Outer folds; by default 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
     time_budget
-        In seconds. Models that would exceed it are skipped; the report names them.
+        Seconds of work per process. Models that do not fit in, by an estimate, are skipped and named.
     seed
         Random seed, for the folds and the models.
     out
@@ -107,8 +107,8 @@ def study(
     positive
         The positive class, of two; the rarer one by default.
     metric
-        The metric that chooses the model: auc, accuracy, balanced-accuracy, average-precision, f1, log-loss or brier
-        for classes; r2, absolute-error or deviance for numbers.
+        The metric that chooses the model: auc, accuracy, balanced_accuracy, average_precision, f1, log_loss or brier
+        for classes; r2, absolute_error or deviance for numbers.
     costs
         Costs of a false positive and of a false negative, such as 1,20; they set the decision threshold.
     require
@@ -169,8 +169,8 @@ def fit(
 ) -> int:
     """Fit one model to a table and save it with its proof.
 
-    Several files (big/*.parquet), or any of --engine, --scheduler and --memory, fit in passes over partitions, which
-    need not fit into memory; all columns of numbers but the target are used.
+    With several files (big/*.parquet), or any of --engine, --scheduler and --memory, the table is read in partitions
+    and need not fit into memory; all numeric columns except the target are used.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def predict(
     interval
         Add prediction intervals (low, high) or sets of labels with this coverage, such as 0.9.
     carry
-        Columns of the table to put before the predictions, separated by commas; identifiers when not given.
+        Columns of the table to put before the predictions, separated by commas; identifiers and names when not given.
     """
     from certifit.cli import _commands
 
@@ -539,10 +539,9 @@ def warm() -> int:
     The machine code is kept beside the installed package, or in the folder that NUMBA_CACHE_DIR names, and stays valid
     for this machine and this version. A second call finds it there and takes a second or two.
     """
-    from certifit.loops.__main__ import main
+    from certifit.cli import _commands
 
-    main()
-    return 0
+    return _commands.warm()
 
 
 def _list(text: str | None) -> list[str] | None:

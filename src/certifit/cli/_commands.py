@@ -221,14 +221,15 @@ def predict(
 
 
 def _carried(model: Any, table: Any, carry: Sequence[str] | None) -> list[tuple[str, Any]]:
-    """Columns that go into the output as they are: those asked for, or the identifiers of the study's table."""
+    """Columns that go into the output as they are: those asked for, or identifiers and names of the study's table."""
     if carry is None:
-        names = [n for n, why in model.schema.dropped if why.startswith("identifier") and n in table.columns]
+        own = ("identifier", "free text of a few words")  # such as names: they say which row it is
+        names = [n for n, why in model.schema.dropped if why.startswith(own) and n in table.columns]
     else:
         names = list(carry)
         unknown = [n for n in names if n not in table.columns]
         if unknown:
-            raise UsageError(f"There is no column {unknown[0]!r} to carry along.")
+            raise UsageError(f"There is no column {unknown[0]!r} for --carry.")
     return [(n, ["" if v is None else v for v in table.column(n).to_pylist()]) for n in names]
 
 
@@ -499,4 +500,17 @@ def export(path: Path, to: str, out: Path | None) -> int:
         f"{written}: inputs {', '.join(i.name for i in graph.graph.input)}; outputs "
         f"{', '.join(o.name for o in graph.graph.output)}"
     )
+    return 0
+
+
+def warm() -> int:
+    """Compile every loop, one process per core."""
+    from certifit.loops.__main__ import main
+    from certifit.parallel import cores, loaded_processes
+
+    if cores() < 2:
+        main()
+        return 0
+    with loaded_processes(cores(), "certifit.loops.__main__") as executor:
+        main(executor.map)
     return 0

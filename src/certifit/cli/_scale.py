@@ -19,9 +19,14 @@ _MODELS = {
     "logistic regression": ("linear_model", "LogisticRegression"),
     "poisson": ("linear_model", "PoissonRegressor"),
     "poisson regression": ("linear_model", "PoissonRegressor"),
+    "gamma regression": ("linear_model", "GammaRegressor"),
     "linear svm": ("svm", "LinearSVC"),
     "naive bayes": ("naive_bayes", "GaussianNB"),
     "gaussian naive bayes": ("naive_bayes", "GaussianNB"),
+    "multinomial naive bayes": ("naive_bayes", "MultinomialNB"),
+    "complement naive bayes": ("naive_bayes", "ComplementNB"),
+    "bernoulli naive bayes": ("naive_bayes", "BernoulliNB"),
+    "categorical naive bayes": ("naive_bayes", "CategoricalNB"),
 }
 
 
@@ -140,7 +145,7 @@ def predict(path: Path, data: str, out: Path | None) -> int:
         scale.predict(model, data, out=out, progress=True)
         _remark(f"wrote {out}.")
         return 0
-    said = scale.predict(model, data)
+    said = scale.predict(model, data, progress=True)
     assert said is not None
     print("prediction")
     for value in said.tolist():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
@@ -28,8 +29,9 @@ from certifit.cluster._lloyd import Clusters, Rows, lloyd, on_a_line, settle
 _FLOATS = (np.float64, np.float32)
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    r"""k-means clustering: k centres such that rows are near their nearest one.
+    r"""k-means clustering: k centres with the smallest sum of squared distances to the nearest one.
 
     .. math:: \Phi(c_1, \dots, c_k) = \sum_i s_i \min_j \lVert x_i - c_j \rVert^2
 
@@ -111,30 +113,17 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         "trace": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        verbose: int = 0,
-        random_state: RandomState = None,
-        copy_x: bool = True,
-        algorithm: str = "lloyd",
-        trace: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.copy_x = copy_x
-        self.algorithm = algorithm
-        self.trace = trace
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    verbose: int = 0
+    random_state: RandomState = None
+    copy_x: bool = True
+    algorithm: str = "lloyd"
+    trace: bool = False
 
     # -- learning -----------------------------------------------------------------------------------
     def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> KMeans:
@@ -331,11 +320,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         state["_held_data"] = None  # the data stay behind; certificates do not
         return state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True, "transformer_tags.preserves_dtype": ["float64", "float32"]}
 
 
 def _variances(X: Matrix, weights: Array) -> Array:

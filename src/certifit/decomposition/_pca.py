@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ _FLOATS = (np.float64, np.float32)
 _ROWS = 1 << 15  # rows projected at a time
 
 
+@dataclass(eq=False, repr=False)
 class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Principal component analysis: the subspace that loses least when rows are compressed to it.
 
@@ -105,28 +107,16 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        copy: bool = True,
-        whiten: bool = False,
-        svd_solver: str = "auto",
-        tol: float = 0.0,
-        iterated_power: Any = "auto",
-        n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
+    n_components: Any = None
+    _: KW_ONLY
+    copy: bool = True
+    whiten: bool = False
+    svd_solver: str = "auto"
+    tol: float = 0.0
+    iterated_power: Any = "auto"
+    n_oversamples: int = 10
+    power_iteration_normalizer: str = "auto"
+    random_state: RandomState = None
 
     # -- learning -----------------------------------------------------------------------------------
     def fit(self, X: Matrix, y: VectorLike | None = None) -> PCA:

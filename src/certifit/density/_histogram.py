@@ -20,7 +20,7 @@ _MOST = 1_000_000  # cells
 
 
 class Histogram(Certified, BaseEstimator):
-    r"""A density that is constant on cells: on a cell with a share p of the rows and volume v it is p/v.
+    r"""A density that is constant on cells: on a cell with a fraction p of the rows and volume v it is p/v.
 
     .. math:: f(x) = \frac{1}{\sum_i s_i} \sum_i \frac{s_i\,[x_i \text{ in the cell of } x]}{\text{volume of the cell}}
 
@@ -54,7 +54,7 @@ class Histogram(Certified, BaseEstimator):
         self.edges_ = self._edges(np.repeat(X, _copies(weights), axis=0), X.shape[1])
         shape = tuple(len(e) - 1 for e in self.edges_)
         if np.prod([float(k) for k in shape]) > _MOST:
-            raise ValueError(f"{shape} are too many cells: take fewer bins, or KernelDensity for many columns.")
+            raise ValueError(f"{shape} are too many cells: use fewer bins, or KernelDensity for many columns.")
         cell, inside = cells(X, self.edges_)
         counts = np.bincount(cell[inside], weights[inside], int(np.prod(shape)))
         volume = np.ones(())
@@ -74,7 +74,7 @@ class Histogram(Certified, BaseEstimator):
 
     def _edges(self, X: Array, d: int) -> list[Array]:
         if d > 32:
-            raise ValueError(f"A histogram of {d} columns has too many cells: take KernelDensity, or fewer columns.")
+            raise ValueError(f"A histogram of {d} columns has too many cells: use KernelDensity, or fewer columns.")
         if isinstance(self.bins, (int, np.integer)):
             return [np.histogram_bin_edges(X[:, j], self.bins) for j in range(d)]
         if isinstance(self.bins, str):

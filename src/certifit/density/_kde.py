@@ -41,13 +41,14 @@ _LEAST = 64  # points that are worth a thread
 _SOME = 512  # rows of a search for the bandwidth between two words about its progress
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelDensity(Certified, BaseEstimator):
     r"""Kernel density estimate, with bounds that are proved for every point.
 
     .. math:: f(x) = \frac{1}{\sum_i s_i} \sum_i \frac{s_i}{c_d h^d} K\!\left(\frac{\lVert x - x_i\rVert}{h}\right)
 
-    A k-d tree adds up whole groups of rows between bounds and opens the widest until the asked tolerance is reached. At
-    tolerance zero every row within reach is summed and only rounding is left.
+    A k-d tree adds up whole groups of rows between bounds and opens the widest until the tolerance is reached.
+    At tolerance zero every row within reach is summed and only rounding errors remain.
 
     Parameters
     ----------
@@ -94,28 +95,15 @@ class KernelDensity(Certified, BaseEstimator):
         "metric_params": [None, dict],
     }
 
-    def __init__(
-        self,
-        *,
-        bandwidth: Any = 1.0,
-        algorithm: str = "auto",
-        kernel: str = "gaussian",
-        metric: str = "euclidean",
-        atol: float = 0,
-        rtol: float = 0,
-        breadth_first: bool = True,
-        leaf_size: int = 40,
-        metric_params: Any = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.algorithm = algorithm
-        self.kernel = kernel
-        self.metric = metric
-        self.atol = atol
-        self.rtol = rtol
-        self.breadth_first = breadth_first
-        self.leaf_size = leaf_size
-        self.metric_params = metric_params
+    bandwidth: Any = 1.0
+    algorithm: str = "auto"
+    kernel: str = "gaussian"
+    metric: str = "euclidean"
+    atol: float = 0
+    rtol: float = 0
+    breadth_first: bool = True
+    leaf_size: int = 40
+    metric_params: Any = None
 
     def fit(self, X: Matrix, y: VectorLike | None = None, sample_weight: Weights = None) -> KernelDensity:
         """Build the tree of rows X; a ``sample_weight`` of k is k copies of the row, and y is ignored."""
@@ -312,7 +300,7 @@ def choose_bandwidth(
     metric: str = "euclidean",
     sample_weight: Weights = None,
 ) -> BandwidthChoice:
-    r"""The bandwidth under which each row is likeliest by the others: one search of the tree for the whole grid.
+    r"""The bandwidth with the largest leave-one-out likelihood: one search of the tree for the whole grid.
 
     .. math:: \sum_i s_i \log \sum_{j \ne i} \frac{s_j\,K(\lVert x_i - x_j\rVert / h)}{c_d h^d \sum_{j \ne i} s_j}
 

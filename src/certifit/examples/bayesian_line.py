@@ -42,17 +42,7 @@ def known(n: int) -> BayesianLinearRegression:
 
 
 def run(say: Callable[[str], object] = print) -> Record:
-    """Fit after 1, 2 and 20 points.
-
-    Parameters
-    ----------
-    say : callable, default=print
-
-    Returns
-    -------
-    dict
-        Per number of points: posterior mean and standard deviations, lines drawn from it, predictive band.
-    """
+    """Fit after 1, 2 and 20 points: posterior mean and standard deviations, lines drawn from it, predictive band."""
     grid = np.linspace(-1, 1, 101)[:, None]
     stages: dict[int, dict[str, Any]] = {}
     for n in SIZES:
@@ -89,17 +79,7 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 
 def draw(numbers: Record) -> Figure:
-    """One panel per number of points.
-
-    Parameters
-    ----------
-    numbers : dict
-        What `run` returned.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
+    """One panel per number of points."""
     import matplotlib.pyplot as plt
 
     from certifit.plot import palette

@@ -1,8 +1,8 @@
 """Every boolean function is a tree, and some need a large one.
 
 A tree that splits by one input at a time can represent any truth table. How large it gets depends on the
-function: "all of them" needs one split per input, parity needs 2^d − 1, because before the last input is
-known nothing is: at the root of a parity tree every split has a gain of exactly zero. Greedy growing is not
+function: "all of them" needs one split per input, parity needs 2^d − 1, because without the last input
+nothing is known: at the root of a parity tree every split has a gain of exactly zero. Greedy growing is not
 optimal: where one input chooses which other input counts, three splits suffice, but the choosing input has no gain
 on its own, so the greedy tree needs more splits.
 """

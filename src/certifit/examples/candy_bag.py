@@ -28,17 +28,7 @@ def bag() -> HypothesisSpace:
 
 
 def run(say: Callable[[str], object] = print) -> Record:
-    """Draw ten limes and watch the belief move.
-
-    Parameters
-    ----------
-    say : callable, default=print
-
-    Returns
-    -------
-    dict
-        Posteriors and predictions after each draw, the evidence, and the certificate of the last posterior.
-    """
+    """Draw ten limes and watch the belief move; the posterior after the last one has a certificate."""
     space, limes = bag(), ["lime"] * DRAWS
     path = space.posteriors(limes)
     lime_next = [space.predict(limes[:k])["lime"] for k in range(DRAWS + 1)]
@@ -63,17 +53,7 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 
 def draw(numbers: Record) -> Figure:
-    """Beliefs on the left, predictions on the right.
-
-    Parameters
-    ----------
-    numbers : dict
-        What `run` returned.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
+    """Beliefs on the left, predictions on the right."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

@@ -1,7 +1,7 @@
 """Distances concentrate as the dimension grows
 
-In a cube of many dimensions all points are about equally far from each other: of the squared distance
-between two uniform points the mean grows like d/6, its deviation only like √(7d/180). "Nearest" then says
+In a cube of many dimensions all points are about equally far from each other: the mean squared distance between
+two uniform points grows like d/6, its standard deviation only like √(7d/180). "Nearest" then says
 little, and a k-d tree can exclude nothing. The ratio of the nearest to the farthest distance shows it, and
 so does the certificate: the separation between the fifth neighbour and the rest, as a fraction of the distance,
 shrinks.

@@ -62,19 +62,7 @@ def curve(make: Callable[[], Estimator], correlation: float) -> list[float]:
 def run(
     say: Callable[[str], object] = print, discriminative: Callable[[], Estimator] = lambda: LogisticRegression(C=1000.0)
 ) -> Record:
-    """Learning curves with independent and with correlated columns.
-
-    Parameters
-    ----------
-    say : callable, default=print
-    discriminative : callable, default=LogisticRegression, hardly penalised
-        Makes the discriminative model.
-
-    Returns
-    -------
-    dict
-        "independent" and "correlated": error curves of both models and the Bayes error.
-    """
+    """Error curves of both models with independent and with correlated columns, and the Bayes error."""
     found: dict[str, Any] = {"sizes": list(SIZES)}
     for name, correlation in (("independent", 0.0), ("correlated", 0.1)):
         generative = curve(GaussianNB, correlation)
@@ -89,17 +77,7 @@ def run(
 
 
 def draw(numbers: Record) -> Figure:
-    """Two panels of learning curves.
-
-    Parameters
-    ----------
-    numbers : dict
-        What `run` returned.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
+    """Two panels of learning curves."""
     import matplotlib.pyplot as plt
 
     from certifit.plot import palette

@@ -2,7 +2,7 @@
 
 A tree takes the best split at each node, by however little it wins. When two splits gain nearly the
 same, a single row decides between them, and everything below is grown on other rows. Two columns here say
-almost the same thing about the label. Of all single rows whose label might have been read wrongly, some
+almost the same thing about the label. Of all single rows whose label might have been recorded wrongly, some
 move the first split to the other column; the predictions for new points then differ far from that row.
 The fit is proved right both times: instability is a property of trees, not a mistake in growing them.
 """
@@ -66,7 +66,7 @@ def run(say: Callable[[str], object] = print) -> Record:
 
 
 def draw(numbers: Record) -> Figure:
-    """The two partitions of the plane side by side; the changed row is ringed."""
+    """The two partitions of the plane side by side; the changed row is circled."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
 

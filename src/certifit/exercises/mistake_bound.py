@@ -9,7 +9,7 @@ from certifit.exercises._base import exercise, numbers
 
 @exercise("mistake-bound", "linear classifiers")
 def mistake_bound(rng: np.random.Generator) -> dict[str, object]:
-    """How many mistakes can the perceptron make.
+    """How many mistakes can the perceptron make?
 
     The vector u separates the rows through the origin. What is the radius R = max ‖x‖, the margin γ of u (u has to be
     scaled to length one first), and the largest number of mistakes a perceptron that starts at zero can make?

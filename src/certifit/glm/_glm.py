@@ -239,7 +239,8 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         if not solution.converged and solution.stats["gap"] > solution.stats["target"]:
             left = solution.stats["relative_gap"]
             warnings.warn(
-                f"Stopped by {solution.status} with about {left:.1e} of the null model's loss left to gain.",
+                f"Stopped by {solution.status}: the objective can still decrease by about {left:.1e} of the null "
+                "model's loss.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

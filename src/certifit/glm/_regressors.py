@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -32,6 +33,7 @@ class _HasLoss(GLM):
         return self._get_loss()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _LogRegressor(_HasLoss):
     """What Poisson and gamma regression share: scikit-learn's parameters, the log link and the l2 penalty."""
 
@@ -42,24 +44,13 @@ class _LogRegressor(_HasLoss):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = dict(_SHARED)
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "lbfgs",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "lbfgs"
+    max_iter: int = 100
+    tol: float = 1e-4
+    warm_start: bool = False
+    verbose: int = 0
 
 
 class PoissonRegressor(_LogRegressor):
@@ -124,6 +115,7 @@ class GammaRegressor(_LogRegressor):
     family, _power = "gamma", 2.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TweedieRegressor(_HasLoss):
     r"""Regression with variance :math:`\mu^p`: normal (p = 0), Poisson (1), Tweedie (1 < p < 2), gamma (2), inverse
     Gaussian (3).
@@ -170,28 +162,15 @@ class TweedieRegressor(_HasLoss):
         "link": [StrOptions({"auto", "identity", "log"})],
     }
 
-    def __init__(
-        self,
-        *,
-        power: float = 0.0,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        link: str = "auto",
-        solver: str = "lbfgs",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.power = power
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.link = link
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
+    power: float = 0.0
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    link: str = "auto"
+    solver: str = "lbfgs"
+    max_iter: int = 100
+    tol: float = 1e-4
+    warm_start: bool = False
+    verbose: int = 0
 
     @property
     def _power(self) -> float:  # type: ignore[override]

@@ -36,8 +36,8 @@ def certify(
 ) -> Certificate:
     """How far is this fitted model from the best possible one, by its own objective? With proof.
 
-    The model may be certifit's or another library's (scikit-learn, sklearnex and others with the same attributes). Our
-    solver finds the optimum, the trusted part proves the difference.
+    The model may be certifit's or another library's (scikit-learn, sklearnex and others with the same attributes). A
+    solver of certifit finds the optimum, and the certificate proves the distance to it.
 
     Parameters
     ----------
@@ -98,7 +98,10 @@ def _inmost(model: BaseEstimator, X: Matrix) -> tuple[Any, Any]:
 def _own(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """An estimator of ours that proves its own fit: its evidence, proved again from the data that it was fitted to."""
     held = model.certificate_
-    same = kind_named(held.kind).recognise(_as_fitted(model, data), held.digests)
+    recognise = kind_named(held.kind).recognise
+    same = recognise(_as_fitted(model, data), held.digests)
+    if same is None and data.y is not None:  # a model without targets ignores y, as its fit does
+        same = recognise(Data.of(data.X, None, data.sample_weight), held.digests)
     if same is None:  # some kinds speak about the rows alone, not the model
         raise ChangedDataError(f"These are not the data that this {type(model).__name__} was fitted to.")
     return issue(held.kind, same, held.evidence, rigor)

@@ -22,6 +22,7 @@ from certifit.judge._findings import Candidate, Diagnosis, dense_rows, explained
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
 from certifit.kernels import RBF, Linear, Polynomial, rebuild
 from certifit.losses import EpsilonInsensitive, Hinge, Squared, SquaredEpsilonInsensitive, SquaredHinge, best_offset
+from certifit.regularizers import SquaredL2
 from certifit.solvers.balance import balance
 from certifit.svm._evidence import kernel_evidence
 from certifit.svm._linear import linear_evidence_of
@@ -187,7 +188,7 @@ def linear_machines(c: Certificate) -> bool:
     if not isinstance(told, Mapping):
         return False
     o = Objective.from_dict(told)
-    return isinstance(o.loss, (Hinge, SquaredHinge)) and o.class_weight is not None and o.regularizer.name == "l2"
+    return isinstance(o.loss, (Hinge, SquaredHinge)) and o.class_weight is not None and o.regularizer == SquaredL2(0.5)
 
 
 def diagnose_linear_machines(c: Certificate, data: Data, tol: float) -> Diagnosis:

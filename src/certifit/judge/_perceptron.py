@@ -45,8 +45,8 @@ def certify_perceptron(
     """Do these mistakes of a perceptron lead from its start to these weights?
 
     At each mistake w becomes w + ηyx and b becomes b + ηy, with y = −1 for the first of two classes in sorted order and
-    +1 for the second. ``diagnose(X, y)`` then tells whether the run has ended (no row is wrong any more), and which of
-    the usual slips explains wrong weights.
+    +1 for the second. ``diagnose(X, y)`` then says whether the run has ended (no row is misclassified any more), and
+    which common mistake explains wrong weights.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def diagnose_votes(
     metric: str = "euclidean",
     weights: Weighting = "uniform",
 ) -> Diagnosis:
-    """Are these the classes that the k nearest rows elect? If not, which slip explains them?
+    """Are these the classes that the k nearest rows vote for? If not, which mistake explains them?
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from certifit.solvers.kernel_ridge import closed_form, lms, resolve
 _WORDS = {"polynomial": "poly"}
 
 
+@dataclass(eq=False, repr=False)
 class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression in a kernel's feature space (no offset, as in scikit-learn), with a proved gap.
 
@@ -99,34 +101,19 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        kernel: Any = "linear",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        kernel_params: Record | None = None,
-        solver: str = "auto",
-        step: float | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 10000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.solver = solver
-        self.step = step
-        self.tol = tol
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    alpha: Any = 1.0
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    kernel_params: Record | None = None
+    solver: str = "auto"
+    step: float | None = None
+    tol: float = 1e-8
+    max_iter: int = 10000
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> KernelRidge:
         """Fit to rows X, (n, n) kernel values if precomputed, and targets y; weight k is k copies of a row."""

@@ -49,40 +49,20 @@ __all__ = [
 
 # A class is imported with its file when it is first asked for: all of them together take longer than scikit-learn's.
 _FILES = {
-    "_lasso": (
-        "ElasticNet",
-        "Lasso",
-    ),
-    "_lasso_path": (
-        "enet_path",
-        "lasso_path",
-    ),
+    "_lasso": ("ElasticNet", "Lasso"),
+    "_lasso_path": ("enet_path", "lasso_path"),
     "_linear_model": ("LinearModel",),
     "_linear_regression": ("LinearRegression",),
     "_logistic": ("LogisticRegression",),
     "_logistic_cv": ("LogisticRegressionCV",),
-    "_multitask": (
-        "MultiTaskElasticNet",
-        "MultiTaskLasso",
-    ),
-    "_path_cv": (
-        "ElasticNetCV",
-        "LassoCV",
-        "MultiTaskElasticNetCV",
-        "MultiTaskLassoCV",
-    ),
+    "_multitask": ("MultiTaskElasticNet", "MultiTaskLasso"),
+    "_path_cv": ("ElasticNetCV", "LassoCV", "MultiTaskElasticNetCV", "MultiTaskLassoCV"),
     "_perceptron": ("Perceptron",),
     "_random": ("RandomLinearClassifier",),
     "_ridge": ("Ridge",),
     "_ridge_classifier": ("RidgeClassifier",),
-    "_ridge_cv": (
-        "RidgeClassifierCV",
-        "RidgeCV",
-    ),
-    "_voted": (
-        "AveragedPerceptron",
-        "VotedPerceptron",
-    ),
+    "_ridge_cv": ("RidgeClassifierCV", "RidgeCV"),
+    "_voted": ("AveragedPerceptron", "VotedPerceptron"),
     "_sgd": ("SGDClassifier", "SGDRegressor"),
 }
 _HOMES = {name: f"certifit.linear_model.{file}" for file, names in _FILES.items() for name in names}

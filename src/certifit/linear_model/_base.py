@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import read_rows
 from certifit._linear_scores import dense
@@ -46,6 +46,29 @@ def surely(model: BaseEstimator, X: MatrixLike, limit: float = 0.0) -> Array:
     if region is None:
         return np.zeros(X.shape[0], dtype=bool)
     return region.rows(X, np.atleast_2d(dense(model.coef_)), model.intercept_, np.asarray(now, dtype=float), limit)
+
+
+class CertainLabels:
+    """Mixin of linear classifiers: which labels their proof settles."""
+
+    def certain(self, X: MatrixLike) -> Array:
+        """Which labels are provably those of the exact optimum (of this objective on the training data).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Any rows.
+
+        Returns
+        -------
+        (m,) array of bool
+        """
+        check_is_fitted(self)
+        return surely(self, X, self._limit())
+
+    def _limit(self) -> float:
+        """The score above which the label is the second class."""
+        return 0.0
 
 
 def region_of(model: BaseEstimator) -> Certain | None:

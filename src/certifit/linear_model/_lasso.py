@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
@@ -18,7 +19,7 @@ from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -53,37 +54,23 @@ UNFIT = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """What `Lasso` and `ElasticNet` share; they differ in the mixture of the two norms."""
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        copy_X: bool = True,
-        max_iter: int | None = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.trace = trace
-        self.time_budget = time_budget
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    precompute: Any = False
+    copy_X: bool = True
+    max_iter: int | None = 1000
+    tol: float = 1e-4
+    warm_start: bool = False
+    positive: bool = False
+    random_state: RandomState = None
+    selection: str = "cyclic"
+    trace: bool = False
+    time_budget: float | None = None
 
     def _ratio(self) -> float:
         raise NotImplementedError
@@ -181,10 +168,7 @@ class _L1Regressor(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return scipy.sparse.csr_matrix(np.atleast_2d(self.coef_))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def scalar_is_none(sample_weight: Weights) -> Any:
@@ -276,6 +260,7 @@ class Lasso(_L1Regressor):
         return 1.0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ElasticNet(_L1Regressor):
     r"""Elastic net: lasso and ridge penalties combined.
 
@@ -315,29 +300,7 @@ class ElasticNet(_L1Regressor):
     }
     path = staticmethod(enet_path)
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        max_iter: int | None = 1000,
-        copy_X: bool = True,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        super().__init__(
-            alpha, fit_intercept=fit_intercept, precompute=precompute, copy_X=copy_X, max_iter=max_iter, tol=tol,
-            warm_start=warm_start, positive=positive, random_state=random_state, selection=selection, trace=trace,
-            time_budget=time_budget,
-        )  # fmt: skip
-        self.l1_ratio = l1_ratio
+    l1_ratio: float = 0.5
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

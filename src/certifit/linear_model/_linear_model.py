@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -48,11 +49,12 @@ def _loss(spec: Any) -> EvaluationLoss:
     return get_loss(spec)
 
 
+@dataclass(eq=False, repr=False)
 class LinearModel(Certified, RegressorMixin, BaseEstimator):
     r"""A linear model by its objective: :math:`J(w,b)=\frac1S\sum_i s_i L(w\cdot x_i+b,\,y_i) + \lambda R(w)`.
 
     S is the sum of the weights. The offset b is never penalised. Any loss with any penalty, in one class; `Ridge`,
-    `Lasso` and others are sentences of it with scikit-learn's names.
+    `Lasso` and others are special cases with scikit-learn's names.
 
     Parameters
     ----------
@@ -128,34 +130,19 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        loss: Any = "squared",
-        regularizer: Any = "l2",
-        lam: float = 0.1,
-        solver: str = "auto",
-        *,
-        fit_intercept: bool = True,
-        tol: float = 1e-8,
-        max_iter: int | None = None,
-        random_state: RandomState = None,
-        eta: float | None = None,
-        start: VectorLike | None = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.loss = loss
-        self.regularizer = regularizer
-        self.lam = lam
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.eta = eta
-        self.start = start
-        self.trace = trace
-        self.time_budget = time_budget
+    loss: Any = "squared"
+    regularizer: Any = "l2"
+    lam: float = 0.1
+    solver: str = "auto"
+    _: KW_ONLY
+    fit_intercept: bool = True
+    tol: float = 1e-8
+    max_iter: int | None = None
+    random_state: RandomState = None
+    eta: float | None = None
+    start: VectorLike | None = None
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LinearModel:
         """Fit to rows X (n, d), dense or sparse, and real targets y (n,), weighted by ``sample_weight``."""
@@ -185,9 +172,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
             found = method.run(Task(objective, as_design(X), y, weights), options)
         w, b = found.value
         if not (np.all(np.isfinite(w)) and np.isfinite(b)):
-            raise ValueError(
-                "Floating-point under-/overflow occurred in the fit: divide the columns by their spread first."
-            )
+            raise ValueError("Floating-point under-/overflow occurred in the fit: scale the columns of X first.")
         if isinstance(regularizer, Zero) and loss.targets == "sign" and loss.self_concordant:
             self._refuse_runaway(X, labels, weights, np.asarray(X @ w + b))
         name_coefficients(self, (np.atleast_2d(w), np.atleast_1d(b)), 1, X.dtype.type)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
@@ -32,6 +32,7 @@ from certifit.solvers import Solution, solve_least_squares
 from certifit.solvers.dual import evidence_of
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ordinary least squares: minimise :math:`\frac1S\sum_i s_i\,(y_i - w\cdot x_i - b)^2`.
 
@@ -89,20 +90,11 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         "positive": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        positive: bool = False,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.positive = positive
+    fit_intercept: bool = True
+    copy_X: bool = True
+    tol: float = 1e-6
+    n_jobs: int | None = None
+    positive: bool = False
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> LinearRegression:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
@@ -176,10 +168,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         """Shared work for `certifit.model_selection`: every fold from one pass."""
         return ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def _certificates(X: Matrix, y: VectorLike, sample_weight: Weights, evidence: Record) -> tuple[Certificate, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,15 +19,15 @@ from certifit._errors import NoOptimumError
 from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
-from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import Design, as_design
 from certifit.inference import Summary, likelihood_summary
 from certifit.linear_model._base import (
+    CertainLabels,
     feature_names,
     read_weights,
     region_of,
-    surely,
 )
 from certifit.linear_model._folds import logistic_answers
 from certifit.linear_model._logistic_words import SHORT, speak_of_penalty
@@ -41,7 +41,8 @@ from certifit.solvers.smooth import solve_smooth
 _FINEST = 1e-20  # gap, as a fraction of the null model, below which Newton's method has nothing left to find
 
 
-class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class LogisticRegression(SparseCoefficients, CertainLabels, Certified, ClassifierMixin, BaseEstimator):
     r"""Logistic regression, with softmax for more than two classes.
 
     Minimises :math:`\sum_i s_i\,\log(1 + e^{-y_i(w\cdot x_i + b)}) + \frac1C R(w)` with
@@ -129,48 +130,26 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        penalty: Any = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float = 0.0,
-        dual: bool = False,
-        tol: float = 1e-4,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: ClassWeight = None,
-        random_state: RandomState = None,
-        solver: str = "auto",
-        max_iter: int = 100,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        prior: Any = None,
-        threshold: float = 0.5,
-        costs: Any = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.prior = prior
-        self.threshold = threshold
-        self.costs = costs
-        self.trace = trace
-        self.time_budget = time_budget
+    penalty: Any = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float = 0.0
+    dual: bool = False
+    tol: float = 1e-4
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: ClassWeight = None
+    random_state: RandomState = None
+    solver: str = "auto"
+    max_iter: int = 100
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    prior: Any = None
+    threshold: float = 0.5
+    costs: Any = None
+    trace: bool = False
+    time_budget: float | None = None
 
     def _penalty(self) -> tuple[float, float]:
         """(Λ, ρ) of the objective in sums."""
@@ -256,8 +235,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             left = solution.stats["relative_gap"]
             said = SHORT.get(self.solver, "").format(self.max_iter)
             warnings.warn(
-                f"{said}Stopped by {solution.status} with about {left:.1e} of the null model's loss left to gain; "
-                "certificate_ has the proved figure.",
+                f"{said}Stopped by {solution.status}: the objective can still decrease by about {left:.1e} of the null "
+                "model's loss; certificate_ has the proved gap.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -344,21 +323,8 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             return _labels(scores, classes, self._cut())
         return _probabilities(scores, classes) if name == "predict_proba" else scores
 
-    def certain(self, X: MatrixLike) -> Array:
-        """Which labels are provably those of the exact optimum (of this objective on the training data).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Any rows.
-
-        Returns
-        -------
-        (m,) array of bool
-        """
-        check_is_fitted(self)
-        limit = float(logit(self.threshold_)) if len(self.classes_) == 2 else 0.0
-        return surely(self, X, limit)
+    def _limit(self) -> float:
+        return float(logit(self.threshold_)) if len(self.classes_) == 2 else 0.0
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, z, p and intervals; for two classes and no penalty (C=np.inf)."""
@@ -367,7 +333,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             raise ValueError("summary() is for two classes without a penalty: fit with C=np.inf.")
         certificate, area, d = self.certificate_, region_of(self), self.n_features_in_
         if not isinstance(area, local.Neighbourhood):
-            raise ValueError("The optimum is not proved to exist, so standard errors mean nothing here.")
+            raise ValueError("Standard errors are not available: it could not be proved that an optimum exists.")
         T = np.ldexp(area.T, -area.power[:, None])
         W = T[:d]
         spread = np.linalg.norm(W, axis=1)
@@ -378,10 +344,7 @@ class LogisticRegression(SparseCoefficients, Certified, ClassifierMixin, BaseEst
             params = np.append(float(self.intercept_[0]), params)
         return likelihood_summary(names, params, spread, certificate, self.fit_intercept)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def _no_step(task: Task) -> Solution:

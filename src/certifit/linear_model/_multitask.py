@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -9,14 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -44,6 +44,7 @@ LARGE = 200  # columns below which a fit is nearly exact, whatever the tolerance
 SMALL = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Lasso for several targets at once: a column serves all targets or none.
 
@@ -96,26 +97,15 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
     path: ClassVar[Any] = staticmethod(lasso_path)
     l1_ratio = 1.0  # readable as in scikit-learn; not a parameter
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.selection = selection
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    warm_start: bool = False
+    random_state: RandomState = None
+    selection: str = "cyclic"
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Any:
         """Fit to rows X (n, d), dense or sparse, and targets y (n, t), weighted by ``sample_weight``."""
@@ -185,13 +175,10 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
         check_is_fitted(self)
         return scipy.sparse.csr_matrix(self.coef_)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.single_output = False
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True, "target_tags.single_output": False}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultiTaskElasticNet(MultiTaskLasso):
     r"""Elastic net for several targets at once: a column serves all targets or none.
 
@@ -223,21 +210,4 @@ class MultiTaskElasticNet(MultiTaskLasso):
     }
     path: ClassVar[Any] = staticmethod(enet_path)
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        super().__init__(
-            alpha, fit_intercept=fit_intercept, copy_X=copy_X, max_iter=max_iter, tol=tol, warm_start=warm_start,
-            random_state=random_state, selection=selection,
-        )  # fmt: skip
-        self.l1_ratio = l1_ratio
+    l1_ratio: float = 0.5

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -46,17 +46,24 @@ _SINGLE: dict[str, Any] = {
 _MIX: dict[str, Any] = {"l1_ratio": [Interval(Real, 0, 1, closed="both"), "array-like"]}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _PathCV(Certified, RegressorMixin, BaseEstimator):
     """Choose α (and ρ) by the mean squared error of the folds, then fit to all rows."""
 
-    _model: type[Any]
-    eps: float
-    alphas: Any
-    fit_intercept: bool
-    tol: float
-    cv: Any
-    l1_ratio: Any = 1.0
-    positive = False
+    _model: ClassVar[type[Any]]
+    eps: float = 1e-3
+    alphas: Any = 100
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    copy_X: bool = True
+    cv: CV = None
+    verbose: Any = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    selection: str = "cyclic"
+    l1_ratio = 1.0  # a parameter of the elastic nets
+    positive = False  # a parameter of the models of one target
 
     def _splitter(self) -> Any:
         from sklearn.model_selection import check_cv  # loads on first use
@@ -175,7 +182,15 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
         return tags
 
 
-class LassoCV(_PathCV):
+@dataclass(kw_only=True, eq=False, repr=False)
+class _OneTarget(_PathCV):
+    """What `LassoCV` and `ElasticNetCV` have beside their twins of several targets."""
+
+    positive: bool = False
+    precompute: Any = "auto"
+
+
+class LassoCV(_OneTarget):
     r"""Lasso whose strength α has the smallest cross-validated squared error.
 
     .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2 + \alpha\lVert w\rVert_1
@@ -224,39 +239,9 @@ class LassoCV(_PathCV):
     path = staticmethod(lasso_path)
     _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | _SINGLE
 
-    def __init__(
-        self,
-        *,
-        eps: float = 1e-3,
-        alphas: npt.ArrayLike = 100,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        copy_X: bool = True,
-        cv: CV = None,
-        verbose: Any = False,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
 
-
-class ElasticNetCV(_PathCV):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ElasticNetCV(_OneTarget):
     r"""Elastic net whose strength α and mixture ρ have the smallest cross-validated squared error.
 
     .. math:: \frac1{2S}\sum_i s_i(y_i - w\cdot x_i - b)^2
@@ -292,38 +277,8 @@ class ElasticNetCV(_PathCV):
     path = staticmethod(enet_path)
     _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | _SINGLE | _MIX
 
-    def __init__(
-        self,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        alphas: npt.ArrayLike = 100,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        cv: CV = None,
-        copy_X: bool = True,
-        verbose: Any = 0,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
+    l1_ratio: Any = 0.5
+    verbose: Any = 0
 
 
 class MultiTaskLassoCV(MultiOutputMixin, _PathCV):
@@ -356,34 +311,8 @@ class MultiTaskLassoCV(MultiOutputMixin, _PathCV):
     path = staticmethod(lasso_path)
     _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS
 
-    def __init__(
-        self,
-        *,
-        eps: float = 1e-3,
-        alphas: npt.ArrayLike = 100,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        copy_X: bool = True,
-        cv: CV = None,
-        verbose: Any = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.selection = selection
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultiTaskElasticNetCV(MultiOutputMixin, _PathCV):
     r"""Multi-task elastic net whose strength α and mixture ρ have the smallest cross-validated squared error.
 
@@ -415,31 +344,5 @@ class MultiTaskElasticNetCV(MultiOutputMixin, _PathCV):
     path = staticmethod(enet_path)
     _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS | _MIX
 
-    def __init__(
-        self,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        alphas: npt.ArrayLike = 100,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        cv: CV = None,
-        copy_X: bool = True,
-        verbose: Any = 0,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.selection = selection
+    l1_ratio: Any = 0.5
+    verbose: Any = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -179,6 +180,7 @@ def _witness(X: Array, whole: Array, problem: ClassAgainstRest) -> Record:
     return {k: v for k, v in kept.items() if v is not None}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(PerceptronBase):
     """Perceptron: whenever s(w·x + b) ≤ 0, move w by η s x and b by η s.
 
@@ -273,46 +275,24 @@ class Perceptron(PerceptronBase):
         "warm_start": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: ClassWeight = None,
-        warm_start: bool = False,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.trace = trace
-        self.time_budget = time_budget
+    penalty: str | None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    eta0: float = 1.0
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -9,14 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import Tags
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
-from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression
@@ -35,6 +35,7 @@ _ITERATIVE = {"lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
 _WIDE, _FEW = 1.5, 200  # columns a row, and in all, beyond which digits of single coefficients are not proved
 
 
+@dataclass(eq=False, repr=False)
 class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression: minimise :math:`\sum_i s_i\,(y_i - w\cdot x_i - b)^2 + \alpha\lVert w - w_0\rVert^2`.
 
@@ -102,32 +103,18 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: RandomState = None,
-        prior: Any = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
-        self.prior = prior
-        self.trace = trace
-        self.time_budget = time_budget
+    alpha: Any = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-4
+    solver: str = "auto"
+    positive: bool = False
+    random_state: RandomState = None
+    prior: Any = None
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> Ridge:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``."""
@@ -235,7 +222,4 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         require(direct, f"solver={self.solver!r} is fitted one by one")
         return ridge_answers(self, table, grid, response)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, column_or_1d, compute_class_weight, compute_sample_weight
+from sklearn.utils import column_or_1d, compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,16 +17,16 @@ from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
-from certifit.linear_model._base import read_weights, surely
+from certifit.linear_model._base import CertainLabels, read_weights
 from certifit.linear_model._ridge import Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, SquaredL2
 from certifit.solvers.dual import dual_point, evidence_of
 
 
-class SignVotes(Certified, ClassifierMixin, BaseEstimator):
+class SignVotes(CertainLabels, Certified, ClassifierMixin, BaseEstimator):
     """What classifiers by regression on −1/+1 share: reading labels, voting by scores, and the proof."""
 
     coef_: Array
@@ -85,26 +86,7 @@ class SignVotes(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return votes(self.decision_function(X), self.classes_, self._several)
 
-    def certain(self, X: MatrixLike) -> Array:
-        """Which labels are provably those of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Any rows.
-
-        Returns
-        -------
-        (m,) array of bool
-        """
-        check_is_fitted(self)
-        return surely(self, X)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True, "classifier_tags.multi_label": True}
 
 
 def votes(scores: Array, classes: Array, several: bool = False) -> Array:
@@ -115,6 +97,7 @@ def votes(scores: Array, classes: Array, several: bool = False) -> Array:
     return np.asarray(classes[which])
 
 
+@dataclass(eq=False, repr=False)
 class RidgeClassifier(SignVotes):
     r"""Ridge regression on labels coded −1/+1; one score a class where there are more than two.
 
@@ -159,28 +142,16 @@ class RidgeClassifier(SignVotes):
         _parameter_constraints.pop(_name_of_ridge)
     del _name_of_ridge
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        class_weight: ClassWeight = None,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-4
+    class_weight: ClassWeight = None
+    solver: str = "auto"
+    positive: bool = False
+    random_state: RandomState = None
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> RidgeClassifier:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``."""

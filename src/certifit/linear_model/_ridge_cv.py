@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
-from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_scalar
 
@@ -172,6 +172,7 @@ def _flat(scores: Array) -> Array:
     return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
+@dataclass(eq=False, repr=False)
 class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression whose strength α is chosen by cross-validation, leave-one-out by default.
 
@@ -222,24 +223,14 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
         "alpha_per_target": ["boolean"],
     }
 
-    def __init__(
-        self,
-        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
-        *,
-        fit_intercept: bool = True,
-        scoring: str | Callable[..., float] | None = None,
-        cv: CV = None,
-        gcv_mode: str | None = None,
-        store_cv_results: bool = False,
-        alpha_per_target: bool = False,
-    ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.gcv_mode = gcv_mode
-        self.store_cv_results = store_cv_results
-        self.alpha_per_target = alpha_per_target
+    alphas: npt.ArrayLike = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: str | Callable[..., float] | None = None
+    cv: CV = None
+    gcv_mode: str | None = None
+    store_cv_results: bool = False
+    alpha_per_target: bool = False
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> RidgeCV:
         """Fit to rows X (n, d) and targets y (n,) or (n, t), weighted by ``sample_weight``.
@@ -267,12 +258,10 @@ class RidgeCV(_RidgeSearch, Certified, MultiOutputMixin, RegressorMixin, BaseEst
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
+@dataclass(eq=False, repr=False)
 class RidgeClassifierCV(_RidgeSearch, SignVotes):
     r"""Ridge regression on labels coded −1/+1, its strength α chosen by cross-validation.
 
@@ -306,22 +295,13 @@ class RidgeClassifierCV(_RidgeSearch, SignVotes):
         "class_weight": [dict, StrOptions({"balanced"}), None]
     }
 
-    def __init__(
-        self,
-        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
-        *,
-        fit_intercept: bool = True,
-        scoring: str | Callable[..., float] | None = None,
-        cv: CV = None,
-        class_weight: ClassWeight = None,
-        store_cv_results: bool = False,
-    ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.class_weight = class_weight
-        self.store_cv_results = store_cv_results
+    alphas: npt.ArrayLike = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: str | Callable[..., float] | None = None
+    cv: CV = None
+    class_weight: ClassWeight = None
+    store_cv_results: bool = False
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, **params: Any) -> RidgeClassifierCV:
         """Fit to rows X (n, d) with labels y (n,), or 0/1 in (n, labels), weighted by ``sample_weight``.

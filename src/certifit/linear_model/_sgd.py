@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import sklearn.linear_model
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._errors import PairingError
 from certifit._linear_scores import dense
 from certifit._objective import Objective, names_of
-from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
-from certifit.linear_model._base import surely
+from certifit.linear_model._base import CertainLabels
 from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, SquaredHinge
 from certifit.regularizers import Regularizer, Zero, mix_of_norms
 from certifit.solvers import Options, Task
@@ -127,13 +126,13 @@ def _best(objective: Objective, data: Data, W: Array, b: Array) -> tuple[Array, 
     return W, b, np.column_stack(duals)
 
 
-class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
+class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
     r"""Linear classifier by stochastic gradient descent, one class against the rest.
 
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, \pm1) + \alpha R(w), \qquad
               R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w\rVert^2
 
-    The steps are scikit-learn's. The certificate says how far above the least possible objective they ended.
+    The steps are scikit-learn's. The certificate says how far above the smallest possible objective they ended.
 
     Parameters
     ----------
@@ -192,21 +191,6 @@ class SGDClassifier(_Walk, sklearn.linear_model.SGDClassifier):
         factors = np.asarray(self._expanded_class_weight, dtype=float)
         return names_of(self.classes_), None if np.all(factors == 1.0) else tuple(factors)
 
-    def certain(self, X: MatrixLike) -> Array:
-        """Which labels are provably those of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Any rows.
-
-        Returns
-        -------
-        (m,) array of bool
-        """
-        check_is_fitted(self)
-        return surely(self, X)
-
 
 class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     r"""Linear regression by stochastic gradient descent.
@@ -214,7 +198,7 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, y_i) + \alpha R(w), \qquad
               R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w\rVert^2
 
-    The steps are scikit-learn's. The certificate says how far above the least possible objective they ended.
+    The steps are scikit-learn's. The certificate says how far above the smallest possible objective they ended.
 
     Parameters
     ----------

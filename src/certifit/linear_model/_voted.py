@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,33 +16,21 @@ from certifit.solvers.perceptron import OnPass, Pass
 _BLOCK = 1 << 22  # numbers in a block of votes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Remembering(PerceptronBase):
     """The parameters that both share, and `fit`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**PerceptronBase._parameter_constraints}
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        max_iter: int = 10,
-        tol: float | None = None,
-        shuffle: bool = True,
-        eta0: float = 1.0,
-        random_state: RandomState = 0,
-        n_iter_no_change: int = 5,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.eta0 = eta0
-        self.random_state = random_state
-        self.n_iter_no_change = n_iter_no_change
-        self.trace = trace
-        self.time_budget = time_budget
+    fit_intercept: bool = True
+    max_iter: int = 10
+    tol: float | None = None
+    shuffle: bool = True
+    eta0: float = 1.0
+    random_state: RandomState = 0
+    n_iter_no_change: int = 5
+    trace: bool = False
+    time_budget: float | None = None
 
     def _prepare(self, X: MatrixLike, y: VectorLike) -> tuple[Any, Array, list[ClassAgainstRest]]:
         self._validate_params()
@@ -150,18 +139,8 @@ class VotedPerceptron(_Remembering):
 
     Parameters
     ----------
-    fit_intercept : bool, default=True
-    max_iter : int ≥ 1, default=10
-        Passes over the rows.
-    tol : float ≥ 0 or None, default=None
-        As for `Perceptron`; None makes all passes.
-    shuffle : bool, default=True
-    eta0 : float > 0, default=1.0
-    random_state : int, RandomState or None, default=0
-    n_iter_no_change : int ≥ 1, default=5
-    trace : bool, default=False
-        Keep every mistake in ``trace_``, as `Perceptron` does.
-    time_budget : float > 0 or None, default=None
+    fit_intercept, max_iter, tol, shuffle, eta0, random_state, n_iter_no_change, trace, time_budget :
+        As in `AveragedPerceptron`.
 
     Attributes
     ----------

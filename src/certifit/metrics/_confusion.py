@@ -203,7 +203,10 @@ class Confusion:
             With a delta-method interval on the log-odds scale (cells as multinomial counts).
         """
         if name not in ("precision", "recall", "f") or how not in ("macro", "micro", "weighted"):
-            raise ValueError(f"No average {how!r} of {name!r}: name is precision, recall or f; how is macro, ...")
+            raise ValueError(
+                "name must be 'precision', 'recall' or 'f', and how 'macro', 'micro' or 'weighted'; "
+                f"got {name!r} and {how!r}."
+            )
 
         def value(m: Array) -> Any:
             return _averaged(m, name, how, beta)

@@ -239,5 +239,5 @@ def positive_label(classes: Array, positive: Label | None) -> Any:
 def find_classes(*vectors: Array) -> Array:
     """All labels that occur, sorted; mixed kinds are rejected."""
     if len({v.dtype.kind in "biuf" for v in vectors}) > 1:
-        raise ValueError("Labels mix numbers and words: use one kind in both vectors.")
+        raise ValueError("Labels mix numbers and strings: use one type in both vectors.")
     return np.unique(np.concatenate(vectors))

@@ -114,8 +114,8 @@ def bias_variance(
         Real data: the rows. With ``draw``: the points at which to evaluate.
     y : array-like of shape (n,), default=None
         Outcomes; not needed with ``truth``.
-    loss : {"squared", "0-1"}, default=None
-        None is 0-1 for a classifier, else squared.
+    loss : {"squared", "zero_one"}, default=None
+        None means "zero_one" for a classifier and "squared" otherwise.
     rounds : int ≥ 2, default=200
         Number of training sets.
     draw : callable, default=None
@@ -147,7 +147,7 @@ def bias_variance(
     """
     name, _ = pick_loss(estimator, loss)
     if name not in ("squared", "zero_one"):
-        raise ValueError(f"The decomposition is for 'squared' and '0-1' loss; got {loss!r}.")
+        raise ValueError(f"loss must be 'squared' or 'zero_one'; got {loss!r}.")
     if rounds < 2:
         raise ValueError(f"rounds must be at least 2; got {rounds}.")
     if y is None and truth is None:

@@ -47,11 +47,9 @@ def pick_loss(estimator: Estimator, loss: str | Loss | None) -> tuple[str, Loss]
         loss = "zero_one" if is_classifier(estimator) else "squared"
     if callable(loss):
         return getattr(loss, "__name__", "loss"), loss
-    name = "zero_one" if loss == "0-1" else respelled("loss", loss)
+    name = respelled("loss", loss)
     if name not in LOSSES:
-        raise ValueError(
-            f"loss must be one of {', '.join(LOSSES)}, '0-1' or a function of (y, prediction); got {loss!r}."
-        )
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a function of (y, prediction); got {loss!r}.")
     return name, LOSSES[name]
 
 

@@ -31,7 +31,7 @@ def cross_val_score(
     pre_dispatch: int | str = "2*n_jobs",
     error_score: float | str = np.nan,
 ) -> Array:
-    """The score of every fold, an array (K,): `cross_validate` in one word.
+    """The score of every fold, an array (K,): `cross_validate` that returns the scores alone.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ _METHOD = "corrected t (Nadeau and Bengio)"
 
 
 class CrossValidation(dict[str, Any]):
-    """Result of `cross_validate`: scikit-learn's mapping, and what can be said about it.
+    """Result of `cross_validate`: scikit-learn's mapping, with intervals, predictions and a certificate.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class Search(SharedSearch, GridSearchCV):
 
     .. math:: \bar s_g ≥ \bar s_{best} - \mathrm{se}_{best}.
 
-    Any scikit-learn estimator or pipeline works, and what knows scikit-learn's searches knows this one: it is a
-    ``GridSearchCV``. An estimator with the shared-work method (see the package docstring) serves all folds and
+    Any scikit-learn estimator or pipeline works. It is a subclass of ``GridSearchCV``, so that tools for scikit-learn's
+    searches accept it. An estimator with the shared-work method (see the package docstring) serves all folds and
     points from one piece of work; scores are those of fitting each point alone, and ``sharing_`` says what was shared.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 import warnings
 from collections.abc import Iterator
@@ -249,6 +250,13 @@ class SharedSearch(_BaseSearch):
         if "text/html" in bundle and hasattr(self, "best_index_"):
             bundle["text/html"] = _notebook.card(repr(self)) + bundle["text/html"]
         return bundle
+
+    def _display_(self) -> _notebook.Shown:
+        """What marimo shows, which would otherwise draw the diagram alone, on white in dark notebooks too."""
+        if not hasattr(self, "best_index_"):
+            return _notebook.Shown(f"<pre>{html.escape(repr(self))}</pre>")
+        best = html.escape(repr(getattr(self, "best_estimator_", self.estimator)))
+        return _notebook.Shown(_notebook.card(repr(self), [_notebook.fold("best estimator", f"<pre>{best}</pre>")]))
 
     # -- the chosen model ---------------------------------------------------------------------------
     def _best(self, what: str) -> BaseEstimator:

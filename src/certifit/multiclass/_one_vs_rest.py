@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
-from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._types import Array, Matrix, Record, VectorLike, Weights
 
 
 class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -84,7 +83,4 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         code = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[code]
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from certifit._sklearn import Interval
@@ -17,6 +17,7 @@ from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
 from certifit.naive_bayes._statistics import ClassCounts
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoricalNB(CountingNB):
     r"""Categorical naive Bayes: feature j has one of the values 0 … m_j − 1.
 
@@ -27,12 +28,8 @@ class CategoricalNB(CountingNB):
     ----------
     alpha : float in [0, inf), default=1.0
         Pseudo-count of every category (Laplace: 1).
-    force_alpha : bool, default=True
-        Keep ``alpha`` below 1e-10 as it is.
-    fit_prior : bool, default=True
-        Learn the class shares; equal shares otherwise.
-    class_prior : array-like of shape (n_classes,), default=None
-        Class probabilities, when given.
+    force_alpha, fit_prior, class_prior :
+        As in `MultinomialNB`.
     min_categories : int or array-like of shape (n_features,), default=None
         At least so many categories per feature, seen or not.
 
@@ -69,17 +66,7 @@ class CategoricalNB(CountingNB):
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: npt.ArrayLike | None = None,
-        min_categories: npt.ArrayLike | None = None,
-    ) -> None:
-        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
-        self.min_categories = min_categories
+    min_categories: npt.ArrayLike | None = None
 
     def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
         rows, labels = validate_data(self, X, y, dtype="int", reset=reset)
@@ -135,9 +122,8 @@ class CategoricalNB(CountingNB):
             "n_categories": self.n_categories_,
         }
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = False
-        tags.input_tags.positive_only = True
-        return tags
+    _tags: ClassVar[Record] = {
+        "input_tags.categorical": True,
+        "input_tags.sparse": False,
+        "input_tags.positive_only": True,
+    }

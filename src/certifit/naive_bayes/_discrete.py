@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from certifit._sklearn import Interval
@@ -34,23 +34,16 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CountingNB(IncrementalNB):
     """Fit by counting: what Bernoulli, multinomial and categorical models share."""
 
     _proof_kind = "smoothed-counts"
 
-    def __init__(
-        self,
-        *,
-        alpha: float | npt.ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: npt.ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    alpha: float | npt.ArrayLike = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: npt.ArrayLike | None = None
 
     @abstractmethod
     def _estimate(self, statistics: ClassCounts) -> None:
@@ -84,11 +77,7 @@ class CountingNB(IncrementalNB):
     def _evidence(self) -> Record:
         return {"alpha": self._alpha(), "feature_log_prob": self.feature_log_prob_}
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True, "classifier_tags.poor_score": True}
 
 
 def _weigh(X: Matrix, logs: Array) -> Array:
@@ -167,12 +156,10 @@ class MultinomialNB(CountingNB):
     def _evidence(self) -> Record:
         return super()._evidence() | {"model": "multinomial"}
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.positive_only": True}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementNB(CountingNB):
     r"""Complement naive Bayes: a class is scored by the counts of all *other* classes, which helps with imbalance.
 
@@ -218,17 +205,7 @@ class ComplementNB(CountingNB):
     _proof_kind = "complement-counts"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, "norm": ["boolean"]}
 
-    def __init__(
-        self,
-        *,
-        alpha: float | npt.ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: npt.ArrayLike | None = None,
-        norm: bool = False,
-    ) -> None:
-        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
-        self.norm = norm
+    norm: bool = False
 
     def _tally(self, X: Matrix, codes: Array, K: int, weight: Array | None) -> ClassCounts:
         check_non_negative(X, "ComplementNB (input X)")
@@ -258,20 +235,16 @@ class ComplementNB(CountingNB):
         Certificate
         """
         check_is_fitted(self, "statistics_")
-        evidence = {
-            "classes": np.asarray(self.classes_),
-            "alpha": self._alpha(),
-            "feature_weights": self.feature_log_prob_,
-            "norm": bool(self.norm),
-        }
+        evidence = {"classes": np.asarray(self.classes_), **self._evidence()}
         return issue(self._proof_kind, Data.of(X, y, sample_weight), evidence)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    def _evidence(self) -> Record:
+        return {"alpha": self._alpha(), "feature_weights": self.feature_log_prob_, "norm": bool(self.norm)}
+
+    _tags: ClassVar[Record] = {"input_tags.positive_only": True}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(CountingNB):
     r"""Bernoulli naive Bayes: every feature is on or off, and being off counts as well.
 
@@ -280,16 +253,10 @@ class BernoulliNB(CountingNB):
 
     Parameters
     ----------
-    alpha : float in [0, inf) or array-like of shape (n_features,), default=1.0
-        Pseudo-counts (Laplace: 1).
-    force_alpha : bool, default=True
-        Keep ``alpha`` below 1e-10 as it is.
+    alpha, force_alpha, fit_prior, class_prior :
+        As in `MultinomialNB`.
     binarize : float or None, default=0.0
         A feature is on above this value; None says that X holds zeros and ones already.
-    fit_prior : bool, default=True
-        Learn the class shares; equal shares otherwise.
-    class_prior : array-like of shape (n_classes,), default=None
-        Class probabilities, when given.
 
     Attributes
     ----------
@@ -317,17 +284,7 @@ class BernoulliNB(CountingNB):
         "binarize": [None, Interval(Real, None, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float | npt.ArrayLike = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: npt.ArrayLike | None = None,
-    ) -> None:
-        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
-        self.binarize = binarize
+    binarize: float | None = 0.0
 
     def _counted(self, X: Matrix) -> Matrix:
         if self.binarize is None:

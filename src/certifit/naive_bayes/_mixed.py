@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from certifit._sklearn import Interval, check_y, num_samples
@@ -28,6 +28,7 @@ from certifit.naive_bayes._statistics import ClassMoments, MixedStatistics
 _BLOCK = 1 << 18  # numbers of rows, classes and columns that are worked on at a time
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MixedNB(NaiveBayes):
     r"""Naive Bayes on a table of mixed columns: Gaussian for numbers, smoothed counts for the rest.
 
@@ -93,24 +94,13 @@ class MixedNB(NaiveBayes):
         "boolean": ["array-like", None],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        var_smoothing: float = 1e-9,
-        fit_prior: bool = True,
-        class_prior: npt.ArrayLike | None = None,
-        numeric: npt.ArrayLike | None = None,
-        categorical: npt.ArrayLike | None = None,
-        boolean: npt.ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.var_smoothing = var_smoothing
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.numeric = numeric
-        self.categorical = categorical
-        self.boolean = boolean
+    alpha: float = 1.0
+    var_smoothing: float = 1e-9
+    fit_prior: bool = True
+    class_prior: npt.ArrayLike | None = None
+    numeric: npt.ArrayLike | None = None
+    categorical: npt.ArrayLike | None = None
+    boolean: npt.ArrayLike | None = None
 
     # -- reading ------------------------------------------------------------------------------------
     def _arrive(self, X: MatrixLike, reset: bool) -> tuple[list[Array], list[ColumnKind | None]]:
@@ -237,9 +227,4 @@ class MixedNB(NaiveBayes):
             "feature_log_prob": logs,
         }
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.allow_nan": True, "input_tags.categorical": True, "input_tags.string": True}

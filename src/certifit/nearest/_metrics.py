@@ -101,7 +101,9 @@ def _weights(inside: Any, outside: Any, n_features: int, name: str) -> Array | N
         if given is None:
             continue
         if name == "precomputed":
-            raise ValueError(f"{what} cannot be used with metric='precomputed': the distances are already made.")
+            raise ValueError(
+                f"{what} cannot be used with metric='precomputed': the distances have already been computed."
+            )
         w = np.asarray(given, dtype=float)
         if w.shape != (n_features,):
             raise ValueError(f"{what} has shape {w.shape}; it needs one weight for each of the {n_features} features.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -237,7 +237,7 @@ class Search(Certified, BaseEstimator):
             D = np.vstack([block for _, block in self._index.blocks(Q)])
             if X is None:
                 raise ValueError(
-                    "Pass the queries: training rows are certified without themselves only by coordinates."
+                    "Pass the queries: with this metric, training rows cannot be certified as their own queries."
                 )
             return issue("neighbors-given-distances", data, {"distances": D, "indices": rows})
         own = np.arange(len(Q)) if X is None else None
@@ -418,6 +418,7 @@ class ValueAnswers(RegressorMixin, MultiOutputMixin):
         return float(super().score(X, y, sample_weight))
 
 
+@dataclass(eq=False, repr=False)
 class Searcher(KNeighborsMixin, Search):
     """Parameters of the estimators that ask the k nearest; leaves add `fit` and `predict`."""
 
@@ -433,29 +434,15 @@ class Searcher(KNeighborsMixin, Search):
         "check_metric": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        metric_params: Record | None = None,
-        n_jobs: int | None = None,
-        feature_weights: Any = None,
-        bandwidth: float | None = None,
-        check_metric: bool = True,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.feature_weights = feature_weights
-        self.bandwidth = bandwidth
-        self.check_metric = check_metric
+    n_neighbors: int | None = 5
+    _: KW_ONLY
+    weights: Any = "uniform"
+    algorithm: str = "auto"
+    leaf_size: int = 30
+    p: float | None = 2
+    metric: Any = "minkowski"
+    metric_params: Record | None = None
+    n_jobs: int | None = None
+    feature_weights: Any = None
+    bandwidth: float | None = None
+    check_metric: bool = True

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
-from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
 from certifit._sklearn import Interval, StrOptions
-from certifit._types import Array, Matrix, VectorLike
+from certifit._types import Array, Matrix, Record, VectorLike
 from certifit.certificates import Certificate, Data, issue
 
 
@@ -27,7 +26,7 @@ def _is_euclidean(model: NearestCentroid) -> bool:
 
 
 class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
-    r"""The class whose centre is nearest: its mean (euclidean) or its median (manhattan), proved to be that.
+    r"""The class with the nearest centre: the mean (euclidean) or median (manhattan) of its rows, with proof.
 
     .. math:: \hat y(x) = \arg\min_c d(x, m_c)
 
@@ -81,10 +80,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         self.shrink_threshold = shrink_threshold
         self.priors = priors
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
     def fit(self, X: Matrix, y: VectorLike) -> NearestCentroid:
         """Find the centres of rows X, array or sparse."""

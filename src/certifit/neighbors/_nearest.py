@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from certifit._sklearn import KNeighborsMixin
@@ -10,6 +11,7 @@ from certifit.neighbors._base import Search, Searcher
 from certifit.neighbors._within import WithinRadius
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NearestNeighbors(KNeighborsMixin, WithinRadius):
     """The nearest training rows of a query, in exact order, with a proof for every query.
 
@@ -48,26 +50,14 @@ class NearestNeighbors(KNeighborsMixin, WithinRadius):
     kneighbors = Search.kneighbors
     kneighbors_graph = Search.kneighbors_graph
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | None = 5,
-        radius: float | None = 1.0,
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        metric: Any = "minkowski",
-        p: float | None = 2,
-        metric_params: Record | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+    n_neighbors: int | None = 5
+    radius: float | None = 1.0
+    algorithm: str = "auto"
+    leaf_size: int = 30
+    metric: Any = "minkowski"
+    p: float | None = 2
+    metric_params: Record | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> NearestNeighbors:
         """Store the rows, (n, n) distances with metric="precomputed"; y is ignored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from certifit.neighbors._base import ClassTargets, LabelAnswers, ValueAnswers
 from certifit.neighbors._within import WithinRadius, ragged
 
 
+@dataclass(eq=False, repr=False)
 class RadiusVoting(WithinRadius):
     """Parameters and weights of the estimators that ask all rows within a radius."""
 
@@ -23,26 +25,15 @@ class RadiusVoting(WithinRadius):
         "weights": [StrOptions({"uniform", "distance"}), callable, None],
     }
 
-    def __init__(
-        self,
-        radius: float = 1.0,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        metric_params: Record | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.radius = radius
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+    radius: float = 1.0
+    _: KW_ONLY
+    weights: Any = "uniform"
+    algorithm: str = "auto"
+    leaf_size: int = 30
+    p: float | None = 2
+    metric: Any = "minkowski"
+    metric_params: Record | None = None
+    n_jobs: int | None = None
 
     def _voters(self, X: Matrix) -> tuple[Array, Array, Array]:
         """How many rows each query has, and these rows and their weights, one query after the other."""
@@ -60,6 +51,7 @@ class RadiusVoting(WithinRadius):
         return counts, rows, np.where(exact[query], np.isinf(w), w)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
     """Vote of all training rows within a radius, with a proof that none is missed.
 
@@ -102,26 +94,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
         "outlier_label": [Integral, str, "array-like", None],
     }
 
-    def __init__(
-        self,
-        radius: float = 1.0,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float | None = 2,
-        metric: Any = "minkowski",
-        outlier_label: Any = None,
-        metric_params: Record | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            radius, weights=weights, algorithm=algorithm, leaf_size=leaf_size, p=p, metric=metric,
-            metric_params=metric_params, n_jobs=n_jobs,
-        )  # fmt: skip
-        self.outlier_label = outlier_label
-
-    outlier_label_: Any
+    outlier_label: Any = None
 
     def fit(self, X: Matrix, y: VectorLike) -> RadiusNeighborsClassifier:
         """Store the rows, (n, n) distances with metric="precomputed", and labels y, (n,) or (n, n_outputs)."""
@@ -130,7 +103,8 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
         targets = ClassTargets.of(labels)
         outlier = _outlier_labels(self.outlier_label, targets)
         self._store(rows, "classes", labels)
-        self.outputs_2d_, self.classes_, self.outlier_label_ = targets.several, targets.classes, outlier
+        self.outputs_2d_, self.classes_ = targets.several, targets.classes
+        self.outlier_label_: Any = outlier
         self._y_given, self._codes = labels, targets.codes
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -76,6 +77,7 @@ def condense(X: Array, codes: Array, metric: Metric, n_jobs: int | None = None) 
                     add(int(twin[i]))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
     """1-NN on a part of the training rows."""
 
@@ -87,18 +89,10 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        *,
-        metric: str = "minkowski",
-        p: float | None = 2,
-        feature_weights: npt.ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.p = p
-        self.feature_weights = feature_weights
-        self.n_jobs = n_jobs
+    metric: str = "minkowski"
+    p: float | None = 2
+    feature_weights: npt.ArrayLike | None = None
+    n_jobs: int | None = None
 
     def _labelled(self, X: MatrixLike, y: VectorLike) -> tuple[Array, Array, Array, Array, Metric]:
         self._validate_params()
@@ -128,6 +122,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
         return (self.predict(X)[:, None] == self.classes_).astype(float)
 
 
+@dataclass(eq=False, repr=False)
 class EditedNeighbors(_Prototypes):
     """1-NN after Wilson's editing: rows whose k nearest other rows vote for a different class are dropped.
 
@@ -168,17 +163,7 @@ class EditedNeighbors(_Prototypes):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        metric: str = "minkowski",
-        p: float | None = 2,
-        feature_weights: npt.ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(metric=metric, p=p, feature_weights=feature_weights, n_jobs=n_jobs)
-        self.n_neighbors = n_neighbors
+    n_neighbors: int = 3
 
     def fit(self, X: MatrixLike, y: VectorLike) -> EditedNeighbors:
         """Edit the training rows."""
@@ -206,10 +191,8 @@ class CondensedNeighbors(_Prototypes):
 
     Parameters
     ----------
-    metric : {"euclidean", "manhattan", "chebyshev", "minkowski"}, default="minkowski"
-    p : float > 0, default=2
-    feature_weights : array of shape (n_features,), default=None
-    n_jobs : int, default=None
+    metric, p, feature_weights, n_jobs :
+        As in `EditedNeighbors`.
 
     Attributes
     ----------

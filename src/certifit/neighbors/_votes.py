@@ -45,7 +45,7 @@ def refuse_all_zero(weights: Array | None) -> None:
     if np.any(total == 0.0) or not np.all(np.isfinite(total)):
         raise ValueError(
             "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
-            "are using a user-defined function. (Weights that are not finite numbers are no weights either.)"
+            "are using a user-defined function. Weights must also be finite numbers."
         )
 
 

@@ -97,7 +97,9 @@ class WithinRadius(RadiusNeighborsMixin, Search):
         """
         metric = self._index.metric
         if metric.name in _GIVEN:
-            raise ValueError(f"Distances by a {metric.name} metric are taken as they are: there is nothing to prove.")
+            raise ValueError(
+                f"Distances of a {metric.name} metric are used as given: nothing can be proved about them."
+            )
         Q, own, _ = self._queries(X)
         counts, _, rows = self._within(X, radius, False)
         evidence = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,12 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions
-from certifit._types import Array, MatrixLike, RandomState
+from certifit._types import Array, MatrixLike, RandomState, Record
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.solvers import Solution
@@ -34,6 +35,7 @@ from certifit.solvers.network import (
 _SMALL = 2000  # rows up to which "auto" takes all rows at once
 
 
+@dataclass(eq=False, repr=False)
 class Network(Certified, BaseEstimator):
     """What both share: the layers, the solvers, the scores."""
 
@@ -65,60 +67,32 @@ class Network(Certified, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (100,),
-        activation: str = "relu",
-        *,
-        solver: str = "auto",
-        alpha: float = 0.0001,
-        batch_size: Any = "auto",
-        learning_rate: str = "constant",
-        learning_rate_init: float = 0.001,
-        power_t: float = 0.5,
-        max_iter: int = 200,
-        shuffle: bool = True,
-        random_state: RandomState = None,
-        tol: float = 1e-4,
-        verbose: bool = False,
-        warm_start: bool = False,
-        momentum: float = 0.9,
-        nesterovs_momentum: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-8,
-        n_iter_no_change: int = 10,
-        max_fun: int = 15000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.power_t = power_t
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.n_iter_no_change = n_iter_no_change
-        self.max_fun = max_fun
-        self.trace = trace
-        self.time_budget = time_budget
+    hidden_layer_sizes: Any = (100,)
+    activation: str = "relu"
+    _: KW_ONLY
+    solver: str = "auto"
+    alpha: float = 0.0001
+    batch_size: Any = "auto"
+    learning_rate: str = "constant"
+    learning_rate_init: float = 0.001
+    power_t: float = 0.5
+    max_iter: int = 200
+    shuffle: bool = True
+    random_state: RandomState = None
+    tol: float = 1e-4
+    verbose: bool = False
+    warm_start: bool = False
+    momentum: float = 0.9
+    nesterovs_momentum: bool = True
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-8
+    n_iter_no_change: int = 10
+    max_fun: int = 15000
+    trace: bool = False
+    time_budget: float | None = None
 
     def _sizes(self, inputs: int, outputs: int) -> list[int]:
         given = self.hidden_layer_sizes
@@ -253,10 +227,7 @@ class Network(Certified, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 def codes_of(scores: Array) -> Array:

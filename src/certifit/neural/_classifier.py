@@ -260,7 +260,7 @@ class MLPClassifier(ClassifierMixin, Network):
     def _rows_and_codes(self, X: MatrixLike) -> tuple[Array, Array]:
         check_is_fitted(self)
         if self._several:
-            raise ValueError("A distance is proved for networks with one label a row.")
+            raise ValueError("Radii can be proved only for networks with one label per row.")
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         X = X.toarray() if scipy.sparse.issparse(X) else X
         return X, codes_of(forward([*self.coefs_, *self.intercepts_], self.activation, X)[-1])

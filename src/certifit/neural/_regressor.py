@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import all_or_nothing
 from certifit._dispatch import in_numpy
 from certifit._sklearn import StrOptions, check_sample_weight
-from certifit._types import Array, MatrixLike, RandomState, VectorLike
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit.neural._base import Network, walks
 from certifit.solvers.network import NetworkTask
 
 
-class MLPRegressor(RegressorMixin, Network):
+@dataclass(eq=False, repr=False)
+class _HasLoss:
+    """The first parameter: behind `Network` among the bases, it stands before those of the network."""
+
+    loss: str = "squared_error"
+
+
+@dataclass(eq=False, repr=False)
+class MLPRegressor(RegressorMixin, Network, _HasLoss):
     r"""A network of layers for values, trained by its gradient.
 
     .. math:: a_{l+1} = \varphi(a_l W_l + b_l), \qquad
@@ -58,65 +67,6 @@ class MLPRegressor(RegressorMixin, Network):
         **Network._parameter_constraints,
     }
 
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        hidden_layer_sizes: Any = (100,),
-        activation: str = "relu",
-        *,
-        solver: str = "auto",
-        alpha: float = 0.0001,
-        batch_size: Any = "auto",
-        learning_rate: str = "constant",
-        learning_rate_init: float = 0.001,
-        power_t: float = 0.5,
-        max_iter: int = 200,
-        shuffle: bool = True,
-        random_state: RandomState = None,
-        tol: float = 1e-4,
-        verbose: bool = False,
-        warm_start: bool = False,
-        momentum: float = 0.9,
-        nesterovs_momentum: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-8,
-        n_iter_no_change: int = 10,
-        max_fun: int = 15000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        super().__init__(
-            hidden_layer_sizes=hidden_layer_sizes,
-            activation=activation,
-            solver=solver,
-            alpha=alpha,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            learning_rate_init=learning_rate_init,
-            power_t=power_t,
-            max_iter=max_iter,
-            shuffle=shuffle,
-            random_state=random_state,
-            tol=tol,
-            verbose=verbose,
-            warm_start=warm_start,
-            momentum=momentum,
-            nesterovs_momentum=nesterovs_momentum,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            beta_1=beta_1,
-            beta_2=beta_2,
-            epsilon=epsilon,
-            n_iter_no_change=n_iter_no_change,
-            max_fun=max_fun,
-            trace=trace,
-            time_budget=time_budget,
-        )
-        self.loss = loss
-
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike | None = None) -> MLPRegressor:
         """Train the network on rows X, array or sparse, and numbers y of the shape (n,) or (n, outputs)."""
         self._validate_params()
@@ -140,7 +90,7 @@ class MLPRegressor(RegressorMixin, Network):
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         if self.loss == "poisson" and np.any(np.asarray(y) < 0):
-            raise ValueError("The Poisson deviance is of values that are not negative.")
+            raise ValueError("loss='poisson' needs targets that are not negative.")
         weights = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         s = np.ones(len(Y)) if weights is None else weights.astype(float)
@@ -160,7 +110,4 @@ class MLPRegressor(RegressorMixin, Network):
         scores = np.exp(scores) if self.out_activation_ == "exp" else scores
         return scores[:, 0] if self._flat else scores
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    _tags: ClassVar[Record] = {"target_tags.multi_output": True}

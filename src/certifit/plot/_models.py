@@ -210,7 +210,7 @@ def kernel_matrix(kernel: Any, X: Matrix = None, y: VectorLike | None = None, ax
 def posterior(
     belief: Any, outcomes: Any = None, y: VectorLike | None = None, ax: Axes | None = None, level: float = 0.95
 ) -> Axes:
-    """A belief after data, in the way that suits it.
+    """A posterior: probabilities of hypotheses, a density with its interval, or a predictive band.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def decision_regions(
 def margins(
     model: BaseEstimator, X: Matrix, y: VectorLike, ax: Axes | None = None, names: tuple[str, str] = ("x₁", "x₂")
 ) -> Axes:
-    """The boundary of a margin classifier of two classes, its H⁺ and H⁻, and the support vectors ringed.
+    """The boundary of a margin classifier of two classes, its H⁺ and H⁻, and the support vectors circled.
 
     Parameters
     ----------

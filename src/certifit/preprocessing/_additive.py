@@ -24,7 +24,7 @@ _NOISE = 2.0  # times the gain that chance alone would give a pair
 
 
 class AdditiveBasis(TransformerMixin, BaseEstimator):
-    r"""Columns as thermometers, so that a linear model becomes a sum of one function per column.
+    r"""Piecewise linear features, so that a linear model becomes a sum of one function per column.
 
     A column with knots :math:`t_0 < \dots < t_K` at its quantiles gives the K features
 

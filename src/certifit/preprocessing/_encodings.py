@@ -57,7 +57,9 @@ def _levels(x: Array) -> Array:
     try:
         return np.unique(values)
     except TypeError as mixed:
-        raise ValueError("A column mixes numbers and words, which have no order: make them all words.") from mixed
+        raise ValueError(
+            "A column mixes numbers and strings, which cannot be ordered: convert it to strings."
+        ) from mixed
 
 
 def _codes(transformer: BaseEstimator, x: Array, levels: Array, column: int) -> tuple[Array, Array]:

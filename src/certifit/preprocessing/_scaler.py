@@ -74,7 +74,7 @@ class Moments(NamedTuple):
 
 @computes_in_numpy
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    r"""Columns of mean 0 and spread 1.
+    r"""Scale columns to mean 0 and standard deviation 1.
 
     .. math:: \frac{x - \bar x}\sigma, \qquad \sigma^2 = \frac1S\sum_i s_i(x_i - \bar x)^2
 
@@ -142,16 +142,20 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if sparse and self.with_mean:
             raise ValueError(_NOT_CENTRED)
         found = Moments.of_sparse(X, s) if sparse else Moments.of(X, s)
-        self._moments = tuple(found if first else Moments(*self._moments) + found)
+        self._adopt(found if first else Moments(*self._moments) + found, s is not None, sparse)
+        return self
+
+    def _adopt(self, moments: Moments, weighted: bool, sparse: bool = False) -> None:
+        """Name means and spreads of these moments."""
+        self._moments = tuple(moments)
         total, mean, scatter = self._moments
         var = np.divide(scatter, total, out=np.full_like(scatter, np.nan), where=total > 0)
-        seen = total if s is not None or np.any(total != np.round(total)) else total.astype(np.int64)
+        seen = total if weighted or np.any(total != np.round(total)) else total.astype(np.int64)
         self.n_samples_seen_ = seen[0] if np.all(seen == seen[0]) else seen
         known = self.with_std if sparse else self.with_mean or self.with_std
         self.mean_ = np.where(total > 0, mean, np.nan) if known else None
         self.var_ = var if self.with_std else None
         self.scale_ = _scale(var, mean, total) if self.with_std else None
-        return self
 
     def transform(self, X: Matrix, copy: bool | None = None) -> Any:
         """Centred and scaled rows; ``copy=False`` works in place where the type of X allows."""

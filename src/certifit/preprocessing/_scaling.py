@@ -16,10 +16,10 @@ from certifit.preprocessing._base import names_in, numbers
 
 
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    r"""Columns of mean 0 and spread 1: :math:`(x - \bar x)/\sigma`.
+    r"""Scale columns to mean 0 and standard deviation 1: :math:`(x - \bar x)/\sigma`.
 
-    A constant column becomes 0 (its spread counts as 1). Missing values (NaN) are ignored in the mean and the standard
-    deviation and stay missing. Both are accurate to rounding however far from zero a column lies.
+    A constant column becomes 0 (its standard deviation counts as 1). Missing values (NaN) are ignored in the mean and
+    the standard deviation and stay missing. Both are accurate to rounding however far from zero a column lies.
 
     Parameters
     ----------

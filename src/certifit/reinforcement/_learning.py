@@ -109,20 +109,16 @@ def sarsa(
     discount: float | None = None,
     random_state: RandomState = None,
 ) -> Learned:
-    r"""Learn the action values of the policy that is followed, which is greedy but for a share ε of its actions.
+    r"""Learn the action values of the policy that is followed, which is greedy except for a fraction ε of its actions.
 
     .. math:: Q(s, a) \leftarrow Q(s, a) + \eta\,[r + \gamma Q(s', a') - Q(s, a)]
 
     Parameters
     ----------
-    simulator : MDP or object with ``reset()``, ``step(action)``, ``n_states`` and ``n_actions``
-    episodes : int ≥ 1, default=1000
-    learning_rate : float in (0, 1], default=0.5
-    decay : float in [0, 1], default=0.6
+    simulator, episodes, learning_rate, decay, discount, random_state :
+        As in `q_learning`.
     epsilon : float in [0, 1], default=0.2
         The fraction of random actions; it decreases to zero over the episodes.
-    discount : float in [0, 1], default=None
-    random_state : int or Generator, default=None
 
     Returns
     -------

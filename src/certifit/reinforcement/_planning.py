@@ -49,7 +49,7 @@ class _Sweeps:
 
     def __init__(self, mdp: MDP) -> None:
         if not mdp.discount < 1.0:
-            raise ValueError("An endless horizon needs a discount below 1: use finite_horizon, or a smaller discount.")
+            raise ValueError("An infinite horizon needs a discount below 1: use finite_horizon, or a smaller discount.")
         self.mdp, self.n = mdp, mdp.n_states
         self.P = mdp.shares
         indptr, indices = (a.view(f"u{a.itemsize}") for a in (self.P.indptr, self.P.indices))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,6 +24,7 @@ from certifit.solvers._status import limit_of
 from certifit.solvers.harmonic import METHODS, solve_harmonic
 
 
+@dataclass(eq=False, repr=False)
 class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
     """What both share: the graph, the labels, the answers for new rows."""
 
@@ -39,6 +40,17 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         "trace": ["boolean"],
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
+
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: float = 20
+    n_neighbors: int = 7
+    max_iter: int = 1000
+    tol: float = 1e-3
+    n_jobs: int | None = None
+    solver: str = "auto"
+    trace: bool = False
+    time_budget: float | None = None
 
     def _alpha(self) -> float:
         return 1.0
@@ -157,10 +169,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}
 
 
 class LabelPropagation(_GraphLabels):
@@ -226,29 +235,6 @@ class LabelPropagation(_GraphLabels):
 
     _variant: ClassVar[str] = "propagation"
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float = 20,
-        n_neighbors: int = 7,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        solver: str = "auto",
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.solver = solver
-        self.trace = trace
-        self.time_budget = time_budget
-
     def _solve(self, W: Array, Y: Array, missing: Array, reached: Array) -> tuple[Solution, dict[str, Any]]:
         rows = np.flatnonzero(missing & reached)
         delta = np.asarray(W[rows] @ reached.astype(float)).ravel()
@@ -259,8 +245,9 @@ class LabelPropagation(_GraphLabels):
         return solution, {"scores": scores, "w": w}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelSpreading(_GraphLabels):
-    r"""Labels that spread and fade: a share α of every score comes from the neighbours, the rest from its own label.
+    r"""Labels that spread: a fraction α of every score comes from the neighbours, the rest from the row's own label.
 
     .. math:: F = \alpha S F + (1 - \alpha) Y, \qquad S = D^{-1/2} W D^{-1/2}
 
@@ -303,30 +290,8 @@ class LabelSpreading(_GraphLabels):
         "alpha": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float = 20,
-        n_neighbors: int = 7,
-        alpha: float = 0.2,
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        solver: str = "auto",
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.solver = solver
-        self.trace = trace
-        self.time_budget = time_budget
+    alpha: float = 0.2
+    max_iter: int = 30
 
     def _alpha(self) -> float:
         return float(self.alpha)

@@ -165,7 +165,9 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
             decision = np.zeros((len(y), *part.shape[1:])) if decision is None else decision
             decision[test] = part
         if decision is None:
-            raise ValueError("probability=True needs two different rows of some class: calibration leaves some out.")
+            raise ValueError(
+                "probability=True needs two different rows of some class, because calibration holds rows out."
+            )
         tested = fold >= 0
         weights = None if lab.weights is None else lab.weights[tested]
         return fit_slope(decision[tested], lab.codes[tested], weights)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -30,6 +29,7 @@ from certifit.svm._labels import Labelled, labelled
 from certifit.svm._linear import normals
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     r"""The hyperplane of largest margin between two classes, linear or in a kernel's feature space.
 
@@ -92,33 +92,21 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-6,
-        max_iter: int = 1_000_000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    kernel: Any = "linear"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    tol: float = 1e-6
+    max_iter: int = 1_000_000
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike) -> HardMarginSVC:
         """Fit to rows X and labels y of two classes.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d); (n, n) with a precomputed kernel
+        X : array of shape (n, d); (n, n) with a precomputed kernel
         y : array of n labels
 
         Returns
@@ -133,7 +121,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             Separable (proved, with a linear kernel), but by less than floating point resolves.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         lab = labelled(X, y, None, None, 1.0, "HardMarginSVC")
         if len(lab.classes) > 2:
             raise ValueError(
@@ -143,7 +131,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         kernel, gamma = choose(self.kernel, self.gamma, self.degree, self.coef0, X)
         signs = np.where(lab.codes == 1, 1.0, -1.0)
         self._refuse_twins(X, y, lab, kernel)
-        centre = X.mean(axis=0) if isinstance(kernel, Linear) and not scipy.sparse.issparse(X) else None
+        centre = X.mean(axis=0) if isinstance(kernel, Linear) else None
         solution = nearest_hulls(
             blocks(kernel, X if centre is None else X - centre),  # a common shift of all rows moves the offset alone
             signs,
@@ -185,8 +173,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             return
         seen: dict[bytes, int] = {}
         for i in range(X.shape[0]):
-            row = X[i].toarray() if scipy.sparse.issparse(X) else X[i]
-            j = seen.setdefault(np.ascontiguousarray(row + 0.0).tobytes(), i)
+            j = seen.setdefault(np.ascontiguousarray(X[i] + 0.0).tobytes(), i)
             if lab.codes[i] != lab.codes[j]:
                 evidence = {"twins": np.array([j, i])}
                 c = issue("no-margin", Data.of(X, y), evidence)
@@ -200,8 +187,8 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
                                         answer.certificate)  # fmt: skip
             if answer.holds:
                 raise ThinMarginError(
-                    "The classes are separable, but by a margin too thin beside the size of X for the largest one to "
-                    "be found among rounding: rescale the columns of X, or take the separating hyperplane of "
+                    "The classes are separable, but their margin is too small, relative to the size of X, to be "
+                    "maximised in floating point: rescale the columns of X, or use the separating hyperplane of "
                     "certifit.separability(X, y).",
                     answer.certificate,
                 )
@@ -233,7 +220,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: MatrixLike) -> Array:
         """w·φ(x) + b: at least 1 beyond H⁺, at most −1 beyond H⁻."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ normals(self.support_vectors_, self.dual_coef_.T))[:, 0] + self.intercept_[0]
         given = isinstance(self.kernel_, Precomputed)
@@ -250,7 +237,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix
+        X : array
         diagonal : array of n numbers, default=None
             k(x, x) of the rows; asked for with a precomputed kernel, which does not tell.
 
@@ -260,7 +247,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
             All False without proof, and with a precomputed kernel without ``diagonal``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         c = self.certificate_
         if not c.holds or (isinstance(self.kernel_, Precomputed) and diagonal is None):
             return np.zeros(X.shape[0], dtype=bool)
@@ -292,5 +279,4 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
         return tags

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from certifit.solvers._status import limit_of, worst
 from certifit.solvers.choose import choose
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.linear_svc import linear_svc
+from certifit.svm._crammer_singer import padded, solve_together, together_evidence
 from certifit.svm._evidence import hinge_objective
 from certifit.svm._labels import Labelled, labelled, machine_labels
 from certifit.svm._linear_folds import linear_svc_answers
@@ -126,7 +128,8 @@ def linear_evidence_of(
         ``intercept_scaling`` and ``class_weight``.
     X, y, sample_weight : training data
     own_objective : bool, default=False
-        Judge by liblinear's objective, which penalises the offset, rather than by the true one.
+        Judge by liblinear's objective, which penalises the offset, rather than by the true one (for
+        ``multi_class="crammer_singer"``: required where there is an offset).
     tol : float > 0, default=1e-8
         Relative gap of our own solution.
 
@@ -147,19 +150,20 @@ def linear_evidence_of(
     lab = labelled(X, np.asarray(y), sample_weight, getattr(model, "class_weight", None), model.C, "certify")
     offset = bool(getattr(model, "fit_intercept", True))
     scale = float(getattr(model, "intercept_scaling", 1.0)) if own_objective and offset else None
-    rows = X
-    if scale is not None:
-        column = np.full((X.shape[0], 1), scale)
-        rows = scipy.sparse.hstack([X, column]).tocsr() if scipy.sparse.issparse(X) else np.hstack([X, column])
+    coef, intercept = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
+    if getattr(model, "multi_class", "ovr") == "crammer_singer":
+        best = solve_together(X, lab, scale, tol)
+        return "duality", together_evidence(lab, Data.of(X, y, sample_weight), scale, coef, intercept, best.shares)
+    rows = padded(X, scale)
     free = offset and scale is None
     beta = []
     for signs in machine_labels(lab.codes, len(lab.classes)):
         target = tol * null_objective(signs, lab.cost, model.loss, free)
         beta.append(linear_svc(rows, signs, lab.cost, target, loss=model.loss, offset=free).value.beta)
-    coef, intercept = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
     return "duality", linear_evidence(lab, coef, intercept, np.array(beta), model.loss, offset, scale)
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, BaseEstimator):
     r"""Linear support vector classification with an unpenalised offset, proved optimal to a stated gap.
 
@@ -173,11 +177,15 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     penalty : {"l2", "l1"}, default="l2"
         Of w: half its squared length, or the sum of absolute values, which sets coefficients to zero.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    dual, intercept_scaling, verbose, random_state :
-        Accepted for compatibility with scikit-learn and ignored: primal and dual are both solved, the offset is not
-        penalised, and nothing is random.
-    multi_class : {"ovr"}, default="ovr"
-        One against the rest; scikit-learn's "crammer_singer" is rejected.
+    dual, verbose, random_state :
+        Accepted for compatibility with scikit-learn and ignored: primal and dual are both solved, nothing is random.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One class against the rest, or all classes in one problem: the hinge is then
+        :math:`\max_k(w_k^\top x + b_k + [k \ne y]) - w_y^\top x - b_y`, as in scikit-learn ``penalty`` and ``loss`` are
+        ignored, and the offsets are penalised.
+    intercept_scaling : float > 0, default=1
+        For "crammer_singer" the constant column whose weights are the offsets. Ignored for "ovr", where the offset is
+        not penalised.
     tol : float > 0, default=1e-4
         Stop when the duality gap is at most this fraction of the null model's loss and, as far as rounding allows, of
         the objective itself.
@@ -186,7 +194,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     class_weight : dict or "balanced", default=None
         Each row costs C times the weight of its own class (one against the rest too, unlike liblinear).
     max_iter : int ≥ 1, default=1000
-        Newton steps of each machine.
+        Newton steps of each machine; sweeps over the rows, then Newton steps, for "crammer_singer".
     trace : bool, default=False
         Whether to record every step in ``trace_``.
     time_budget : float > 0, default=None
@@ -217,7 +225,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "dual": ["boolean", StrOptions({"auto"})],
-        "multi_class": [StrOptions({"ovr"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "intercept_scaling": [Interval(Real, 0.0, None, closed="neither")],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -230,38 +238,21 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-4,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: ClassWeight = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-        max_iter: int = 1000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    penalty: str = "l2"
+    loss: str = "squared_hinge"
+    _: KW_ONLY
+    dual: Any = "auto"
+    tol: float = 1e-4
+    C: float = 1.0
+    multi_class: str = "ovr"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: ClassWeight = None
+    verbose: int = 0
+    random_state: RandomState = None
+    max_iter: int = 1000
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVC:
         """Fit to rows X, array or sparse, and labels y; weight k equals k copies of the row."""
@@ -269,6 +260,8 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", accept_sparse="csr")
         lab = labelled(X, y, sample_weight, self.class_weight, self.C, "LinearSVC")
         self.classes_ = lab.classes
+        if self.multi_class == "crammer_singer":
+            return self._fit_together(X, y, sample_weight, lab)
         if self.penalty == "l1":
             return self._fit_sparse(X, y, sample_weight, lab)
         solved = [self._solve(X, signs, lab.cost) for signs in machine_labels(lab.codes, len(lab.classes))]
@@ -285,6 +278,23 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         self._promise_certificates(
             lambda: (issue("duality", Data.of(X, y, sample_weight), evidence),), X, y, sample_weight
         )
+        return self
+
+    def _fit_together(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:
+        """Fit all classes in one problem."""
+        scale = float(self.intercept_scaling) if self.fit_intercept else None
+        best = solve_together(X, lab, scale, self.tol, self.max_iter, self.time_budget, self.trace)
+        self.coef_, self.intercept_, self.gap_ = best.coef, best.intercept, best.gap
+        self.n_iter_, self.status_ = int(best.found.stats["steps"]), best.found.status
+        self.trace_ = joined([best.found.trace], "machine")
+        warn_if_limited(self)
+        coef, intercept = best.coef, best.intercept
+
+        def prove() -> tuple[Certificate, ...]:
+            data = Data.of(X, y, sample_weight)
+            return (issue("duality", data, together_evidence(lab, data, scale, coef, intercept, best.shares)),)
+
+        self._promise_certificates(prove, X, y, sample_weight)
         return self
 
     def _fit_sparse(self, X: Matrix, y: Array, sample_weight: Weights, lab: Labelled) -> LinearSVC:

@@ -34,6 +34,7 @@ def linear_svc_answers(model: BaseEstimator, table: FoldTable, grid: Grid, respo
     """Labels and decisions for every grid point on each fold."""
     require(set(response) <= {"predict", "decision_function"}, "the score needs other predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
+    require(model.multi_class == "ovr", "all classes in one problem: each point is solved alone")
     require(model.penalty == "l2", "the l1 penalty has corners: each point is solved alone")
     require(plain, "time_budget, trace and few iterations belong to one fit")
     models = models_of(model, grid, {"C", "class_weight", "fit_intercept", "tol", "dual", "random_state"})

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
-from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._types import Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Data, issue
 from certifit.design import powers_of_two
 from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset
@@ -29,6 +28,7 @@ from certifit.svm._linear import warn_if_limited
 _LOSSES = {"epsilon_insensitive": EpsilonInsensitive, "squared_epsilon_insensitive": SquaredEpsilonInsensitive}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearSVR(Certified, RegressorMixin, BaseEstimator):
     r"""Linear support vector regression with an unpenalised offset, proved optimal to a stated gap.
 
@@ -92,34 +92,18 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: Any = "auto",
-        verbose: int = 0,
-        random_state: RandomState = None,
-        max_iter: int = 1000,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    epsilon: float = 0.0
+    tol: float = 1e-4
+    C: float = 1.0
+    loss: str = "epsilon_insensitive"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    dual: Any = "auto"
+    verbose: int = 0
+    random_state: RandomState = None
+    max_iter: int = 1000
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> LinearSVR:
         """Fit to rows X, array or sparse, and numbers y; weight k equals k copies of the row."""
@@ -177,7 +161,4 @@ class LinearSVR(Certified, RegressorMixin, BaseEstimator):
         """Predicted values X w + b."""
         return linear_scores(self, X)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.sparse": True}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +47,28 @@ CONSTRAINTS: dict[str, Any] = {
     "trace": ["boolean"],
     "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
 }
-"""Of the parameters that all of them have."""
 
 
-class KernelMachine:
-    """Mixin: the kernel, ``coef_`` and the tags of machines with `CONSTRAINTS` and one column of ``_columns`` each."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelParameters:
+    """The parameters that all of them have; `CONSTRAINTS` says which values are allowed."""
 
-    kernel: Any
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 200
+    verbose: bool = False
+    max_iter: int = -1
+    trace: bool = False
+    time_budget: float | None = None
+
+
+class KernelMachine(KernelParameters):
+    """Mixin: the kernel, ``coef_`` and the tags of machines with one column of ``_columns`` each."""
+
     support_vectors_: Any
     _columns: Array
     _objects: Any = None
@@ -74,11 +89,11 @@ class KernelMachine:
             )
         if self.kernel == "precomputed" and scipy.sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported: give a dense Gram matrix.")
-        return choose(self.kernel, self.gamma, self.degree, self.coef0, unpacked(X), weights)  # type: ignore[attr-defined]
+        return choose(self.kernel, self.gamma, self.degree, self.coef0, unpacked(X), weights)
 
     def _relative_gap(self) -> float:
         """The share of the null model's loss at which a fit stops."""
-        return _TOL_TO_GAP * float(self.tol)  # type: ignore[attr-defined]
+        return _TOL_TO_GAP * float(self.tol)
 
     @property
     def coef_(self) -> Array:
@@ -173,8 +188,8 @@ def without_bound(solve: Callable[[float], Solution], cost: Callable[[float], Ar
         if np.all(np.abs(found.value.beta) < 0.999 * limit):
             return found, price
     raise NoOptimumError(
-        "C=inf allows no loss at all, and with C = 1e9 there still is some: no machine with this kernel fits every "
-        "row. Take a finite C."
+        "C=inf requires a model without any loss, and even with C=1e9 some loss remains: with this kernel no model "
+        "fits every row. Use a finite C."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -24,15 +24,16 @@ _STRIDE = 8.0
 _JUST_BELOW = 1.0 - 1e-6  # of the largest ν: at ν itself all small prices are one
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NuSVC(KernelClassifier):
-    r"""Soft-margin classification by the share ν of rows that may miss the margin, proved optimal to a stated gap.
+    r"""Soft-margin classification by the fraction ν of rows that may violate the margin, with a proved gap.
 
     .. math:: \min_{w, b, \rho\ge 0}\ \tfrac12 \lVert w\rVert^2 - \nu\rho\sum_i s_i
               + \sum_i s_i \max(0,\ \rho - y_i(w^\top\varphi(x_i) + b))
 
-    Divided by ρ, the machine is that of `SVC` with the price C = 1/ρ (one for each pair of classes). The certificate is
-    about that problem; it also states that the multipliers add up to the share ν of the costs, which makes it the
-    machine of ν.
+    Divided by ρ, the solution is that of `SVC` with C = 1/ρ (one C for each pair of classes). The certificate is about
+    that problem; it also states that the multipliers add up to the fraction ν of the costs, so that C belongs to this
+    ν.
 
     Parameters
     ----------
@@ -42,11 +43,11 @@ class NuSVC(KernelClassifier):
         possible ν is used (scikit-learn raises an error). It leaves the offset open: the machine is then that of `SVC`
         with the C nearest to 1 that attains it.
     max_iter : int ≥ −1, default=-1
-        Limit on pair steps at each of the prices tried; −1 is none.
+        Limit on pair steps for each value of C that is tried; −1 is none.
     trace : bool, default=False
         Whether to record the last descent of every machine in ``trace_``.
     time_budget : float > 0, default=None
-        Seconds at each of the prices tried.
+        Seconds for each value of C that is tried.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, decision_function_shape :
         As in `SVC`.
     break_ties, verbose, random_state :
@@ -76,44 +77,12 @@ class NuSVC(KernelClassifier):
         "nu": [Interval(Real, 0.0, 1.0, closed="right")]
     }
 
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        class_weight: ClassWeight = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: RandomState = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.trace = trace
-        self.time_budget = time_budget
+    nu: float = 0.5
+    probability: bool = False
+    class_weight: ClassWeight = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: RandomState = None
 
     def _possible(self, y: Array, unit: Array) -> tuple[float, bool]:
         """ν, or the largest possible one, and whether it had to be lowered to that."""
@@ -122,7 +91,7 @@ class NuSVC(KernelClassifier):
             return share, False
         warnings.warn(
             f"specified nu is infeasible for two of the classes: nu={share:g} asks for more support vectors than the "
-            f"lighter of them has. The largest possible nu, {largest:g}, is used for the two.",
+            f"smaller of them has rows. The largest possible nu, {largest:g}, is used for the two.",
             UserWarning,
             stacklevel=4,
         )

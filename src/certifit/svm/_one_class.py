@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from certifit.svm._machine import CONSTRAINTS, KernelMachine, name_machine, rows
 _INSIDE = 1e-10  # fraction of ρ by which the boundary is drawn lower
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
     r"""The region in which most rows lie, by the hyperplane farthest from the origin, proved optimal.
 
@@ -33,8 +35,8 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
               - \nu\rho\sum_i s_i
 
     Divided by ρ, w minimises :math:`\tfrac\rho2\lVert w\rVert^2 + \sum_i s_i \max(0, 1 - w^\top\varphi(x_i))`. The
-    certificate is about that problem; it also states that the multipliers add up to the share ν of the weights, which
-    makes it the machine of ν.
+    certificate is about that problem; it also states that the multipliers add up to the fraction ν of the weights, so
+    that ρ belongs to this ν.
 
     Parameters
     ----------
@@ -72,34 +74,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {"nu": [Interval(Real, 0.0, 1.0, closed="right")]}
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool = False,
-        max_iter: int = -1,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    nu: float = 0.5
 
     def fit(self, X: MatrixLike, y: VectorLike | None = None, sample_weight: Weights = None) -> OneClassSVM:
         """Fit to rows X, (n, n) kernel values with a precomputed kernel; y is ignored.

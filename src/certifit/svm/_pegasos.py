@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from certifit.svm._labels import Labelled, labelled, machine_labels
 from certifit.svm._linear import CertainScores, linear_evidence, null_objective
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     r"""Soft-margin machine by stochastic gradient descent (Pegasos), averaged, with a proved gap.
 
@@ -88,28 +90,15 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1e-4,
-        max_iter: int = 50,
-        tol: float = 1e-2,
-        average: bool = True,
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        random_state: RandomState = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.trace = trace
-        self.time_budget = time_budget
+    alpha: float = 1e-4
+    max_iter: int = 50
+    tol: float = 1e-2
+    average: bool = True
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: RandomState = None
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike) -> PegasosSVC:
         """Walk over rows X with labels y until the gap is small or the passes are used up."""

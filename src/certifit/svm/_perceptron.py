@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -24,8 +25,9 @@ from certifit.solvers.kernel_perceptron import kernel_perceptron
 from certifit.svm._labels import labelled, machine_labels
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
-    r"""Perceptron in a kernel's feature space: rows that were got wrong, counted.
+    r"""Perceptron in a kernel's feature space: it counts how often each row was misclassified.
 
     .. math:: f(x) = \sum_i c_i y_i\,(k(x_i, x) + 1), \qquad c_i \leftarrow c_i + 1 \text{ when } y_i f(x_i) \le 0
 
@@ -87,30 +89,16 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        max_iter: int = 100,
-        fit_intercept: bool = True,
-        shuffle: bool = False,
-        random_state: RandomState = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.trace = trace
-        self.time_budget = time_budget
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    max_iter: int = 100
+    fit_intercept: bool = True
+    shuffle: bool = False
+    random_state: RandomState = None
+    trace: bool = False
+    time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike) -> KernelPerceptron:
         """Learn from rows X, (n, n) kernel values with a precomputed kernel, and labels y, starting at zero."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from certifit.svm._folds import svc_answers
 from certifit.svm._machine import without_bound
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SVC(KernelClassifier):
     r"""Soft-margin support vector classification, proved optimal to a stated gap.
 
@@ -95,44 +97,12 @@ class SVC(KernelClassifier):
         "C": [Interval(Real, 0.0, None, closed="right")]
     }
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        class_weight: ClassWeight = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: RandomState = None,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.trace = trace
-        self.time_budget = time_budget
+    C: float = 1.0
+    probability: bool = False
+    class_weight: ClassWeight = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: RandomState = None
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Callable[[float], Array]) -> tuple[Solution, float]:
         def solve(price: float) -> Solution:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -53,6 +53,7 @@ class TubeMachine(KernelMachine, Certified, RegressorMixin, BaseEstimator):
         return expansion(self, read_rows(self, X), self._columns)[:, 0]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SVR(TubeMachine):
     r"""Support vector regression with a kernel, proved optimal to a stated gap.
 
@@ -117,36 +118,8 @@ class SVR(TubeMachine):
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool = False,
-        max_iter: int = -1,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    C: float = 1.0
+    epsilon: float = 0.1
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
         return solve_tube(self, kernel, X, y, cost, float(self.epsilon)), float(self.epsilon)
@@ -203,14 +176,15 @@ def fit_tube(model: BaseEstimator, X: Matrix, y: Array, sample_weight: Weights, 
     )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NuSVR(TubeMachine):
-    r"""Support vector regression whose tube is as wide as the share ν of rows outside asks for, proved optimal.
+    r"""Support vector regression with at most a fraction ν of the rows outside its tube, proved optimal.
 
     .. math:: \min_{w, b, \varepsilon\ge 0}\ \tfrac12 \lVert w\rVert^2 + C\Bigl(\nu\varepsilon\sum_i s_i +
               \sum_i s_i \max(0,\ |w^\top\varphi(x_i) + b - y_i| - \varepsilon)\Bigr)
 
-    The width ε found is that of a `SVR`, and the certificate is about that machine; it also states that the multipliers
-    add up to the share ν of the weights, which makes it the machine of ν.
+    The solution is that of `SVR` with the width ε that was found, and the certificate is about that problem; it also
+    states that the multipliers add up to the fraction ν of the weights, so that ε belongs to this ν.
 
     Parameters
     ----------
@@ -250,36 +224,8 @@ class NuSVR(TubeMachine):
         "C": [Interval(Real, 0.0, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        verbose: bool = False,
-        max_iter: int = -1,
-        trace: bool = False,
-        time_budget: float | None = None,
-    ) -> None:
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.trace = trace
-        self.time_budget = time_budget
+    nu: float = 0.5
+    C: float = 1.0
 
     def _solve(self, kernel: Kernel, X: Matrix, y: Array, cost: Array) -> tuple[Solution, float]:
         """The machine and the half width at which its multipliers add up to ν of the costs (or 0, and less)."""

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
-from sklearn.utils import Bunch, Tags, check_random_state
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -24,7 +24,7 @@ from certifit._certified import Certified
 from certifit._errors import respelled
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
 from certifit._trace import Trace
-from certifit._types import Array, Grid, Matrix, Record, VectorLike, Weights
+from certifit._types import Array, Grid, Matrix, RandomState, Record, VectorLike, Weights
 from certifit.certificates import Data
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.tree import _columns
@@ -55,6 +55,7 @@ class _Table:
     signs: Array | None = None  # directions asked for, one a column
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DecisionTree(Certified, BaseEstimator):
     """Base of the tree estimators (see `DecisionTreeClassifier` and `DecisionTreeRegressor`)."""
 
@@ -87,6 +88,24 @@ class DecisionTree(Certified, BaseEstimator):
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "trace": ["boolean"],
     }
+
+    criterion: str
+    splitter: str = "best"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = None
+    random_state: RandomState = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    ccp_alpha: float = 0.0
+    monotonic_cst: Any = None
+    pruning: str | None = None
+    cv: Any = 10
+    validation_fraction: float = 0.25
+    categorical_features: Any = "from_dtype"
+    trace: bool = False
 
     def _read_X(self, X: Matrix, reset: bool) -> tuple[Array, _columns.Columns]:
         """X as floats (codes for categories, NaN for missing), checked like any scikit-learn estimator's."""
@@ -211,7 +230,7 @@ class DecisionTree(Certified, BaseEstimator):
         """Every split that a node of the tree compared, with its gain."""
         if isinstance(table.target, SeveralTargets):
             raise ValueError(
-                "trace=True is for one target, splitter='best', a criterion other than 'poisson' and no monotonic_cst."
+                "trace=True needs one target, splitter='best', a criterion other than 'poisson' and no monotonic_cst."
             )
         keep = np.ones(table.target.n, dtype=bool)
         keep[[] if held is None else held] = False
@@ -266,12 +285,12 @@ class DecisionTree(Certified, BaseEstimator):
         """The tree of what the compiled loops do not know."""
         if self.pruning is not None:
             raise ValueError(
-                f"pruning={self.pruning!r} is for one target, splitter='best', a criterion other than 'poisson' and no "
+                f"pruning={self.pruning!r} needs one target, splitter='best', a criterion other than 'poisson' and no "
                 "monotonic_cst: choose ccp_alpha by a search instead."
             )
         if np.any(table.columns.sizes > 0):
             raise ValueError(
-                "Groups of categories are for one target, splitter='best', a criterion other than 'poisson' and no "
+                "Splits on categories need one target, splitter='best', a criterion other than 'poisson' and no "
                 "monotonic_cst: encode the categorical columns first, or pass categorical_features=None."
             )
         rows = np.arange(table.target.n)
@@ -408,11 +427,7 @@ class DecisionTree(Certified, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.compute_feature_importances()
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
+    _tags: ClassVar[Record] = {"input_tags.allow_nan": True, "input_tags.sparse": True}
 
 
 def general_evidence(

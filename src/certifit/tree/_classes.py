@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from certifit._sklearn import StrOptions
-from certifit._types import Array, ClassWeight, Matrix, RandomState, VectorLike
+from certifit._types import Array, ClassWeight, Matrix, VectorLike
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._general import SeveralTargets
 from certifit.tree._target import Target
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     """A classification tree: at each node the split with the largest information gain.
 
     The gain of a split is H(node) − Σ over its two sides of (fraction of the weight × H(side)), where H
-    is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing goes on until every leaf is pure,
-    or until a limit below is met; pruning may then be chosen for you.
+    is the Gini impurity 1 − Σ pₖ² or the entropy −Σ pₖ log₂ pₖ. Growing continues until every leaf is pure
+    or a limit is reached; the tree may then be pruned.
 
     Parameters
     ----------
@@ -118,46 +120,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: RandomState = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: ClassWeight = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        pruning: str | None = None,
-        cv: Any = 10,
-        validation_fraction: float = 0.25,
-        categorical_features: Any = "from_dtype",
-        trace: bool = False,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.pruning = pruning
-        self.cv = cv
-        self.validation_fraction = validation_fraction
-        self.categorical_features = categorical_features
-        self.trace = trace
+    criterion: str = "gini"
+    class_weight: ClassWeight = None
 
     def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
         if self._is_general(np.asarray(y)):
@@ -271,10 +235,11 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     _fold_path = DecisionTree._shared_path  # named here: it speaks for the answers above
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     """A regression tree: at each node the split after which the leaves' values fit best.
 
-    The gain of a split is the fall of the squared error Σ w (y − mean)² (or of the absolute error
+    The gain of a split is the decrease in the squared error Σ w (y − mean)² (or of the absolute error
     Σ w |y − median|) as a fraction of the total weight.
 
     Parameters
@@ -319,44 +284,7 @@ pruning_choice_, columns_, trace_ :
         "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "squared_error",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: RandomState = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        pruning: str | None = None,
-        cv: Any = 10,
-        validation_fraction: float = 0.25,
-        categorical_features: Any = "from_dtype",
-        trace: bool = False,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.pruning = pruning
-        self.cv = cv
-        self.validation_fraction = validation_fraction
-        self.categorical_features = categorical_features
-        self.trace = trace
+    criterion: str = "squared_error"
 
     def _read_y(self, y: VectorLike, weight: Array | None) -> tuple[Any, Any, Any]:
         if self._is_general(np.asarray(y)):

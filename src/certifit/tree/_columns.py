@@ -59,7 +59,9 @@ def columns_of(X: Matrix) -> list[Array]:
         return [np.asarray(X[name]) for name in frame_names(X)]
     X = np.asarray(X, dtype=object) if not isinstance(X, np.ndarray) else X
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with one row a case.")
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data so that each sample is one row."
+        )
     return [X[:, j] for j in range(X.shape[1])]
 
 

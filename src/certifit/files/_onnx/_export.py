@@ -143,7 +143,7 @@ def _labels(classes: Array) -> Array:
         return labels.astype(np.float64)
     if labels.dtype.kind == "b":
         return labels
-    raise ExportError("Class labels of an ONNX graph are all words or all numbers; these are a mixture.")
+    raise ExportError("Class labels of an ONNX graph must be all strings or all numbers, not a mixture.")
 
 
 def _sign(proto: Any, model: Any, classes: Any) -> None:

@@ -50,7 +50,7 @@ def of_tree(g: Graph, columns: Any, kind: str) -> tuple[Inputs, str]:
         name = f"x{j}" if columns.names is None else str(columns.names[j])
         words = categories is not None and all(isinstance(v, str) for v in categories)
         if not words and categories is not None and any(isinstance(v, str) for v in categories):
-            raise ExportError(f"Column {name!r} mixes words and numbers: make them all words to export the tree.")
+            raise ExportError(f"Column {name!r} mixes strings and numbers: convert it to strings to export the tree.")
         inputs.append((name, (TensorProto.STRING if words else _TYPES[kind], ["n", 1])))
         if words:
             code = _codes(g, name, categories, [])
@@ -72,5 +72,5 @@ def _without_twins(inputs: Inputs) -> Inputs:
     names = [name for name, _ in inputs]
     twins = sorted({n for n in names if names.count(n) > 1 or not n})
     if twins:
-        raise ExportError(f"Inputs of an ONNX graph need names of their own; {twins[0]!r} is empty or there twice.")
+        raise ExportError(f"Inputs of an ONNX graph need distinct names; {twins[0]!r} is empty or occurs twice.")
     return inputs

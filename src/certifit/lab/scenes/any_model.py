@@ -108,7 +108,7 @@ class AnyModel(Scene):
         wrong = np.flatnonzero(predicted != board.y)
         layers: list[Layer] = [Raster(model.predict(G).reshape(shape), strength=0.24), Marks(wrong, "ring", "bad")]
         name = shown["model"][0].upper() + shown["model"][1:]
-        caption = f"{name}: {len(wrong)} of {len(board.y)} points get another label than their own (ringed)."
+        caption = f"{name}: {len(wrong)} of {len(board.y)} points get another label than their own (circled)."
         panels: list[Panel] = [counts, Proof.later() if board.quick else Proof.of(model.certificate_)]
         sure = model.certain(board.X) if hasattr(model, "certain") and not board.quick else None
         proved = not board.quick and bool(model.certificate_.holds)

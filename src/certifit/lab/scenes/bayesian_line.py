@@ -44,8 +44,8 @@ class BayesianLine(Scene):
     page = "families/bayes"
     about = (
         "Before any point, every line near zero is believed in; each point makes lines that miss it less "
-        "credible. The belief about the weights stays a bell, and the band shows where the next point is expected "
-        "with 95 % probability. The band widens where there are no points, which no least-squares fit shows. The  "
+        "credible. The posterior of the weights stays normal, and the band shows where the next point is expected "
+        "with 95 % probability. The band widens where there are no points, which no least-squares fit shows. The "
         "mean is the ridge solution; that, and that the covariance is right, is proved."
     )
     labels = ("point",)

@@ -82,7 +82,7 @@ class Evaluation(Scene):
             Marks(np.flatnonzero(predicted != board.y), "ring", "bad"),
         ]
         caption = (
-            f"Threshold {limit:.3f}: {here.fn} missed and {here.fp} false alarms (ringed) among {len(board.y)} points."
+            f"Threshold {limit:.3f}: {here.fn} missed and {here.fp} false alarms (circled) among {len(board.y)} points."
         )
         panels: list[Panel] = [_counts(board, here), _roc(curve, here, shown)]
         if not board.quick:

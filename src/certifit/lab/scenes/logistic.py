@@ -187,7 +187,7 @@ def _mistakes(board: Board, model: LogisticRegression, shown: Shown) -> Table:
     ]
     if shown["decide"] == "costs":
         rows.append(["cost of all mistakes", shown["alarm"] * rows[1][1] + shown["miss"] * rows[2][1]])
-    return Table(f"labels at threshold {model.threshold:.2f}", ["class, and what it is taken for", "points"], rows)
+    return Table(f"labels at threshold {model.threshold:.2f}", ["true class as predicted class", "points"], rows)
 
 
 def _endless_weights(shown: Shown, step: int) -> tuple[np.ndarray, float]:

@@ -94,7 +94,7 @@ class Neighbors(Scene):
         wrong = np.flatnonzero(predicted != board.y)
         layers.append(Marks(wrong, "ring", "bad"))
         words = f"{k} neighbour{'s' if k > 1 else ''}"
-        caption = f"{words}: {len(wrong)} of {len(board.y)} points get another label than their own (ringed)."
+        caption = f"{words}: {len(wrong)} of {len(board.y)} points get another label than their own (circled)."
         panels: list[Panel] = [_kept(board, rows)]
         stop = ""
         if not board.quick:

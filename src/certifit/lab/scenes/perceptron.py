@@ -101,7 +101,7 @@ class Perceptron(Scene):
             layers.append(Lines(board.line(row.before, row.intercept_before), "muted", dash=True, name="line before"))
             layers.append(Marks([int(row.row)], tone="accent"))
             caption = (
-                f"Mistake {step} of {len(trace)}, pass {row.sweep}: the ringed point of class "
+                f"Mistake {step} of {len(trace)}, pass {row.sweep}: the circled point of class "
                 f"{board.label(int(board.y[row.row]))} had the score {row.score:.3g}; the line moves."
             )
             panels.append(_move(row, board))

@@ -25,7 +25,7 @@ def report(answer: Any, X: np.ndarray, y: np.ndarray, **params: object) -> dict[
     found = {"verdict": verdict.verdict, "proved": bool(verdict.holds)}
     if verdict.verdict == "separable":
         return found | {"margin": float(verdict.margin if widest is None else widest.margin_)}
-    return found | {"points in the mixture": len(verdict.rows)}
+    return found | {"points in the proof": len(verdict.rows)}
 
 
 class Separability(Scene):
@@ -76,7 +76,9 @@ class Separability(Scene):
             return Frame([], [_counts(board)], "The points. Can a line have one class on each side?")
         hulls: list[Layer] = [Areas([h], f"class{k}", 0.16, edge=True) for k in (0, 1) if len(h := _hull(board, k)) > 1]
         if step == 1:
-            return Frame(hulls, [_counts(board)], "Around each class its convex hull: all mixtures of its points.")
+            return Frame(
+                hulls, [_counts(board)], "Around each class its convex hull: all weighted averages of its points."
+            )
         layers, caption = _separator(shown) if verdict.verdict == "separable" else _mixture(shown)
         panels: list[Panel] = [Proof.of(verdict.certificate), _counts(board)]
         answers = (
@@ -126,7 +128,7 @@ def _separator(shown: Shown) -> tuple[list[Layer], str]:
         ),
         Marks(np.flatnonzero(functional <= least * (1 + 1e-6)), tone="accent"),
     ]
-    return layers, f"Separable: every point is on its side, and the nearest (ringed) are {margin:.4g} away."
+    return layers, f"Separable: every point is on its side, and the nearest (circled) are {margin:.4g} away."
 
 
 def _mixture(shown: Shown) -> tuple[list[Layer], str]:
@@ -145,7 +147,8 @@ def _mixture(shown: Shown) -> tuple[list[Layer], str]:
         Marks(rows, tone="accent"),
         Dots([shared], "accent", "star", 1.4),
     ]
-    return layers, f"{words}: the star is a mixture of the ringed points of either class, so no line separates them."
+    said = "the star is a weighted average of the circled points of either class, so no line separates them."
+    return layers, f"{words}: {said}"
 
 
 def _counts(board: Board) -> Table:

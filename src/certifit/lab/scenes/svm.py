@@ -47,7 +47,7 @@ class SupportVectors(Scene):
     about = (
         "Of all separating lines, the hard margin takes the one farthest from the nearest points; the soft margin "
         "lets points fall short at a cost of C each. In the dual every point has a multiplier between 0 and C; "
-        "SMO moves two of them at a time, and points with a positive one are the support vectors (ringed). Any "
+        "SMO moves two of them at a time, and points with a positive one are the support vectors (circled). Any "
         "multipliers give a lower bound of the primal value, so the solution is proved once the two values meet. "
         "A kernel bends the line."
     )
@@ -114,12 +114,12 @@ class SupportVectors(Scene):
         model, count = shown.answer, int(np.sum(alpha > 0))
         if shown["margin"] == "hard":
             caption = (
-                f"The widest margin: {model.margin_:.4g} on either side, held by {count} support vectors (ringed)."
+                f"The widest margin: {model.margin_:.4g} on either side, held by {count} support vectors (circled)."
             )
         elif step == 0:
             caption = "The start: all multipliers are zero, and so are the weights."
         elif last:
-            caption = f"Done: {count} support vectors (ringed). Thin lines are H⁻ and H⁺, where the score is −1 and 1."
+            caption = f"Done: {count} support vectors (circled). Thin lines are H⁻ and H⁺, where the score is −1 and 1."
         else:
             caption = f"Step {step} of {self.steps(shown) - 2}: two multipliers move, so that Σαy stays zero."
         if not last or shown.board.quick or not model.certificate_.holds:
