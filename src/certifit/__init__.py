@@ -1,8 +1,8 @@
 """certifit: classical machine learning that proves its answers.
 
-Families carry scikit-learn's names (``certifit.linear_model``, ...), so that a user changes one word of an
-import line; what certifit does not write itself is scikit-learn's own, passed on (`certifit.origin` tells which).
-Everything loads on first use: ``import certifit`` itself costs next to nothing.
+Modules have scikit-learn's names (``certifit.linear_model``, ...), so that changing one word of an import line is
+enough; what certifit does not implement itself is re-exported from scikit-learn (`certifit.origin` tells which).
+Everything loads on first use: ``import certifit`` itself takes almost no time.
 """
 
 from __future__ import annotations

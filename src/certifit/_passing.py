@@ -131,7 +131,7 @@ def install() -> None:
 
 
 def origin(thing: Any) -> str:
-    """Who wrote a class, function, module or the class of an object: "certifit", "scikit-learn" or another package.
+    """The package that a class, function, module or object comes from: "certifit", "scikit-learn" or another one.
 
     Every public name of scikit-learn's modules can be imported from certifit. Some are certifit's own and have a
     certificate, the others are re-exported from scikit-learn unchanged.

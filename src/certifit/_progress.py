@@ -25,13 +25,13 @@ def progress(tell: Tell | None = None) -> Iterator[None]:
     """Show the progress of long computations: a line on standard error, or any function.
 
     A line with a bar where the number of steps is known (starts of k-means, episodes, numbers of clusters, rows of a
-    search for a bandwidth, blocks of a bound), and otherwise the number of iterations with the gap that is left.
+    search for a bandwidth, blocks of a bound), and otherwise the number of iterations and the current gap.
 
     Parameters
     ----------
     tell : callable, default=None
-        Called with what is done ("k-means"), the number of steps done, and their total or None; by default a line is
-        drawn for work that takes more than half a second.
+        Called with the task ("k-means"), the number of steps done, and their total or None; by default a progress
+        line is drawn for work that takes more than half a second.
 
     Examples
     --------

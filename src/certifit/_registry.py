@@ -137,7 +137,7 @@ class Registry(Generic[T]):
         return self.find(record["name"])(**params)
 
     def spec(self, thing: T) -> Record:
-        """Name and parameters, as JSON can hold them; refused for a class that is not registered.
+        """Name and parameters, for JSON; raises an error for a class that is not registered.
 
         Parameters
         ----------

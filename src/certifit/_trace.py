@@ -88,11 +88,11 @@ class TraceRow(tuple[Any, ...]):
 
 
 class Trace(Sequence[TraceRow]):
-    """The iterations of a fit as a table: a sequence of rows that prints, plots and becomes a data frame.
+    """The iterations of a fit as a table, which can be printed, plotted and converted to a data frame.
 
     ``model.trace_`` after a fit with ``trace=True``. All traces have the columns iteration, objective, gap, step and
-    seconds; an algorithm adds its own, such as the row that was wrong or the pair that moved. Columns without any
-    number are left out where the table is printed.
+    seconds; an algorithm adds its own, such as the row that was misclassified. Columns without any number are not
+    printed.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Trace(Sequence[TraceRow]):
             self.append(row)
 
     def append(self, row: TraceRow) -> None:
-        """Add a row; columns that only it has are empty (None) before it, and those that it lacks in it."""
+        """Add a row; cells of columns that a row does not have are None."""
         count = len(self)
         values = row._asdict()
         for name in values:
@@ -181,11 +181,11 @@ class Trace(Sequence[TraceRow]):
         return polars.DataFrame(lists, strict=False)
 
     def table(self) -> str:
-        """The table in words, as ``print`` shows it."""
+        """The table as text, as ``print`` shows it."""
         return str(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the gap, the objective where no gap is known, or what the algorithm measures (`certifit.plot.trace`).
+        """Plot the gap, the objective if there is no gap, or what the algorithm measures (`certifit.plot.trace`).
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Trace(Sequence[TraceRow]):
         return importlib.import_module("certifit.plot").trace_animation(self)
 
     def latex(self) -> str:
-        r"""The steps as LaTeX: the updates in the usual symbols with their numbers put in, or a table.
+        r"""The steps as LaTeX: the update formulas with their numbers, or a table.
 
         Examples
         --------

@@ -33,7 +33,7 @@ def test_slips():
     scaled = cf.cluster.KMeans(3, random_state=0).fit(X / X.std(axis=0)).labels_
     assert names(scaled, X)[0] == "scaled columns"
     start = X[[0, 1, 2]]
-    assert "centres that are no means" in names(start, X)
+    assert "centres that are not means" in names(start, X)
     ours = cf.cluster.KMeans(3, random_state=0).fit(X)
     medians = np.array([np.median(X[ours.labels_ == k], axis=0) for k in range(3)])
     far = cf.certify_clusters(medians, X)

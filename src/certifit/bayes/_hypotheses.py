@@ -215,8 +215,8 @@ class HypothesisSpace:
         ----------
         outcomes : iterable
         posterior : mapping, default=None
-            A posterior that was found by hand, to be certified in place of our own; ``diagnose(column)`` of a wrong one
-            tries the usual mistakes.
+            A posterior that was found by hand, to be certified in place of our own; ``diagnose(column)`` of a wrong
+            one tries common mistakes.
 
         Returns
         -------

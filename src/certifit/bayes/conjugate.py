@@ -119,7 +119,7 @@ class Conjugate(ABC):
             Observations, as `update` takes them.
         posterior : belief of the same family or array-like, default=None
             One that was found by hand, or its parameters in order; None: our own. ``diagnose(data)`` of a wrong one
-            tries the usual mistakes.
+            tries common mistakes.
 
         Returns
         -------

@@ -1,8 +1,8 @@
 """The trusted part: what is proved and how to re-check it.
 
-Everything `Certificate.verify` relies on stands in this folder (with the formulas of `losses`, `regularizers`
-and `kernels`): plain NumPy, no solver, no compiled loop, no random number. Solvers may be as clever as they
-like, because what they claim is checked here.
+Everything that `Certificate.verify` relies on is in this folder (with the formulas of `losses`, `regularizers` and
+`kernels`): plain NumPy, no solver, no compiled loop, no random number. Solvers can be arbitrarily complicated,
+because their answers are checked here.
 """
 
 import importlib

@@ -175,7 +175,7 @@ class Ball:
 
     @classmethod
     def between(cls, low: Numeric, high: Numeric) -> Ball:
-        """The smallest ball around an interval whose ends are already outward.
+        """The smallest ball around an interval whose ends are already rounded outward.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class Ball:
         return Ball.between(self.lower.max(), self.upper.max())
 
     def monotone(self, function: Callable[[Array], Array]) -> Ball:
-        """The image under an increasing function that is good to 4 ulp."""
+        """The image under an increasing function that is accurate to 4 ulp."""
         low, high = self._outward()
         with np.errstate(all="ignore"):
             low, high = function(low), function(high)

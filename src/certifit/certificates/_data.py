@@ -47,7 +47,7 @@ class Data:
 
     @classmethod
     def of(cls, X: Matrix, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Data:
-        """Canonical form of whatever the user has: arrays, sparse matrices, lists, data frames.
+        """Canonical form of arrays, sparse matrices, lists and data frames.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Data:
         return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
 
     def real_targets(self) -> Array:
-        """y as numbers; words are rejected, even those that spell a number."""
+        """y as numbers; strings are rejected, even those that spell a number."""
         y = self.y
         if y is None or not (y.dtype.kind in "biuf" or all(isinstance(v, (int, float)) for v in y.ravel().tolist())):
             raise ValueError("the targets are not numbers")
@@ -85,7 +85,7 @@ class Data:
         return all(p is None or len(p) == n for p in (self.y, self.sample_weight, self.offset))
 
     def as_in(self, digest: str | None) -> Data | None:
-        """These data, dense or sparse as those of the digest were; None where the numbers are others."""
+        """These data, dense or sparse as in the digest; None if the numbers differ."""
         if not self.shapes_agree():
             return None
         if self.digest() == digest:

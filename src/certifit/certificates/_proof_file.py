@@ -129,7 +129,7 @@ def proof_of(certificate: Certificate) -> str:
 def load(path: str | os.PathLike[str]) -> Certificate:
     """The certificate in a proof file that `Certificate.save` wrote.
 
-    Nothing in the file is believed: `Certificate.verify` recomputes all of it from the data.
+    Nothing in the file is trusted: `Certificate.verify` recomputes everything from the data.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def write_table(
     """Write data as the CSV file that the checker reads.
 
     The header is ``x0, x1, …``, then ``y`` (``y0, y1, …`` for several targets), ``weight`` and ``offset``. A number is
-    the shortest text that reads back as the same float; words stand in quotes.
+    the shortest text that reads back as the same float; strings are quoted.
 
     Parameters
     ----------

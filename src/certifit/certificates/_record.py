@@ -124,7 +124,7 @@ def _short(v: object) -> str:
 
 @dataclass(frozen=True)
 class Verification:
-    """Outcome of a re-check: ``holds``, each check, and whether these were the certificate's data at all.
+    """Outcome of a re-check: ``holds``, each check, and whether the data are those of the certificate.
 
     Parameters
     ----------
@@ -175,25 +175,26 @@ class Certificate:
     Attributes
     ----------
     kind, claim, theorem : str
-        What sort of claim, the claim in one sentence, and the result it rests on.
+        The kind of claim, the claim in one sentence, and the theorem it rests on.
     holds : bool
-        Whether the evidence proves the stated figures (not whether they are small). On a doubt, False.
+        Whether the evidence proves the stated figures (not whether they are small). False if in doubt.
     figures : mapping
         The stated numbers; each is also an attribute (``certificate.gap``).
     evidence : mapping
-        Coefficients, dual variables, multipliers: all that a re-check needs besides the data.
+        Coefficients, dual variables, multipliers: everything that a re-check needs besides the data.
     assumes : tuple of str
         Assumptions beyond arithmetic; empty for pure facts.
     digests : mapping
         SHA-256 of the data and of the evidence.
     about : mapping
-        ``rows``, ``columns``, ``weights`` and ``offset`` of the data: how many, and whether there are any.
+        ``rows``, ``columns``, ``weights`` and ``offset`` of the data: the numbers of rows and columns, and whether
+        there are weights and offsets.
     rigor : "float" or "exact"
     failures : tuple of str
         The checks that did not pass, when ``holds`` is False.
     region : object or None
-        Where the exact optimum must be, as far as this proof bounds it (what ``model.certain`` asks). Not written to
-        JSON: a re-check finds it again from the data.
+        The region in which the exact optimum must lie, used by ``model.certain``. Not written to JSON: it is
+        recomputed from the data.
 
     Examples
     --------
@@ -263,31 +264,34 @@ class Certificate:
         passes: int | None = None,
         trace: Any = None,
     ) -> Any:
-        """Why is the answer not the best one? Tries the usual mistakes, and proves those under which it is.
+        """Explain why an answer is not optimal: try common mistakes and prove those under which it is.
 
         A penalised offset, λ/2, λn or λ/n for λ, a sum for a mean, a sign, the coding of the labels, scaled or centred
         columns, a transposed matrix, a class left out, another norm or loss; for dual variables another C or kernel;
         for components uncentred or scaled columns, or the smallest eigenvalues; for trees another criterion, sides that
-        are not weighted, or answers of leaves; for clusters an early stop, centres that are no means, or scaled
-        columns; for policies a sign or a future that was left out; for naive Bayes α, divisors and class shares; for
+        are not weighted, or answers of leaves; for clusters an early stop, centres that are not means, or scaled
+        columns; for policies a wrong sign or missing future rewards; for naive Bayes α, divisors and class shares; for
         neighbours the distance, the row itself, or scaled columns; for densities bandwidth, constants and divisors;
-        for posteriors the prior or the sum. Of other kinds it says whether the claim holds.
+        for posteriors the prior or the sum. For other kinds it says whether the claim holds.
 
         Parameters
         ----------
         X, y, sample_weight :
-            The data that the certificate speaks about.
+            The data that the certificate is about.
         tol : float > 0, default=1e-5
             The relative gap below which an answer counts as optimal, or how far an estimate may be off.
         eta : float > 0, default=None
         passes : int ≥ 1, default=None
-            With both, gradient descent from zero with this step is replayed: did it stop too early, or diverge?
-        trace : Trace of gradient descent in place of both; the run then starts where it did, default=None
+            With both, gradient descent from zero with this step is replayed, to see whether it stopped too early or
+            diverged.
+        trace : Trace, default=None
+            Of gradient descent, instead of both; the replay starts where the run started.
 
         Returns
         -------
         Diagnosis
-            A list of mistakes (``name``, ``sentence``, ``certificate``: the proof); ``right``: whether none is needed.
+            A list of mistakes, each with ``name``, ``sentence`` and ``certificate`` (the proof); ``right`` is True
+            for a correct answer.
 
         Examples
         --------
@@ -309,14 +313,14 @@ class Certificate:
         offset: npt.ArrayLike | None = None,
         rigor: Rigor | None = None,
     ) -> Verification:
-        """Recompute everything from the data and the evidence; trust nothing that was stored.
+        """Recompute everything from the data and the evidence; no stored figure is trusted.
 
         Parameters
         ----------
         X, y, sample_weight, offset :
             The training data.
         rigor : {"float", "exact"}, default=None
-            Level of the re-check; the certificate's own when None.
+            Arithmetic of the re-check; None uses that of the certificate.
 
         Returns
         -------
@@ -374,12 +378,12 @@ class Certificate:
         return checks
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a proof file, which ``checker.py`` checks with nothing but Python's standard library.
+        """Write a proof file, which ``checker.py`` checks with only Python's standard library.
 
         Parameters
         ----------
         path : str or path
-            Where to; an old file of that name is replaced whole or not at all.
+            The file to write; an existing file is replaced atomically.
 
         Examples
         --------
@@ -397,7 +401,7 @@ class Certificate:
         write_atomic(path, proof_of(self).encode())
 
     def to_dict(self) -> Record:
-        """A record that JSON can hold."""
+        """The certificate as a dictionary that can be written as JSON."""
         return {
             **{name: getattr(self, name) for name in ("kind", "claim", "theorem", "holds", "rigor")},
             "figures": {k: to_json(v) for k, v in self.figures.items()},
@@ -410,7 +414,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, record: Named) -> Certificate:
-        """The certificate of a record made by `to_dict`; ValueError for anything else."""
+        """The certificate of a ``record`` made by `to_dict`; raises ValueError for anything else."""
         try:
             return cls(
                 kind=record["kind"],
@@ -429,7 +433,7 @@ class Certificate:
             raise ValueError(f"This is not the record of a certificate: {error!r}.") from error
 
     def tampered(self, **changes: Any) -> Certificate:
-        """A copy with other contents: for tests and demonstrations that `verify` refuses it.
+        """A modified copy, for tests and demonstrations that `verify` rejects it.
 
         Parameters
         ----------
@@ -468,7 +472,7 @@ def proved(kind: Kind, evidence: Evidence, prove: Callable[[], Proof]) -> Proof:
 
 
 def issue(kind: str, data: Data, evidence: Evidence, rigor: Rigor = "float") -> Certificate:
-    """Prove what the evidence allows and write it down.
+    """Issue a certificate: prove what the evidence allows.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def show_work(
         For "bayes" outcomes 0 and 1; for "value iteration" an `MDP`.
     y : array-like of shape (n,), default=None
     say : callable, default=print
-        Where the words go; None for nowhere.
+        Where the text goes; None prints nothing.
     **options :
         Parameters of the estimator behind it.
 

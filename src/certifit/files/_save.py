@@ -35,14 +35,14 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted estimator of certifit's, a Pipeline of them, a `TableModel`, or a process or plan of `reinforcement`
+    model : fitted certifit estimator, a Pipeline of them, a `TableModel`, or a process or plan of `reinforcement`
     path : path
-        By custom ends in ``.certifit``. Replaced atomically.
+        Usually ends in ``.certifit``. Replaced atomically.
 
     Raises
     ------
     ModelFileError
-        If the model holds something that such a file may not (a function of yours, another library's class).
+        If the model contains something that cannot be saved (a user-defined function, another library's class).
 
     Examples
     --------
@@ -94,7 +94,7 @@ def to_bytes(model: BaseEstimator) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file; nothing in it is executed, and what is not on certifit's list is rejected.
+    """Read a model file; nothing in it is executed, and anything not on certifit's list is rejected.
 
     Parameters
     ----------
@@ -103,12 +103,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator, or `TableModel` if the file knows the table its model was fitted on
+    estimator, or `TableModel` if the file contains the schema of a table
 
     Raises
     ------
     ModelFileError
-        For a file that is damaged, truncated, newer, changed, or holds something that is not allowed.
+        For a file that is damaged, truncated, modified, from a newer version, or contains something that is not
+        allowed.
 
     See Also
     --------
@@ -229,8 +230,8 @@ def verify(
 ) -> Verification:
     """Check every claim in a model file against the data it was fitted to.
 
-    The file must load, its certificates must hold on these data (recomputed from data and evidence alone), and
-    the coefficients of the model must be those that the certificates speak about.
+    The file must load, its certificates must hold on these data (recomputed from data and evidence alone), and the
+    coefficients of the model must be those of the certificates.
 
     Parameters
     ----------

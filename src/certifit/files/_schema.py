@@ -241,7 +241,7 @@ class Schema:
         return _cells.numbers(table.column(self.weights))[0]
 
     def to_dict(self) -> Record:
-        """A record that JSON can hold."""
+        """The certificate as a dictionary that can be written as JSON."""
         return asdict(self)
 
     @classmethod

@@ -72,7 +72,7 @@ def margins(X: Matrix, y: VectorLike, w: Any, b: Any) -> Margins:
     X : array-like of shape (n, d), or (d,) for one point
     y : array-like of shape (n,), or one label
         Two labels: −1/+1, 0/1, or any two, the second in sorted order being the positive side. With K weight
-        vectors: K labels in sorted order, and the margin of a point is the least one of
+        vectors: K labels in sorted order, and the margin of a point is the smallest of
         (w_y − w_k)·x + b_y − b_k (over ‖w_y − w_k‖) among the classes k ≠ y.
     w : array-like of shape (d,), or (K, d) for K > 2 classes
         Weights, not all zero.

@@ -23,18 +23,18 @@ _LIMIT = 20_000  # groups to look for, at most
 
 @dataclass(frozen=True)
 class FewestMistakes:
-    """How many mistakes cannot be avoided, a hyperplane that makes no more, and the groups that prove it.
+    """The smallest possible number of mistakes, a hyperplane that attains it, and the groups of rows that prove it.
 
     Attributes
     ----------
     count : int
         No hyperplane makes fewer mistakes, y(w·x + b) ≤ 0.
     rows : tuple of int
-        The mistakes of the one that is given.
+        The mistakes of the hyperplane (w, b).
     w, b :
         It.
     groups : mapping
-        For each set of rows taken out, a group among the others that cannot all be right.
+        For each set of removed rows, a group of other rows that cannot all be classified correctly.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class FewestMistakes:
         )
 
     def verify(self, X: MatrixLike, y: VectorLike) -> bool:
-        """Check both halves again: the hyperplane's mistakes, and that every branch of the proof is closed.
+        """Check again the mistakes of the hyperplane and every branch of the proof.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class FewestMistakes:
 
 
 def fewest_mistakes(X: MatrixLike, y: VectorLike, *, max_groups: int = _LIMIT) -> FewestMistakes:
-    """The least number of training mistakes of any hyperplane, with proof.
+    """The smallest number of training errors of any hyperplane, with proof.
 
     Minimising the 0-1 loss is hard in general: the work grows like (d + 2) to the power of the answer.
 
@@ -94,7 +94,7 @@ def fewest_mistakes(X: MatrixLike, y: VectorLike, *, max_groups: int = _LIMIT) -
     y : array-like of shape (n,)
         Two classes; the second in sorted order counts as +1.
     max_groups : int ≥ 1, default=20000
-        When to give up.
+        Limit on the size of the proof.
 
     Returns
     -------

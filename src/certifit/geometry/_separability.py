@@ -39,7 +39,7 @@ class Separability:
     ----------
     verdict : {"separable", "touching", "overlapping"}
     holds : bool
-        Whether the verdict is proved at the asked rigour.
+        Whether the verdict is proved with the requested arithmetic.
     certificate : Certificate
     classes : ndarray
         The labels, sorted; for two classes the second is the positive side.
@@ -48,7 +48,7 @@ class Separability:
     margin : float or None
         Proved lower bound of the geometric margin of (w, b), when separable.
     multipliers : ndarray of shape (n,), or (n, K) for K > 2 classes, or None
-        When overlapping or touching: non-negative weights μ, sum one, of a mixture that vanishes.
+        When overlapping or touching: non-negative weights μ with sum one and Σ μᵢyᵢx̃ᵢ = 0.
     rows : ndarray of int or None
         The rows with a positive multiplier.
 
@@ -91,7 +91,7 @@ class Separability:
 
     @cached_property
     def multipliers(self) -> Array | None:
-        """Non-negative weights of a mixture that vanishes, when overlapping or touching."""
+        """Non-negative weights μ with Σ μᵢyᵢx̃ᵢ = 0, when overlapping or touching."""
         evidence = self.certificate.evidence
         stored = evidence.get("multipliers")
         if stored is None:
@@ -131,9 +131,9 @@ class Separability:
 def separability(X: Matrix, y: VectorLike, fit_intercept: bool = True, rigor: Rigor = "float") -> Separability:
     """Decide, with proof, whether a hyperplane separates the classes.
 
-    With x̃ = (x, 1) and labels ±1: *separable* if some w̃ has all yᵢ w̃·x̃ᵢ > 0; *touching* if only ≥ 0 can be
-    had, not all zero; *overlapping* if neither. The maximum-likelihood fit of logistic regression exists
-    exactly when the classes overlap.
+    With x̃ = (x, 1) and labels ±1: *separable* if some w̃ has all yᵢ w̃·x̃ᵢ > 0; *touching* if only ≥ 0 is possible,
+    not all zero; *overlapping* if neither. The maximum-likelihood fit of logistic regression exists exactly when the
+    classes overlap.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def separability(X: Matrix, y: VectorLike, fit_intercept: bool = True, rigor: Ri
     -------
     Separability
         ``verdict``, ``holds``, ``w``, ``b``, ``margin``, ``multipliers``, ``pairs``, ``one_vs_rest``,
-        ``certificate``. What cannot be decided at the asked rigour has ``holds=False``.
+        ``certificate``. A verdict that cannot be proved with this arithmetic has ``holds=False``.
 
     References
     ----------

@@ -117,7 +117,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         ρ.
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-5
-        The fit stops when about tol² of the null model's loss is left to gain.
+        The fit stops when the remaining gap is about tol² of the null model's loss.
     max_iter : int ≥ 1, default=100
     trace : bool, default=False
     time_budget : float, default=None
@@ -377,7 +377,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         return glm_answers(self, loss, FamilyLoss(**_family_params(self.family), link=link), table, grid, response)
 
     def deviance_residuals(self, X: Matrix, y: VectorLike, offset: npt.ArrayLike | None = None) -> Array:
-        """Signed roots of the unit deviances: large ones are rows that the model does not expect.
+        """Signed roots of the unit deviances; rows that the model does not explain have large ones.
 
         Parameters
         ----------

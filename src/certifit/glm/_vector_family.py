@@ -169,12 +169,12 @@ class VectorFit:
     residual : float
         The largest difference between expected and observed mean of a statistic, or of a statistic times a column.
     decrement : float
-        Half the squared Newton decrement: how much the mean log-likelihood could still rise, to second order.
+        Half the squared Newton decrement: an estimate of how much the mean log-likelihood could still increase.
     n_iter : int
     proof : tuple
         Data and evidence of the certificate.
     certificate_ : Certificate
-        The likelihood equations; of a fit without columns it speaks of y as the only column.
+        The likelihood equations; for a fit without columns, y is the only column.
 
     Examples
     --------

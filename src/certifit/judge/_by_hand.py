@@ -50,7 +50,7 @@ def certify_coefficients(
 ) -> Certificate:
     r"""How far are these coefficients from the best possible ones? No estimator and no reference solution is needed.
 
-    They are certified by :math:`J(w, b) = \frac1S\sum_i s_i L(w\cdot x_i + b, y_i) + \lambda R(w)`, with the offset b
+    The objective is :math:`J(w, b) = \frac1S\sum_i s_i L(w\cdot x_i + b, y_i) + \lambda R(w)`, with the offset b
     free of any penalty.
 
     Parameters
@@ -78,7 +78,8 @@ def certify_coefficients(
     Returns
     -------
     Certificate
-        ``value`` is J(w, b), ``bound`` a lower bound of the smallest possible J, ``gap`` their difference at most.
+        ``value`` is J(w, b), ``bound`` a lower bound on the smallest possible J, ``gap`` an upper bound on their
+        difference.
 
     Examples
     --------
@@ -218,7 +219,8 @@ def certify_dual(
     Parameters
     ----------
     alpha : array-like of shape (n,)
-        One multiplier for each row, in [0, C], with Σ αᵢyᵢ = 0 (what rounding leaves of these is repaired).
+        One multiplier for each row, in [0, C], with Σ αᵢyᵢ = 0 (violations of the size of rounding errors are
+        repaired).
     X : {array-like, sparse matrix} of shape (n, d)
     y : array-like of shape (n,)
         Two classes; the second in sorted order counts as +1.
@@ -275,7 +277,7 @@ def _best_offset(scores: Array, signs: Array) -> float:
 
 
 def certify_components(U: MatrixLike, X: MatrixLike, variances: VectorLike | None = None) -> Certificate:
-    """How much variance do these orthonormal directions keep, and how much more could any others keep?
+    """How much variance do these orthonormal directions retain, and how much more could others retain?
 
     Parameters
     ----------
@@ -284,12 +286,12 @@ def certify_components(U: MatrixLike, X: MatrixLike, variances: VectorLike | Non
     X : {array-like, sparse matrix} of shape (n, d)
         The data; they are centred here.
     variances : array-like of shape (k,), default=None
-        Eigenvalues that belong to them, dividing by n − 1, for ``diagnose(X)`` to judge as well; None computes them.
+        Their eigenvalues (with divisor n − 1), which ``diagnose(X)`` then checks too; None computes them.
 
     Returns
     -------
     Certificate
-        ``value`` is the variance kept, ``bound`` the most that any k directions keep.
+        ``value`` is the variance retained, ``bound`` the most that any k directions can retain.
 
     Examples
     --------

@@ -42,16 +42,16 @@ def certify(
     Parameters
     ----------
     model : fitted estimator
-        Also one inside a pipeline or a search (GridSearchCV): what is certified is the last step, on the rows as the
-        steps before it hand them over, and those are the data of the certificate (``pipe[:-1].transform(X)``).
+        Also one inside a pipeline or a search (GridSearchCV): the last step is certified, on the rows transformed by
+        the steps before it; these are the data of the certificate (``pipe[:-1].transform(X)``).
     X, y, sample_weight :
-        The data it was fitted to (``y=None`` for a model without targets). Given other data, the verdict is about
-        those: how far the model is from the best one for them. Models that certify only by their own evidence
-        (neighbours, trees, naive Bayes, clusterings of certifit) refuse other data.
+        The data it was fitted to (``y=None`` for a model without targets). Given other data, the certificate says how
+        far the model is from the best one for those data. Models that certify only by their own evidence (neighbours,
+        trees, naive Bayes, clusterings of certifit) reject other data.
     rigor : {"float", "exact"}, default="float"
     objective : {"own", "true"}, default="own"
-        A model is certified by its own objective; "true" certifies scikit-learn's LinearSVC, whose own penalises the
-        offset, by the one that does not.
+        By default a model is certified by its own objective. scikit-learn's LinearSVC penalises the offset; "true"
+        certifies it by the objective without that penalty.
 
     Returns
     -------

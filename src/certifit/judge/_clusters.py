@@ -17,22 +17,23 @@ from certifit.cluster._lloyd import Rows
 def certify_clusters(
     labels_or_centres: Any, X: Matrix, sample_weight: Weights = None, *, time_budget: float = 0.0
 ) -> Certificate:
-    """How good is this k-means clustering? Its cost, what a small change gains, and the distance to the best one.
+    """How good is this k-means clustering? Its cost, what small changes would gain, and the distance to the best one.
 
     Parameters
     ----------
     labels_or_centres : array-like of shape (n_samples,) or (n_clusters, n_features), or fitted model
         A label for each row (numbers or strings; centres are the means), or centres (each row belongs to the nearest).
-        Of a model with ``cluster_centers_``, those are certified; of one with only ``labels_``, the labels.
+        For a model with ``cluster_centers_`` these are certified; for one with only ``labels_``, the labels.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
     time_budget : float ≥ 0, default=0.0
-        Seconds to search for a better lower bound; 0 takes what is cheap.
+        Seconds to search for a better lower bound; 0 uses only cheap bounds.
 
     Returns
     -------
     Certificate
-        ``value``, ``bound``, ``gap``, ``excess``, and what reassigning rows, moving centres and moving one row gain.
+        ``value``, ``bound``, ``gap``, ``excess``, and the gain from reassigning rows, moving centres and moving one
+        row.
 
     Examples
     --------

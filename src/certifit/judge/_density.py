@@ -43,12 +43,12 @@ def certify_density(
         One of `bayes.fit_density`: "normal", "poisson", …
     sample_weight : array-like of shape (n,), default=None
     tol : float > 0, default=1e-6
-        How far a value of a kernel estimate may be off, relative to it.
+        Relative error allowed in a value of a kernel estimate.
 
     Returns
     -------
     Certificate
-        ``holds`` is False, with the reason, for a wrong answer; ``diagnose(X)`` then tries the usual mistakes.
+        ``holds`` is False, with the reason, for a wrong answer; ``diagnose(X)`` then tries common mistakes.
 
     Examples
     --------

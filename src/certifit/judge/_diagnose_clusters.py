@@ -14,7 +14,7 @@ _CHANGES = {
         "rows not with their nearest centre",
         "Giving every row to its nearest centre lowers the cost: did you stop too early?",
     ),
-    "centre_gain": ("centres that are no means", "Moving every centre to the mean of its rows lowers the cost."),
+    "centre_gain": ("centres that are not means", "Moving every centre to the mean of its rows lowers the cost."),
     "move_gain": ("one row elsewhere", "Moving a single row to another cluster lowers the cost."),
 }
 

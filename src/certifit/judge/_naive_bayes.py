@@ -45,18 +45,18 @@ def certify_naive_bayes(
     alpha : float or array-like of shape (d,), ≥ 0, default=1.0
         The pseudo-count.
     var_smoothing : float ≥ 0, default=1e-9
-        The share of the largest column variance that is added to all variances.
+        The fraction of the largest column variance that is added to all variances.
     binarize : float in (−∞, ∞) or None, default=0.0
-        Bernoulli: what is above counts as 1; None for columns of 0 and 1.
+        Bernoulli: values above this count as 1; None for columns of 0 and 1.
     prior : {"data", "uniform"}, default="data"
-        What the class shares are to be.
+        How the class probabilities are defined: as frequencies, or equal.
     sample_weight : array-like of shape (n,), default=None
 
     Returns
     -------
     Certificate
         ``holds`` is False, with the reason, where an estimate is not that of the data; ``diagnose(X, y)`` then tries
-        the usual mistakes.
+        common mistakes.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def certify_neighbors(
         For each query the numbers of k rows of X, counted from 0.
     X : array-like of shape (n, d)
     queries : array-like of shape (m, d), default=None
-        None: the rows of X, each of which leaves itself out.
+        None: the rows of X, each without itself.
     metric : {"euclidean", "manhattan", "chebyshev", "minkowski", "cosine"}, default="euclidean"
     p : float > 0, default=None
         The power of "minkowski".
@@ -36,7 +36,7 @@ def certify_neighbors(
     Returns
     -------
     Certificate
-        ``holds`` is False, with the query, where another row is nearer; ``diagnose(X)`` then tries the usual mistakes.
+        ``holds`` is False, with the query, where another row is nearer; ``diagnose(X)`` then tries common mistakes.
 
     Examples
     --------

@@ -44,9 +44,9 @@ def certify_perceptron(
 ) -> Certificate:
     """Do these mistakes of a perceptron lead from its start to these weights?
 
-    At each mistake w becomes w + ηyx and b becomes b + ηy, with y = −1 for the first of two classes in sorted order and
-    +1 for the second. ``diagnose(X, y)`` then says whether the run has ended (no row is misclassified any more), and
-    which common mistake explains wrong weights.
+    At each mistake w becomes w + ηyx and b becomes b + ηy, with y = −1 for the first of two classes in sorted order
+    and +1 for the second. ``diagnose(X, y)`` then says whether the run has ended (no row is misclassified), and which
+    common mistake explains wrong weights.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def certify_perceptron(
     y : array-like of shape (n,)
         Two classes.
     mistakes : array-like of int
-        Numbers of the rows that were wrong, counted from 0, each as often as it was wrong; in any order.
+        Indices of the misclassified rows, each as often as it was misclassified, in any order.
     eta0 : float > 0, default=1.0
         The step η.
     start : array-like of shape (d,), or (d + 1,) with an offset at the end, default=None
@@ -67,7 +67,7 @@ def certify_perceptron(
     Returns
     -------
     Certificate
-        Kind "perceptron": ``value`` is the number of mistakes, ``bound`` the most possible in whatever order.
+        Kind "perceptron": ``value`` is the number of mistakes, ``bound`` an upper bound for any order of the rows.
 
     Examples
     --------

@@ -37,27 +37,27 @@ def certify_tree(
     ----------
     tree : mapping or fitted tree
         A tree written down by hand: a leaf is its prediction, a split is
-        ``{"feature": 0, "threshold": 1.5, "left": ..., "right": ...}`` with rows x ≤ threshold on the left. Or a fitted
-        decision tree of scikit-learn, whose ``tree_`` and rules of growing are read. Of one that draws columns
-        (``max_features``) it is claimed that no other threshold of the column asked about is better, of random
-        thresholds only that every node keeps the limits and predicts what its rows say. A pruned tree is grown again
-        to prove that no other pruning costs less. scikit-learn divides no values that in single precision are at most
-        1e-7 apart; where a better split would, the claim leaves those out and says so.
+        ``{"feature": 0, "threshold": 1.5, "left": ..., "right": ...}`` with rows x ≤ threshold on the left. Or a
+        fitted decision tree of scikit-learn. If it considers a random subset of the columns (``max_features``), the
+        claim is that no other threshold of the chosen column is better; for random thresholds, only that every node
+        respects the limits and predicts what its rows imply. A pruned tree is grown again to prove that no other
+        pruning costs less. scikit-learn does not split between values that differ by at most 1e-7 in single precision;
+        if a better split would do that, the claim excludes it and says so.
     X : array-like of shape (n, d)
     y : array-like of shape (n,), or (n, targets) for a fitted tree
     criterion : {"gini", "entropy", "squared_error"}, default=None
-        None is what a fitted tree was grown by, and "gini" for one that was written down.
+        None means the criterion of a fitted tree, and "gini" for a tree written by hand.
     max_depth : int ≥ 0, default=None
     min_samples_split : int ≥ 2, default=None
     min_samples_leaf : int ≥ 1, default=None
-        The rules of growing: a leaf that they do not stop should have been split. None is the rule of a fitted
-        tree, and no limit for one that was written down.
+        Stopping rules: a leaf that none of them stops should have been split. None means the rule of a fitted tree,
+        and no limit for a tree written by hand.
     sample_weight : array-like of shape (n,), default=None
 
     Returns
     -------
     Certificate
-        ``shortfall`` is the most that another split could gain; ``holds`` is False, with the reason, when one does.
+        ``shortfall`` bounds what another split could gain; ``holds`` is False, with the reason, if one gains more.
 
     Examples
     --------

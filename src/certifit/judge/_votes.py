@@ -111,7 +111,7 @@ def diagnose_votes(
     y : array-like of shape (n,)
         Classes of the rows.
     queries : array-like of shape (m, d), default=None
-        None: the rows of X, each of which leaves itself out.
+        None: the rows of X, each without itself.
     k : int ≥ 1, default=5
     metric : {"euclidean", "manhattan", "chebyshev", "cosine"}, default="euclidean"
     weights : {"uniform", "distance"}, default="uniform"
@@ -120,9 +120,9 @@ def diagnose_votes(
     Returns
     -------
     Diagnosis
-        ``right``, and else the slips, each with the certificate of the lists of rows that elect these labels; last the
-        first query whose label is wrong. Rows at equal distances may stand in any order, and of classes with equal
-        votes each is right.
+        ``right``, or the mistakes that explain the labels, each with a certificate, and the first query whose label
+        is wrong. Rows at equal distances may come in any order, and any of several classes with equal votes is
+        accepted.
 
     Examples
     --------

@@ -207,10 +207,10 @@ class Lasso(_L1Regressor):
     copy_X : bool, default=True
         Accepted for compatibility with scikit-learn; X is never changed.
     max_iter : int ≥ 1, default=1000
-        Rounds: looks at all of X. A handful is usual, and the default is not reached.
+        Largest number of rounds (passes over X). A handful is usually enough.
     tol : float ≥ 0, default=1e-4
-        Stop when the proved duality gap is at most tol times the objective of the null model (w = 0). That is half of
-        what scikit-learn allows for the same number.
+        Stop when the proved duality gap is at most tol times the objective of the null model (w = 0). For the same
+        value, scikit-learn allows twice that gap.
     warm_start : bool, default=False
         Begin at the ``coef_`` of the previous fit.
     positive : bool, default=False
@@ -218,17 +218,17 @@ class Lasso(_L1Regressor):
     random_state : int, RandomState or None, default=None
         Used by ``selection="random"``.
     selection : {"cyclic", "random"}, default="cyclic"
-        Order in which the sweeps of a cold start visit the coordinates.
+        Order in which the first sweeps visit the coordinates.
     trace : bool, default=False
-        Record objective, relative gap and number of columns at work of every round in ``trace_``.
+        Record objective, relative gap and size of the working set of every round in ``trace_``.
     time_budget : float, default=None
         Seconds per target; the certificate states how good the fit is by then.
 
     Attributes
     ----------
     coef_, intercept_, sparse_coef_, dual_gap_, n_iter_ : as in scikit-learn
-        One row or entry per target if y has several columns; targets are fitted independently. One column in two
-        dimensions gives the shapes that scikit-learn gives: ``coef_`` (d,), ``predict`` (n,).
+        One row or entry per target if y has several columns; targets are fitted independently. A y of shape (n, 1)
+        gives the same shapes as in scikit-learn: ``coef_`` (d,), ``predict`` (n,).
     status_ : str
         Why the solver stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all targets).
     solver_ : str

@@ -50,7 +50,7 @@ def enet_path(
     For each α, from large to small, minimise
     :math:`\frac1{2S}\sum_i s_i(y_i - w\cdot x_i)^2 + \alpha(\rho\lVert w\rVert_1 + \tfrac12(1-\rho)\lVert w\rVert^2)`.
     With several targets, as in scikit-learn, the 1-norm is that of the lengths of the rows of coefficients that belong
-    to one column of X (multi-task): a column serves all targets or none.
+    to one column of X (multi-task): a column is used for all targets or for none.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def enet_path(
     tol : float > 0, default=1e-4
         Each fit stops when its proved duality gap is at most tol times the objective at w = 0.
     max_iter : int ≥ 1, default=1000
-        Rounds (looks at X) for each block of strengths.
+        Rounds (passes over X) for each block of strengths.
     sample_weight : (n,) array, default=None
     random_state, selection :
         As in `Lasso`.

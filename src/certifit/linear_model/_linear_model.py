@@ -51,7 +51,7 @@ def _loss(spec: Any) -> EvaluationLoss:
 
 @dataclass(eq=False, repr=False)
 class LinearModel(Certified, RegressorMixin, BaseEstimator):
-    r"""A linear model by its objective: :math:`J(w,b)=\frac1S\sum_i s_i L(w\cdot x_i+b,\,y_i) + \lambda R(w)`.
+    r"""A linear model defined by its objective: :math:`J(w,b)=\frac1S\sum_i s_i L(w\cdot x_i+b,\,y_i) + \lambda R(w)`.
 
     S is the sum of the weights. The offset b is never penalised. Any loss with any penalty, in one class; `Ridge`,
     `Lasso` and others are special cases with scikit-learn's names.
@@ -65,11 +65,11 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         "l2", "l1", "elastic", "p_norm", "none", or an object from `certifit.regularizers`, such as
         ``NonNegative(L1())`` or ``SquaredL2(prior=...)``.
     lam : float ≥ 0, default=0.1
-        λ; 0 leaves the penalty out (a constraint w ≥ 0 stays).
+        λ; 0 means no penalty (a constraint w ≥ 0 stays).
     solver : str, default="auto"
         "closed_form", "coordinate", "newton", "interior_point", "proximal", "splitting", "gradient_descent" or "sgd".
-        "auto" takes the first that serves the pairing; ``solver_`` says which. An impossible pairing is rejected with
-        one that works.
+        "auto" takes the first that supports the pairing; ``solver_`` says which. An unsupported pairing raises an
+        error that names a solver that works.
     fit_intercept : bool, default=True
     tol : float > 0, default=1e-8
         Stop when the gap is at most tol times the objective of the null model.
@@ -82,10 +82,10 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         (exponential loss). A step that is too large raises `DivergenceError`, which names a smaller one.
     start : array-like of shape (d + 1,), default=None
         Where ``solver="gradient_descent"`` begins: the coefficients, then the offset (without one d numbers); zero when
-        None. With ``eta`` or ``start`` the offset descends like a coefficient.
+        None. With ``eta`` or ``start`` the offset is updated like a coefficient.
     trace : bool, default=False
-        Record objective, gap and step of every iteration in ``trace_``; gradient descent also θ and the fall that the
-        slope foretold.
+        Record objective, gap and step of every iteration in ``trace_``; gradient descent also θ and the decrease
+        predicted by the gradient.
     time_budget : float, default=None
         Seconds.
 
@@ -293,7 +293,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         return (min(found, key=lambda c: (not c.holds, c.figures.get("gap", np.inf))),)
 
     def predict(self, X: MatrixLike) -> Array:
-        """Predicted values X w + b; with a loss for labels, the label on whose side x lies."""
+        """Predicted values X w + b, or labels with a loss for labels."""
         scores = linear_scores(self, X)
         return self.classes_[(scores > 0).astype(int)] if self._classifies else scores
 

@@ -306,7 +306,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         return _probabilities(self.decision_function(X), self.classes_)
 
     def predict_log_proba(self, X: MatrixLike) -> Array:
-        """Logarithms of the probabilities, without loss where these are tiny."""
+        """Logarithms of the probabilities, accurate even where these are tiny."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
             return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])

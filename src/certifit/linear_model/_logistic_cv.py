@@ -352,7 +352,7 @@ class LogisticRegressionCV(LogisticRegression):
         return float(self._scorer()(self, X, y, **(parts.scorer.score if routing_enabled() else weighed)))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for which metadata: the fit itself, the splitter and the scorer."""
+        """Metadata routing of the fit, the splitter and the scorer."""
         score = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))

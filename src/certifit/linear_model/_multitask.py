@@ -46,7 +46,7 @@ SMALL = 1e-9
 
 @dataclass(eq=False, repr=False)
 class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Lasso for several targets at once: a column serves all targets or none.
+    r"""Lasso for several targets at once: a column is used for all targets or for none.
 
     .. math:: \frac1{2S}\sum_i s_i\lVert y_i - Wx_i - b\rVert^2 + \alpha\sum_j\lVert W_{\cdot j}\rVert_2
 
@@ -61,7 +61,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
     copy_X, random_state, selection :
         Accepted for compatibility with scikit-learn: X is never changed, and the blocks are visited in order.
     max_iter : int ≥ 1, default=1000
-        Looks at all of X; a handful is usual.
+        Largest number of passes over X; a handful is usually enough.
     tol : float ≥ 0, default=1e-4
         Stop when the duality gap is at most tol times the objective of the null model (W = 0).
     warm_start : bool, default=False
@@ -180,7 +180,7 @@ class MultiTaskLasso(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiTaskElasticNet(MultiTaskLasso):
-    r"""Elastic net for several targets at once: a column serves all targets or none.
+    r"""Elastic net for several targets at once: a column is used for all targets or for none.
 
     .. math:: \frac1{2S}\sum_i s_i\lVert y_i - Wx_i - b\rVert^2
               + \alpha\Big(\rho\sum_j\lVert W_{\cdot j}\rVert_2 + \tfrac12(1-\rho)\lVert W\rVert_F^2\Big)

@@ -170,7 +170,7 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
         return linear_scores(self, X)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for which metadata: the fit itself, and the splitter."""
+        """Metadata routing of the fit and the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
         return MetadataRouter(owner=self).add_self_request(self).add(splitter=self._splitter(), method_mapping=mapping)
 

@@ -191,16 +191,17 @@ class Perceptron(PerceptronBase):
     Parameters
     ----------
     penalty : {"l2"} or None, default=None
-        ``"l2"`` shrinks the weights by 1 − η·alpha at every row. The mistake bound is about no penalty; with
-        one the certificate is the verdict of `certifit.separability` instead.
+        ``"l2"`` shrinks the weights by 1 − η·alpha at every row. The mistake bound holds only without a penalty; with
+        one, the certificate is that of `certifit.separability`.
     alpha : float ≥ 0, default=1e-4
         Size of the penalty, when there is one.
     fit_intercept : bool, default=True
-        Whether to learn the offset b; through the origin otherwise.
+        Whether to learn the offset b; otherwise the hyperplane passes through the origin.
     max_iter : int ≥ 1, default=1000
-        The most passes over the rows. A pass without mistakes ends the fit earlier.
+        Largest number of passes over the rows. A pass without mistakes ends the fit.
     tol : float ≥ 0 or None, default=1e-3
-        Stop when the mean loss of a pass has not fallen by ``tol`` in ``n_iter_no_change`` passes; None never does.
+        Stop when the mean loss of a pass has not decreased by ``tol`` in ``n_iter_no_change`` passes; None: no such
+        rule.
     shuffle : bool, default=True
         Permute the rows before each pass (the same permutations as scikit-learn's); in order otherwise.
     eta0 : float > 0, default=1.0
@@ -212,9 +213,9 @@ class Perceptron(PerceptronBase):
     early_stopping : bool, default=False
         Hold out a stratified fraction of the rows and stop when their accuracy does not improve by ``tol``.
     validation_fraction : float in (0, 1), default=0.1
-        That share.
+        The fraction held out.
     n_iter_no_change : int ≥ 1, default=5
-        Patience in passes.
+        Number of passes without improvement after which to stop.
     class_weight : dict, "balanced" or None, default=None
         Steps are multiplied by the weight of the row's class.
     warm_start : bool, default=False
@@ -231,11 +232,11 @@ class Perceptron(PerceptronBase):
     mistakes_ : int
         Mistakes made in the last `fit` or `partial_fit`.
     cycle_ : int
-        Passes after which the weights were seen to repeat (rows in order only); 0 when not.
+        Number of passes after which the weights repeated (only without shuffling); 0 if they did not.
     status_ : str
         Why it stopped: "converged" (a pass without mistakes), "no improvement", "max_iter", "time_budget" or "cycle".
     certificate_ : Certificate
-        ``value`` mistakes made, ``bound`` the most possible (infinite when not separable).
+        ``value`` is the number of mistakes, ``bound`` an upper bound (infinite if not separable).
     trace_ : Trace
         With ``trace=True``, a row per mistake: pass (``sweep``), ``row``, ``label`` ±1, ``score``, weights ``before``
         and ``after``, ``intercept_before``, ``intercept_after``, ``target``; ``objective`` is the mean loss of a pass.
@@ -243,8 +244,8 @@ class Perceptron(PerceptronBase):
     Notes
     -----
     Not in certifit: penalties "l1" and "elasticnet", and ``sample_weight`` in `fit` (the solution depends on the
-    order of the rows, so weights are not repetitions).
-    On sparse rows scikit-learn slows the offset a hundredfold; here dense and sparse rows give the same weights.
+    order of the rows, so weights are not repetitions). On sparse rows scikit-learn learns the offset a hundred times
+    more slowly; here dense and sparse rows give the same weights.
 
     References
     ----------
@@ -301,7 +302,7 @@ class Perceptron(PerceptronBase):
         coef_init: npt.ArrayLike | None = None,
         intercept_init: npt.ArrayLike | None = None,
     ) -> Perceptron:
-        """Make passes over the rows until none is wrong, nothing improves or ``max_iter`` is reached.
+        """Pass over the rows until none is misclassified, nothing improves or ``max_iter`` is reached.
 
         Parameters
         ----------
@@ -330,7 +331,7 @@ class Perceptron(PerceptronBase):
         return self._name(X, y, self._problems(index, start, weights, **changes))
 
     def partial_fit(self, X: MatrixLike, y: VectorLike, classes: npt.ArrayLike | None = None) -> Perceptron:
-        """One pass over the given rows, from the present weights; the first call needs all ``classes``."""
+        """One pass over the given rows, from the current weights; the first call needs all ``classes``."""
         self._validate_params()
         if self.class_weight == "balanced":
             raise ValueError(

@@ -24,8 +24,8 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
     """Draw k random (w, b) and keep the one with the fewest training errors.
 
     argmin over j of (1/n) Σ [hⱼ(xᵢ) ≠ yᵢ]. Weights and offsets are standard normal in the standardised columns, so
-    that the hyperplanes pass through the cloud of points whatever its units. The first of equals is kept. More than
-    two classes: a weight vector per class, the largest score decides.
+    that the hyperplanes pass through the cloud of points whatever its units. Ties go to the first. More than two
+    classes: a weight vector per class, the largest score decides.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> RandomLinearClassifier:
-        """Draw, evaluate, keep the best; weight k of a row equals k copies of it."""
+        """Draw hyperplanes and keep the best; a weight of k is equivalent to k copies of a row."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)

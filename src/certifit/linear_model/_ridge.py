@@ -73,7 +73,7 @@ class Ridge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     status_ : str
         Why the solver stopped: "converged", "closed form", "precision", "max_iter" or "time_budget".
     solver_ : str
-        The solver that was asked for; what was used in place of "auto".
+        The requested solver, or the one chosen by "auto".
     method_ : str
         What was used: "cholesky", "dual cholesky", "qr", "svd", "lsmr", ...
     certificate_ : Certificate

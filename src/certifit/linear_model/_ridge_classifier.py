@@ -82,7 +82,7 @@ class SignVotes(CertainLabels, Certified, ClassifierMixin, BaseEstimator):
         return linear_scores(self, X)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The class with the largest score; with several labels a row, all of positive score."""
+        """The class with the largest score; with several labels per row, all with a positive score."""
         check_is_fitted(self)
         return votes(self.decision_function(X), self.classes_, self._several)
 
@@ -99,7 +99,7 @@ def votes(scores: Array, classes: Array, several: bool = False) -> Array:
 
 @dataclass(eq=False, repr=False)
 class RidgeClassifier(SignVotes):
-    r"""Ridge regression on labels coded −1/+1; one score a class where there are more than two.
+    r"""Ridge regression on labels coded −1/+1, with one score per class for more than two classes.
 
     .. math:: \sum_i s_i\,(t_i - w\cdot x_i - b)^2 + \alpha\lVert w\rVert^2, \qquad t_i = \pm1
 
@@ -122,8 +122,8 @@ class RidgeClassifier(SignVotes):
     n_iter_ : array
     solver_ : str
     certificate_ : Certificate
-        The gap to the smallest possible training objective, by weak duality. With several labels a row it speaks of
-        the labels as −1/+1.
+        The gap to the smallest possible training objective, by weak duality. With several labels per row, it is about
+        the labels coded as −1/+1.
 
     Examples
     --------

@@ -162,7 +162,7 @@ class _RidgeSearch:
         self.alpha_, self.best_score_ = alphas[int(np.argmax(mean))], float(mean.max())
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for which metadata: the fit itself, the scorer and the splitter."""
+        """Metadata routing of the fit, the scorer and the splitter."""
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(scorer=self._scorer(), method_mapping=MethodMapping().add(caller="fit", callee="score"))
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))

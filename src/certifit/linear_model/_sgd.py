@@ -132,7 +132,7 @@ class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, \pm1) + \alpha R(w), \qquad
               R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w\rVert^2
 
-    The steps are scikit-learn's. The certificate says how far above the smallest possible objective they ended.
+    It takes scikit-learn's steps. The certificate says how far above the smallest possible objective they end.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
     ----------
     coef_, intercept_, classes_, n_iter_, t_ : as in scikit-learn
     certificate_ : Certificate
-        The gap of this walk, about all rows given to ``fit`` (rows held out by ``early_stopping`` too). ``partial_fit``
-        has none.
+        The gap of this fit, on all rows given to ``fit`` (including those held out by ``early_stopping``). There is
+        none after ``partial_fit``.
 
     Examples
     --------
@@ -173,8 +173,10 @@ class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
         intercept_init: npt.ArrayLike | None = None,
         sample_weight: Weights = None,
     ) -> SGDClassifier:
-        """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with labels y (n,),
-        weighted by ``sample_weight``."""
+        """Fit to rows X (n, d) with labels y (n,), starting at ``coef_init`` and ``intercept_init`` (zero when None).
+
+        Rows are weighted by ``sample_weight``.
+        """
         super().fit(X, y, coef_init, intercept_init, sample_weight)
         self._promise_walk(X, y, sample_weight)
         return self
@@ -198,7 +200,7 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, y_i) + \alpha R(w), \qquad
               R(w) = \rho\lVert w\rVert_1 + \tfrac{1-\rho}2\lVert w\rVert^2
 
-    The steps are scikit-learn's. The certificate says how far above the smallest possible objective they ended.
+    It takes scikit-learn's steps. The certificate says how far above the smallest possible objective they end.
 
     Parameters
     ----------
@@ -231,8 +233,10 @@ class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
         intercept_init: npt.ArrayLike | None = None,
         sample_weight: Weights = None,
     ) -> SGDRegressor:
-        """Walk from ``coef_init`` and ``intercept_init`` (zero when None) over rows X (n, d) with targets y (n,),
-        weighted by ``sample_weight``."""
+        """Fit to rows X (n, d) with targets y (n,), starting at ``coef_init`` and ``intercept_init`` (zero when None).
+
+        Rows are weighted by ``sample_weight``.
+        """
         super().fit(X, y, coef_init, intercept_init, sample_weight)
         self._promise_walk(X, y, sample_weight)
         return self

@@ -44,8 +44,8 @@ class _Remembering(PerceptronBase):
 class AveragedPerceptron(_Remembering):
     """Perceptron that predicts with the average of its weights over all rows it has visited.
 
-    w̄ = (1/N) Σₜ wₜ over the N visits (b̄ likewise), wₜ the weights after visit t; weights that survive long count
-    more. After a pass without mistakes the remaining passes would change nothing in w and are left out.
+    w̄ = (1/N) Σₜ wₜ over the N visits (b̄ likewise), where wₜ are the weights after visit t; weights that last longer
+    count more. After a pass without mistakes the remaining passes would not change w and are skipped.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ class Ballot(NamedTuple):
 
 
 class VotedPerceptron(_Remembering):
-    """Perceptron whose successive weights all vote, each as often as it survived.
+    """Perceptron whose successive weights all vote, each weighted by the number of rows it survived.
 
-    sign(Σₖ cₖ sign(wₖ·x + bₖ)), where cₖ counts the visits that the k-th weights lasted and sign(0) = −1. The
-    weights are not stored: they are running sums of the mistaken rows, of which each is kept once.
+    sign(Σₖ cₖ sign(wₖ·x + bₖ)), where cₖ counts the visits that the k-th weights lasted and sign(0) = −1. The weights
+    themselves are not stored: they are running sums of the misclassified rows, each of which is stored once.
 
     Parameters
     ----------

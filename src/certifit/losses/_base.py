@@ -31,7 +31,7 @@ def capped(x: Numeric, cap: float) -> Numeric:
 
 
 class EvaluationLoss(ABC):
-    """A loss with a value only: for evaluating predictions and choosing thresholds, not for descent.
+    """A loss without a slope: for evaluating predictions and choosing thresholds, not for optimisation.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class Squared(Loss):
     Parameters
     ----------
     factor : float > 0, default=1.0
-        c; 1 as in the lecture notes, ½ as in many textbooks.
+        c; 1 by default, ½ in many textbooks.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class ClassScores(Loss):
 
     @abstractmethod
     def constants(self, mass: Array) -> Array:
-        """The best scores that are the same for all rows.
+        """The best constant scores.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Softmax(ClassScores):
 class MulticlassHinge(ClassScores):
     r"""Crammer and Singer's hinge :math:`\max_k(z_k + [k \ne y]) - z_y` of a row of K scores.
 
-    Zero where the own score leads every other one by 1. Where the own class ties, the slope counts a mistake.
+    Zero where the score of the true class exceeds all others by at least 1. A tie counts as a mistake in the slope.
 
     Examples
     --------

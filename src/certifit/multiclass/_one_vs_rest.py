@@ -18,7 +18,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""One-vs-all: fit class k against all others, predict :math:`\arg\max_k z_k(x)`.
 
     Each of the K problems is imbalanced (about 1 : K−1 for equal classes), so a class that lies between others may
-    never win; softmax (`certifit.linear_model.LogisticRegression`) has no such blind spot.
+    never be predicted; softmax (`certifit.linear_model.LogisticRegression`) does not have this problem.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : (K,) array
     estimators_ : list of K fitted classifiers (one for two classes)
     imbalance_ : (K,) array
-        Share of the positive class in each problem.
+        Fraction of the positive class in each problem.
     certificates_ : tuple
         The certificates of the K fits, the worst first.
 

@@ -39,7 +39,7 @@ class GaussianNB(IncrementalNB):
     priors : array-like of shape (n_classes,), default=None
         Class probabilities, ≥ 0, summing to one; those of the data when None.
     var_smoothing : float in [0, inf), default=1e-9
-        Share of the largest column variance that is added to all variances.
+        Fraction of the largest column variance that is added to all variances.
 
     Attributes
     ----------

@@ -218,7 +218,7 @@ class Search(Certified, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features), or None
-            Queries; None: the training rows, each of which leaves itself out.
+            Queries; None: the training rows, each without itself.
         n_neighbors : int, default=None
             As in `kneighbors`.
 

@@ -86,7 +86,7 @@ class WithinRadius(RadiusNeighborsMixin, Search):
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features), or None
-            Queries; None: the training rows, each of which leaves itself out.
+            Queries; None: the training rows, each without itself.
         radius : float ≥ 0, default=None
             None: as the constructor says.
 

@@ -36,12 +36,12 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_steps : int ≥ 1, default=16
-        Features of a column, at most (fewer where it has few different values).
+        Largest number of features per column (fewer if it has few distinct values).
     most : int ≥ 1, default=240
-        Features of all columns together, if that leaves each of them three.
+        Largest number of features of all columns together, as long as each column keeps three.
     pairs : int ≥ 0, default=0
-        How many pairs of columns also get the products of their (coarser) features. They are those whose cells tell
-        most about what the columns leave unexplained one by one; `fit` then needs the target.
+        How many pairs of columns also get the products of their (coarser) features. They are the pairs that explain
+        most of what the individual columns leave unexplained; `fit` then needs the target.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         self.pairs = pairs
 
     def fit(self, X: Matrix, y: VectorLike | None = None) -> AdditiveBasis:
-        """Take the knots from the columns' quantiles, and choose pairs by the target if any are asked for."""
+        """Place the knots at quantiles of the columns, and choose pairs by the target if requested."""
         self._validate_params()
         X = numbers(self, X, reset=True)
         wide = sum(len(np.unique(X[:10_000, j])) > 2 for j in range(X.shape[1]))
@@ -121,7 +121,7 @@ class AdditiveBasis(TransformerMixin, BaseEstimator):
         return np.hstack(parts).astype(X.dtype, copy=False)
 
     def shapes(self, coef: Array) -> list[tuple[Array, Array]]:
-        """For each column the knots and what a linear model with these coefficients adds there (0 at the first).
+        """For each column the knots and the contribution of a linear model with these coefficients (0 at the first).
 
         Parameters
         ----------

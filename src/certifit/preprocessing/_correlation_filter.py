@@ -20,15 +20,15 @@ class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):
 
     .. math:: r_j = \frac{\sum_i (x_{ij}-\bar x_j)(y_i-\bar y)}{\sqrt{\sum_i(x_{ij}-\bar x_j)^2\sum_i(y_i-\bar y)^2}}
 
-    Put it into a pipeline: chosen on the training rows of each fold, it leaks nothing. Chosen once on all rows, it
-    makes pure noise look predictable (see the worked example ``correlation_filter``).
+    Use it in a pipeline, so that columns are chosen on the training rows of each fold. Chosen once on all rows, they
+    make pure noise look predictable (see the worked example ``correlation_filter``).
 
     Parameters
     ----------
     k : int ≥ 1, default=10
         How many columns stay (all, if there are fewer).
     threshold : float in [0, 1], default=None
-        If given, columns with \|r\| below it go too (the best one always stays).
+        If given, columns with \|r\| below it are dropped too (the best one is always kept).
 
     Attributes
     ----------

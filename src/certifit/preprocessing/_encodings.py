@@ -112,7 +112,7 @@ class _Encoder(TransformerMixin, BaseEstimator):
         return np.hstack(blocks) if blocks else np.zeros((len(X), 0))
 
     def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
-        """Names that tell column and level."""
+        """Names composed of column and level."""
         check_is_fitted(self)
         names = names_in(self, input_features)
         words = [w for j in range(len(self.categories_)) for w in self._words(j, str(names[j]))]
@@ -155,7 +155,7 @@ class OneHot(_Encoder):
     -----
     A column with one level gives a constant column (none with ``drop_first``). A missing value in a column that had
     none in `fit` is an unknown level. scikit-learn's ``OneHotEncoder`` is the fuller tool (sparse output, rare levels);
-    this one returns dense numbers that print as they are, for tables of a few thousand levels at most.
+    this one returns dense numbers, for tables of at most a few thousand levels.
 
     Examples
     --------
@@ -198,13 +198,13 @@ class Thermometer(_Encoder):
     handle_unknown : {"error", "ignore"}, default="error"
         A level not seen: raise an error, or code as zeros (which with ``drop_first`` is the lowest level).
     drop_first : bool, default=True
-        Leave out the column that is 1 for every level: beside an intercept it says nothing. False keeps all K columns,
-        of which level k sets the first k.
+        Leave out the column that is 1 for every level: it is redundant if there is an intercept. False keeps all K
+        columns, of which level k sets the first k.
 
     Notes
     -----
-    Missing values raise an error: they have no place in an order. A column with one level gives no column at all.
-    scikit-learn has no encoder of this kind (its ``OrdinalEncoder`` assumes equal steps).
+    Missing values raise an error, since they have no place in the order. A column with one level gives no column at
+    all. scikit-learn has no encoder of this kind (its ``OrdinalEncoder`` assumes equal steps).
 
     Examples
     --------
@@ -278,7 +278,7 @@ class Thermometer(_Encoder):
 
 
 class Factored(_Encoder):
-    """Words made of parts (make-model, blood type AB+) coded part by part, each part one-hot.
+    """Strings made of parts (make-model, blood type AB+), one-hot encoded part by part.
 
     Parameters
     ----------
@@ -289,8 +289,8 @@ class Factored(_Encoder):
 
     Notes
     -----
-    Values that share a part share a column, so that unseen combinations of seen parts have a code. Missing values are
-    coded as zeros. A column with one value gives constant columns. scikit-learn has no encoder of this kind.
+    Values that share a part share a column, so that unseen combinations of known parts can be encoded. Missing values
+    are coded as zeros. A column with one value gives constant columns. scikit-learn has no encoder of this kind.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class PadOnes(TransformerMixin, BaseEstimator):
     r"""Append a column of ones, so that a hyperplane through the origin of the larger space has an offset.
 
-    :math:`\theta\cdot x + \theta_0 = (\theta, \theta_0)\cdot(x, 1)`. Note that a penalty then also falls on θ₀.
+    :math:`\theta\cdot x + \theta_0 = (\theta, \theta_0)\cdot(x, 1)`. Note that a penalty then also applies to θ₀.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
     Notes
     -----
     Missing values raise an error. scikit-learn has ``preprocessing.add_dummy_feature``, a function that puts the ones
-    first; this is a transformer, so that it can stand in a pipeline, and puts them last, as θ₀ follows θ.
+    first; this is a transformer for pipelines and puts them last, as θ₀ follows θ.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class PadOnes(TransformerMixin, BaseEstimator):
         return np.hstack([X, np.full((len(X), 1), self.value, dtype=X.dtype)])
 
     def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> Array:
-        """The names that came, and ``"1"``."""
+        """The input names, and ``"1"``."""
         return np.append(names_in(self, input_features), "1").astype(object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -182,7 +182,7 @@ class ColumnTransforms(TransformerMixin, BaseEstimator):
         A name for all columns, or a mapping from column (name or position) to a name or a list of names. Names: "log",
         "log1p", "sqrt", "reciprocal", "square", "abs", "asinh", "exp", "identity". Columns that are not mentioned stay.
     keep : bool, default=False
-        Whether the original column stays beside what was made of it.
+        Whether to keep the original column as well.
 
     Notes
     -----

@@ -18,7 +18,7 @@ from certifit.regularizers._registry import register
 class ColumnNorms(Regularizer):
     r"""Multi-task penalty :math:`\sum_j \rho\lVert W_j\rVert + \tfrac12(1-\rho)\lVert W_j\rVert^2` over columns of W.
 
-    W has one row a task; a column holds the coefficients of one feature in all tasks, so that tasks choose the same
+    W has one row per task; a column holds the coefficients of one feature in all tasks, so that tasks choose the same
     features.
 
     Parameters

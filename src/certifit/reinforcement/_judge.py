@@ -18,18 +18,18 @@ def certify_policy(policy: npt.ArrayLike, mdp: MDP, *, tol: float = 1e-9, rigor:
     Parameters
     ----------
     policy : sequence of n_states actions, or dict state → action
-        Names of the actions, as the process knows them.
+        Names of the actions, as in the process.
     mdp : MDP
         With a discount below 1.
     tol : float > 0, default=1e-9
-        How well the best values are to be known.
+        Accuracy of the optimal values.
     rigor : {"float", "exact"}, default="float"
         "exact" solves for the policy's values in rationals (up to 200 states).
 
     Returns
     -------
     Certificate
-        ``loss`` bounds what the policy earns less than the best one; check it again by ``verify(*mdp.table())``.
+        ``loss`` bounds how much less the policy earns than the best one; ``verify(*mdp.table())`` re-checks it.
 
     Examples
     --------

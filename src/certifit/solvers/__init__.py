@@ -1,7 +1,7 @@
 """Algorithms: one per file, one shared driver, answers as `Solution` objects.
 
 A solver takes a `Task` (an objective on rows) and `Options` (when to stop) and returns `Solution(value, status,
-stats)`; it prints nothing and edits nothing. `STATUS` lists the reasons to stop.
+stats)`; it prints nothing and modifies nothing. `STATUS` lists the reasons to stop.
 """
 
 from certifit._trace import Trace, TraceRow

@@ -57,7 +57,7 @@ def drive(
     check_start: bool = False,
     what: str = "fit",
 ) -> Run:
-    """Advance a state until ``finished(before, after)``, ``max_iter`` steps, or the time is over.
+    """Advance a state until ``finished(before, after)``, ``max_iter`` steps, or the end of the time budget.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ from certifit.solvers.balance import balance_within
 
 @dataclass(frozen=True)
 class Options:
-    """When to stop, what to record, and where chance comes from.
+    """When to stop, what to record, and the random state.
 
     Attributes
     ----------
     tol : float ≥ 0
-        Share of the null model's loss.
+        As a fraction of the null model's loss.
     max_iter : int ≥ 1 or None
         None is the solver's own limit.
     time_budget : float > 0 or None

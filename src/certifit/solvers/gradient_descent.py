@@ -46,7 +46,7 @@ def gradient_descent(
     A small |Δf| does not prove that f is near its minimum; give ``lower_bound`` (a function of θ that never exceeds
     min f, such as a dual value) to stop by f − lower_bound ≤ tol instead, which does.
 
-    For convex f whose gradient has Lipschitz constant L and a step η ≤ 1/L, f falls at every step and
+    For convex f whose gradient has Lipschitz constant L and a step η ≤ 1/L, f decreases at every step and
     :math:`f(\theta_t) - f^* \le \lVert\theta_0-\theta^*\rVert^2 / (2\eta t)`. A step above 2/L diverges: this is
     detected, and the error suggests the largest step that the gradients seen so far would allow.
 
@@ -64,7 +64,7 @@ def gradient_descent(
     time_budget : float, default=None
         Seconds.
     trace : bool, default=False
-        Record objective, gap, step, θ and the fall that the slope foretold (η‖∇f‖²) of every iteration in
+        Record objective, gap, step, θ and the decrease predicted by the gradient (η‖∇f‖²) of every iteration in
         ``solution.trace``; `certifit.plot.descent` draws it.
     lower_bound : callable, default=None
 

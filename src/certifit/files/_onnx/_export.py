@@ -27,16 +27,16 @@ def to_onnx(
 ) -> onnx.ModelProto:
     """Write a fitted model, with its preprocessing, as an ONNX graph that gives the same labels.
 
-    The formulas are written out in double precision, so that labels equal those of `predict` wherever two scores
-    do not agree to the last digits, and probabilities and values do to about 1e-12.
+    The formulas are written out in double precision, so that labels equal those of `predict` unless two scores agree
+    to the last digits, and probabilities and values agree to about 1e-12.
 
     Parameters
     ----------
-    model : fitted estimator of certifit's, a scikit-learn Pipeline that ends in one, or a `TableModel`
+    model : fitted certifit estimator, a scikit-learn Pipeline that ends in one, or a `TableModel`
         Linear models, GLM, logistic regression, perceptrons, support vector machines, OneVsRest, trees, naive
         Bayes (Gaussian, Bernoulli, multinomial) and nearest neighbours (euclidean, manhattan, chebyshev).
     path : path, default=None
-        Where to write the graph; by custom ends in ``.onnx``. Replaced atomically. None: not written.
+        Where to write the graph; usually ends in ``.onnx``. Replaced atomically. None: not written.
     input_type : {"float64", "float32"}, default="float64"
         The type of the input. Rows in single precision are converted to double precision first: the predictions are
         those of `predict` on the converted rows.
@@ -44,20 +44,21 @@ def to_onnx(
     Returns
     -------
     onnx.ModelProto
-        Input ``X`` of shape (n, d), or for tables one input of shape (n, 1) per column: numbers, and words for
+        Input ``X`` of shape (n, d), or for tables one input of shape (n, 1) per column: numbers, and strings for
         categories. Outputs: ``value`` of a regression; ``label`` of a classifier, with ``probabilities`` and
         ``scores`` where the model has `predict_proba` and `decision_function`.
 
     Raises
     ------
     ExportError
-        If the model, or a step of it, has no counterpart in ONNX; the message names what does.
+        If the model, or a step of it, cannot be exported; the message says what can.
 
     Notes
     -----
-    A graph cannot refuse: where `predict` raises on NaN, infinite values or rows impossible under every class, the
-    graph answers something. A model fitted on float32 rows predicts float32 rows in single precision in Python, and
-    in double precision here. Certificates stay behind: keep the file of `save` beside the graph.
+    A graph cannot raise errors: where `predict` raises on NaN, infinite values or rows impossible under
+    every class, the graph returns some value. A model fitted on float32 rows predicts float32 rows in single
+    precision in Python, and in double precision here. The graph contains no certificates: keep the file written by
+    `save` as well.
 
     Examples
     --------
