@@ -16,7 +16,7 @@ A NaN or an overflow makes the radius NaN or infinite: comparisons with it are t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -30,8 +30,7 @@ from certifit._types import Array, Matrix, Numeric
 UNIT = 2.0**-53
 ETA = 2.0**-1070  # more than any error of underflow in one operation
 _ULPS = 4.0  # accuracy granted to exp, log and similar functions, in units in the last place
-_ROWS = 1024  # rows summed at a time in a product with a tall matrix
-_BLOCK = 1 << 20  # entries of X handled at a time where an absolute value needs a copy
+_ENTRIES = 1 << 16  # of a block of rows: with a copy or two it stays in the cache of a core
 
 
 @cache
@@ -124,26 +123,22 @@ def _up(radius: Numeric) -> Numeric:
     return radius if _is_exact(radius) else radius * (1.0 + 16.0 * UNIT) + ETA
 
 
+def _rows_of_block(width: int) -> int:
+    return max(1, _ENTRIES // max(1, width))
+
+
+def row_blocks(n: int, width: int) -> list[slice]:
+    """n rows of ``width`` numbers in blocks that a cache holds: a pass over a large table then costs one reading."""
+    step = _rows_of_block(width)
+    return [slice(i, min(n, i + step)) for i in range(0, n, step)]
+
+
 def _abs_product(A: Matrix, v: Array) -> Array:
     """|A| @ v without a full copy of |A|."""
     if scipy.sparse.issparse(A):
         return abs(A) @ v
-    rows = max(1, _BLOCK // max(1, A.shape[1]))
-    if A.shape[0] <= rows:
-        return np.abs(A) @ v
-    parts = [np.abs(A[i : i + rows]) @ v for i in range(0, A.shape[0], rows)]
-    return np.concatenate(parts)
-
-
-def _abs_product_t(A: Matrix, v: Array) -> Array:
-    """|A|ᵀ @ v without a full copy of |A|."""
-    if scipy.sparse.issparse(A):
-        return abs(A).T @ v
-    rows = max(1, _BLOCK // max(1, A.shape[1]))
-    total = np.abs(A[:rows]).T @ v[:rows]
-    for i in range(rows, A.shape[0], rows):
-        total = total + np.abs(A[i : i + rows]).T @ v[i : i + rows]
-    return total
+    parts = [np.abs(A[part]) @ v for part in row_blocks(*A.shape)]
+    return np.concatenate(parts) if parts else np.abs(A) @ v
 
 
 class Ball:
@@ -517,14 +512,24 @@ def dot_t(A: Numeric, b: Numeric) -> Ball:
     if _is_exact(A) or (isinstance(b, Ball) and b.exact):
         return dot(rationals(A).T, b)
     b = ball(b)
+    if not scipy.sparse.issparse(A):
+        return block_sums(((part, A[part]) for part in row_blocks(*A.shape)), b, A.shape[1])
     n = A.shape[0]
-    if scipy.sparse.issparse(A):
-        k, mid = n, A.T @ b.mid
-    else:  # summing blocks of rows first makes the longest chain of additions, and so the bound, shorter
-        mid = np.zeros((A.shape[1], *b.mid.shape[1:]))
-        for i in range(0, n, _ROWS):
-            mid += A[i : i + _ROWS].T @ b.mid[i : i + _ROWS]
-        k = min(n, _ROWS) + n // _ROWS + 1
-    inner = gamma(k + 2) * np.abs(b.mid) + b.rad
-    rad = _abs_product_t(A, np.broadcast_to(inner, b.mid.shape))
+    inner = np.broadcast_to(gamma(n + 2) * np.abs(b.mid) + b.rad, b.mid.shape)
+    return Ball(A.T @ b.mid, _up(abs(A).T @ inner * (1.0 + 2 * gamma(n + 2)) + n * ETA))
+
+
+def block_sums(blocks: Iterable[tuple[slice, Array]], b: Ball, width: int) -> Ball:
+    """Aᵀ @ b with its rounding bound, for an exact A that comes in the blocks of `row_blocks`.
+
+    Sums within a block come first, which makes the longest chain of additions, and so the bound, shorter.
+    """
+    n = len(b)
+    step = _rows_of_block(width)
+    k = min(n, step) + n // step + 1
+    inner = np.broadcast_to(gamma(k + 2) * np.abs(b.mid) + b.rad, b.mid.shape)
+    mid, rad = np.zeros((width, *b.mid.shape[1:])), np.zeros((width, *b.mid.shape[1:]))
+    for part, A in blocks:
+        mid += A.T @ b.mid[part]
+        rad += np.abs(A).T @ inner[part]
     return Ball(mid, _up(rad * (1.0 + 2 * gamma(n + 2)) + n * ETA))

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from certifit._types import Array, Matrix
-from certifit.certificates._ball import ETA, UNIT, Ball, dot_t, gamma, shifted, times_power, to_float
+from certifit._types import Array, Bools, Matrix
+from certifit.certificates._ball import (
+    ETA,
+    UNIT,
+    Ball,
+    block_sums,
+    dot_t,
+    gamma,
+    row_blocks,
+    shifted,
+    times_power,
+    to_float,
+)
 
 _LIGHT = -900  # rows whose weight is below 2^−900 of the largest are left out of H, which only makes H smaller
 _FAINT = 2.0**-400  # a column this small after scaling has lost digits to underflow: no factor
@@ -26,15 +39,17 @@ class Frame:
     """Coordinates θ = D(w, b + c·w), D = 2^power, in which √s(X − c, 1)D⁻¹ has columns of size about one.
 
     Scaling by powers of two is exact, and is done column by column before anything is multiplied, so that tables in
-    units of 1e-300 or 1e300 neither vanish nor overflow.
+    units of 1e-300 or 1e300 neither vanish nor overflow. A holds the columns (X − c)·2^−level, rounded once, then
+    ones if there is an offset; of a dense table it is formed block by block, where it is needed.
     """
 
-    A: Matrix  # columns (X − c)·2^−level, rounded once, then ones if there is an offset
+    table: Matrix  # X; of a sparse table A itself, for it is not centred: the ones column does without
     level: Array  # of the columns of A
     root: Array  # √s·2^−half, zero for rows that are too light to count
     half: int
     centre: Array  # c
     power: Array
+    faint: Bools  # columns of √s A that have lost digits to underflow
     fit_intercept: bool
 
     @classmethod
@@ -46,34 +61,73 @@ class Frame:
         root = np.sqrt(np.ldexp(np.where(weights < np.ldexp(top, _LIGHT), 0.0, weights), -2 * half))
         centre = np.zeros(d)
         level = np.zeros(d + fit_intercept, dtype=int)
-        if scipy.sparse.issparse(X):  # centring would fill the zeros; the ones column does without
+        if scipy.sparse.issparse(X):  # centring would fill the zeros
             level[:d] = _exponents(np.asarray(abs(X).max(axis=0).toarray()).ravel())
             data = np.ldexp(X.data, -level[X.indices])
-            A: Matrix = scipy.sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
-            A = scipy.sparse.hstack([A, np.ones((n, 1))], format="csr") if fit_intercept else A
-            size = np.asarray(np.sqrt(A.multiply(A).T @ np.square(root))).ravel()
+            table: Matrix = scipy.sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+            table = scipy.sparse.hstack([table, np.ones((n, 1))], format="csr") if fit_intercept else table
+            size = np.asarray(np.sqrt(table.multiply(table).T @ np.square(root))).ravel()
         else:
             square = np.square(root)
             if fit_intercept and square.sum() > 0:
                 centre = np.nan_to_num(square / square.sum() @ X, nan=0.0, posinf=0.0, neginf=0.0)
-            A = np.ones((n, d + fit_intercept))
-            np.subtract(X, centre, out=A[:, :d])
-            level[:d] = _exponents(np.abs(A[:, :d]).max(axis=0, initial=0.0))
-            A[:, :d] = times_power(A[:, :d], -level[:d])
-            size = np.array([scipy.linalg.norm(column, check_finite=False) for column in (root[:, None] * A).T])
+            table, (level[:d], size) = X, _levels(X, centre, root)
+            size = np.append(size, np.sqrt(square.sum())) if fit_intercept else size
+        frame = cls(table, level, root, half, centre, level * 0, np.zeros(len(level), dtype=bool), fit_intercept)
+        doubtful = np.flatnonzero(~(size >= _FAINT * np.sqrt(n)))  # too small to be told by their length
+        for j, a in zip(doubtful, frame.columns(doubtful).T):
+            size[j] = scipy.linalg.norm(root * a, check_finite=False)
+            frame.faint[j] = np.abs(root * a).max(initial=0.0) < _FAINT and np.any((a != 0.0) & (root > 0.0))
         power = level + half + _exponents(size * np.sqrt(0.5))
         if ridge > 0.0:
             power[:d] = np.maximum(power[:d], int(np.frexp(ridge)[1]) // 2)
-        return cls(A, level, root, half, centre, power, fit_intercept)
+        return replace(frame, power=power)
+
+    def columns(self, at: Array) -> Array:
+        """Some columns of A, dense."""
+        if scipy.sparse.issparse(self.table):
+            return np.asarray(self.table[:, at].toarray())
+        A, own = np.ones((len(self.root), len(at))), at[at < len(self.centre)]
+        A[:, : len(own)] = times_power(self.table[:, own] - self.centre[own], -self.level[own])
+        return A
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """A, dense, in blocks of rows."""
+        n, d = len(self.root), len(self.centre)
+        for part in row_blocks(n, len(self.level)):
+            if scipy.sparse.issparse(self.table):
+                yield part, self.table[part].toarray()
+                continue
+            A = np.ones((part.stop - part.start, len(self.level)))
+            np.subtract(self.table[part], self.centre, out=A[:, :d])
+            A[:, :d] = times_power(A[:, :d], -self.level[:d])
+            yield part, A
+
+    def scaled_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """√s A D⁻¹ in blocks of rows; every entry has a relative error of at most 4u."""
+        for part, A in self.blocks():
+            yield part, times_power(self.root[part, None] * A, self.level + self.half - self.power)
 
     def matrix(self) -> Array:
-        """√s A D⁻¹, dense; every entry has a relative error of at most 4u (NaN where underflow took more)."""
-        A = self.A.toarray() if scipy.sparse.issparse(self.A) else self.A
-        B = self.root[:, None] * A
-        small = np.flatnonzero(np.abs(B).max(axis=0, initial=0.0) < _FAINT)
-        found = times_power(B, self.level + self.half - self.power)
-        found[:, small[np.any((A[:, small] != 0.0) & (self.root > 0.0)[:, None], axis=0)]] = np.nan
+        """√s A D⁻¹, dense (NaN where underflow took more than the last digits)."""
+        found = np.empty((len(self.root), len(self.level)))
+        for part, B in self.scaled_blocks():
+            found[part] = B
+        found[:, self.faint] = np.nan
         return found
+
+    def gram(self) -> Array:
+        """BᵀB of the matrix B above."""
+        G = np.zeros((len(self.level), len(self.level)))
+        for _, B in self.scaled_blocks():
+            G += B.T @ B
+        G[self.faint] = np.nan
+        return G
+
+    def spread(self, theta: Array) -> float:
+        """‖|B| |θ|‖ for the matrix B above, as a rough figure."""
+        v = np.ldexp(np.abs(theta), self.level + self.half - self.power)
+        return math.sqrt(sum(float(np.sum(np.square(self.root[part] * (np.abs(A) @ v)))) for part, A in self.blocks()))
 
     def ridge(self, strength: float) -> Array:
         """The diagonal D⁻²·strength on the columns, zero on the offset."""
@@ -90,10 +144,27 @@ class Frame:
                 total = rho.sum()
                 q = Ball(np.append((q - total * self.centre).mid, total.mid))
             return rounded(shifted(q, -self.power))
-        q = dot_t(self.A, rho)
+        # A is known to a relative error of u and what underflows: as if ρ were known to 2u less well.
         size = rho.magnitude
-        extra = 2 * UNIT * to_float(dot_t(abs(self.A), Ball(size)).upper) + ETA * (1.0 + float(size.sum()))
-        return shifted(Ball(q.mid, q.rad + extra), self.level - self.power)
+        rho = Ball(rho.mid, rho.rad + 2 * UNIT * size)
+        sparse = scipy.sparse.issparse(self.table)
+        q = dot_t(self.table, rho) if sparse else block_sums(self.blocks(), rho, len(self.level))
+        return shifted(Ball(q.mid, q.rad + ETA * (1.0 + float(size.sum()))), self.level - self.power)
+
+
+def _levels(X: Array, centre: Array, root: Array) -> tuple[Array, Array]:
+    """Of the columns of X − c the exponent of the largest entry, and the length of √s(X − c)·2^−exponent."""
+    high, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for part in row_blocks(*X.shape):
+            A = X[part] - centre
+            np.maximum(high, np.abs(A).max(axis=0, initial=0.0), out=high)
+            A *= root[part, None]
+            squares += np.einsum("ij,ij->j", A, A)
+        level = _exponents(high)
+        # Squares of very large or small numbers overflow or vanish: of such columns nothing is said (length zero).
+        tame = (squares > 1e-200) & (squares < 1e200)
+        return level, np.where(tame, np.ldexp(np.sqrt(np.where(tame, squares, 0.0)), -level), 0.0)
 
 
 def _exponents(size: Array) -> Array:
@@ -111,17 +182,15 @@ class Factor:
 
 def factor_of(frame: Frame, strength: float = 0.0) -> Factor | None:
     """T for H = D⁻¹(AᵀSA + strength)D⁻¹, cheaply where the condition number allows, else by QR; None: no T."""
-    B, ridge = frame.matrix(), frame.ridge(strength)
-    if not np.all(np.isfinite(B)):
+    G, ridge = frame.gram(), frame.ridge(strength)
+    if not np.all(np.isfinite(G)):
         return None
-    return _gram_factor(B, ridge) or _qr_factor(B, ridge)
+    return _gram_factor(G, len(frame.root), ridge) or _qr_factor(frame.matrix(), ridge)
 
 
-def _gram_factor(B: Array, ridge: Array) -> Factor | None:
-    """T from a Cholesky factor of the Gram matrix: cheap, for condition numbers up to about 1e6."""
-    n, p = B.shape
-    G = B.T @ B
-    H = G + np.diag(ridge)
+def _gram_factor(G: Array, n: int, ridge: Array) -> Factor | None:
+    """T from a Cholesky factor of the Gram matrix of n rows: cheap, for condition numbers up to about 1e6."""
+    p, H = len(G), G + np.diag(ridge)
     try:
         T = scipy.linalg.solve_triangular(np.linalg.cholesky(H), np.eye(p), lower=True).T
     except (np.linalg.LinAlgError, ValueError):

@@ -384,7 +384,7 @@ def _digits_if_rounded(frame: Frame, factor: Factor, coef: Array, plain: _Bound,
         if frame.fit_intercept:
             theta = np.append(theta, np.ldexp(intercept + frame.centre @ coef, frame.power[-1] - plain.unit))
         row = np.linalg.norm(factor.T, axis=1)
-        moved = float(np.linalg.norm(np.abs(frame.matrix()) @ np.abs(theta))) * UNIT
+        moved = frame.spread(theta) * UNIT
         r = math.sqrt(max(float(plain.value.mid), 0.0))
         error = row * (moved + float(np.linalg.norm(factor.T)) * r * UNIT)
         size = np.abs(theta)
@@ -396,5 +396,5 @@ def _digits_if_rounded(frame: Frame, factor: Factor, coef: Array, plain: _Bound,
 def _rank(frame: Frame) -> int:
     """An estimate of the rank, for tables whose rank is not proved."""
     s = np.linalg.svd(np.nan_to_num(frame.matrix()), compute_uv=False)
-    found = int(np.sum(s > max(frame.A.shape) * 2 * UNIT * s.max(initial=0.0)))
+    found = int(np.sum(s > max(frame.table.shape[0], len(frame.level)) * 2 * UNIT * s.max(initial=0.0)))
     return min(len(frame.centre), found - frame.fit_intercept)

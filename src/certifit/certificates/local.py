@@ -24,7 +24,7 @@ import scipy.sparse
 
 from certifit._objective import Objective, Target
 from certifit._types import Array, Bools, Matrix, Named
-from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, shifted
+from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, row_blocks, shifted, times_power
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._gap import excess_of, line, share_of, words
@@ -45,25 +45,24 @@ class Neighbourhood:
     epsilon: float
     reach: float  # q/(1 − u)
     centre: Array
-    power: Array  # of two, by which the frame scales columns
-    fit_intercept: bool
+    power: Array  # of two, by which the frame scales columns, and the constant one where the offset is free
 
     def lengths(self, X: Matrix) -> Array:
         """Upper bounds of (x̃ᵀH⁻¹x̃)^½ for rows of X."""
-        if scipy.sparse.issparse(X):
-            X = X.toarray()
-        d = len(self.centre)
+        n, d = X.shape
+        found, norm = np.empty(n), np.linalg.norm(self.T)
         with np.errstate(all="ignore"):
-            A = np.ldexp(X - self.centre, -self.power[:d])
-            if self.fit_intercept:
-                A = np.column_stack([A, np.full(len(A), np.ldexp(1.0, -self.power[d]))])
-            size = np.linalg.norm(A @ self.T, axis=1)
-            slack = (gamma(A.shape[1] + 12) * np.linalg.norm(A, axis=1) + 1e-150) * np.linalg.norm(self.T)
-        return (size + slack) * (1.0 + 1e-12) / math.sqrt(1.0 - self.epsilon)
+            for part in row_blocks(n, len(self.T)):
+                rows = X[part].toarray() if scipy.sparse.issparse(X) else X[part]
+                A = np.full((len(rows), len(self.T)), np.ldexp(1.0, -self.power[-1]))  # the constant column, if any
+                A[:, :d] = times_power(rows - self.centre, -self.power[:d])
+                slack = (gamma(len(self.T) + 12) * np.linalg.norm(A, axis=1) + 1e-150) * norm
+                found[part] = np.linalg.norm(A @ self.T, axis=1) + slack
+        return found * (1.0 + 1e-12) / math.sqrt(1.0 - self.epsilon)
 
-    def radius(self, X: Matrix) -> Array:
-        """How far a score may lie from that of the exact optimum."""
-        return self.reach * (1.0 + 1e-12) * self.lengths(X)
+    def radius(self, X: Matrix, lengths: Array | None = None) -> Array:
+        """How far a score may lie from that of the exact optimum (``lengths``: those of X, where they are known)."""
+        return self.reach * (1.0 + 1e-12) * (self.lengths(X) if lengths is None else lengths)
 
     def rows(self, X: Matrix, coef: Array, intercept: Array, now: Array, limit: float = 0.0) -> Bools:
         """Which rows of X have surely the optimum's label; ``now`` are the scores the model gives them."""
@@ -95,6 +94,7 @@ class _Local:
     u: float
     scores: Ball
     area: Neighbourhood | None
+    lengths: Array | None = None  # of the training rows, in that neighbourhood
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,15 @@ class _Fit:
         if not epsilon < 0.5:
             return nothing
         length = dot(factor.T.T, q).square().sum() / (1.0 - 1.01 * epsilon)
-        area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power, objective.free)
-        r = float(np.max(area.lengths(self.X)[weights > 0], initial=0.0))
+        area = Neighbourhood(factor.T, epsilon, 0.0, frame.centre, frame.power)
+        lengths = area.lengths(self.X)
+        r = float(np.max(lengths[weights > 0], initial=0.0))
         size = math.sqrt(max(float(length.upper), 0.0)) * (1.0 + 1e-12)
         u = size * r * (1.0 + 1e-12)
         if not u < 1.0:
             return replace(nothing, u=u)
         gap = length / (2.0 * (1.0 - u * (1.0 + 1e-12)))
-        return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)))
+        return _Local(value, null, gap, u, z, replace(area, reach=size / (1.0 - u)), lengths)
 
     def _gradient(self, frame: Frame, z: Ball, w: Ball) -> Ball:
         """The gradient in the coordinates of the frame."""
@@ -221,7 +222,7 @@ class LocalBound(Kind):
         elif fit.objective.classes is not None:
             assert model.area is not None
             sure = np.abs(model.scores.mid) - np.broadcast_to(model.scores.rad, model.scores.shape)
-            figures["certain"] = equal(int(np.sum(sure > model.area.radius(fit.X))))
+            figures["certain"] = equal(int(np.sum(sure > model.area.radius(fit.X, model.lengths))))
             figures["rows"] = equal(data.X.shape[0])
         return Proof(figures, tuple(checks), model.area)
 

@@ -262,10 +262,11 @@ class Duality(Kind):
         now = to_float(plain.mid) + model.intercept
         if "witness_coef" in evidence and objective.classes is not None and objective.layout == "rest":
             figures |= changed(now, witness_scores(data, evidence))
-        sums = [float(to_float(m.gap.upper)) for m in machines]
-        apart = features.distances(objective.free)
-        region = region_of(objective, model.targets, floats(plain), model.intercept, sums, apart)
+        region = None
         if objective.classes is not None:
+            sums = [float(to_float(m.gap.upper)) for m in machines]
+            apart = features.distances(objective.free)
+            region = region_of(objective, model.targets, floats(plain), model.intercept, sums, apart)
             sure = np.zeros(len(now), dtype=bool)
             if region is not None:
                 sure = region.judge(floats(plain), apart[0], now)
