@@ -19,7 +19,7 @@ from certifit._errors import ChangedDataError, ConvergenceWarning
 from certifit.certificates import Data, issue
 from certifit.cluster import KMeans, choose_k
 from certifit.cluster._bound import block_evidence, closed_form_evidence, line_evidence
-from certifit.cluster._lloyd import Rows, lloyd
+from certifit.cluster._lloyd import ClusterRows, lloyd
 from tests.certificates.tampering import forged, refuses_everything, reissued
 
 AT_MOST = ("value", "gap", "excess", "reassignment_gain", "centre_gain", "move_gain")
@@ -70,7 +70,7 @@ def test_bounds_change_no_cluster(k, d):
     X, weights = rng.normal(size=(400, d)), rng.integers(1, 4, size=400).astype(float)
     start = X[rng.choice(400, k, replace=False)]
     labels, C, _ = plain_lloyd(X, start, weights, 300)
-    rows = Rows(X, weights)
+    rows = ClusterRows(X, weights)
     found = lloyd(rows, start, 300, 0.0, False)
     assert np.array_equal(found.labels, labels)
     assert np.allclose(found.centres, C, rtol=1e-13, atol=1e-13)
@@ -116,8 +116,8 @@ def test_sparse_rows_give_the_dense_clusters():
     rng = np.random.default_rng(2)
     X = sp.random(120, 30, density=0.2, format="csr", random_state=0)
     start = X[:5].toarray() + 0.01 * rng.normal(size=(5, 30))
-    dense = lloyd(Rows(X.toarray(), np.ones(120)), start, 300, 0.0, False)
-    sparse = lloyd(Rows(X, np.ones(120)), start, 300, 0.0, False)
+    dense = lloyd(ClusterRows(X.toarray(), np.ones(120)), start, 300, 0.0, False)
+    sparse = lloyd(ClusterRows(X, np.ones(120)), start, 300, 0.0, False)
     assert np.array_equal(dense.labels, sparse.labels)
     model = KMeans(5, init=start).fit(X)
     assert model.inertia_ <= sklearn.cluster.KMeans(5, init=start, n_init=1).fit(X).inertia_ * (1 + 1e-12)

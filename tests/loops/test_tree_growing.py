@@ -11,7 +11,7 @@ from certifit.loops import tree_growing as loops
 from certifit.loops import tree_sample
 from certifit.loops.tree_sample import MISSING
 from certifit.tree._growing import Settings, grow, sort_columns
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 def impurity(y, w, criterion):
@@ -57,7 +57,7 @@ def test_every_node_asks_the_best_question(problem, criterion, min_leaf):
     n = len(X)
     classes = criterion in ("gini", "entropy")
     y = rng.integers(0, 3, n) if classes else np.round(rng.normal(size=n), 1)
-    target = Target(y if classes else None, 3 if classes else 0, None if classes else y, w)
+    target = TreeTarget(y if classes else None, 3 if classes else 0, None if classes else y, w)
     settings = Settings(criterion, min_samples_split=2 * min_leaf, min_samples_leaf=min_leaf)
     grown = grow(sort_columns(X, np.zeros(X.shape[1], int)), target, settings)
     weight = np.ones(n) if w is None else w
@@ -82,7 +82,7 @@ def test_threads_change_no_choice(monkeypatch):
     trees = []
     for threads in (1, 2, 5):
         monkeypatch.setattr("certifit.tree._growing.threads", lambda threads=threads: threads)
-        grown = grow(sort_columns(X, np.zeros(6, int)), Target(y, 4, None, None), Settings("entropy"))
+        grown = grow(sort_columns(X, np.zeros(6, int)), TreeTarget(y, 4, None, None), Settings("entropy"))
         trees.append(grown.tree)
     for other in trees[1:]:
         assert np.array_equal(trees[0].feature, other.feature)

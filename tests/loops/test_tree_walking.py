@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from certifit.loops import tree_walking as loops
 from certifit.tree._growing import Settings, grow, sort_columns
 from certifit.tree._pruning import sequence_of
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 def grown_tree(seed, n=25, d=2, classes=3):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 6, size=(n, d)).astype(float)
     y = rng.integers(0, classes, n)
-    return X, grow(sort_columns(X, np.zeros(d, int)), Target(y, classes, None, None), Settings("gini")).tree
+    return X, grow(sort_columns(X, np.zeros(d, int)), TreeTarget(y, classes, None, None), Settings("gini")).tree
 
 
 def prunings(tree, node=0):
@@ -66,7 +66,7 @@ def test_losses_of_every_alpha_are_those_of_the_predictions(seed, criterion):
     rng = np.random.default_rng(seed)
     X, w = rng.integers(0, 6, size=(30, 2)).astype(float), rng.random(30)
     codes, y = (rng.integers(0, 3, 30), None) if criterion == "gini" else (None, rng.normal(size=30))
-    target = Target(codes, 3 if codes is not None else 0, y, w)
+    target = TreeTarget(codes, 3 if codes is not None else 0, y, w)
     sequence = sequence_of(grow(sort_columns(X[:20], np.zeros(2, int)), target.rows(np.arange(20)),
                                 Settings(criterion)).tree)  # fmt: skip
     grid = np.sort(np.concatenate([sequence.alphas, rng.random(5) * 0.1]))

@@ -9,7 +9,7 @@ from certifit.design import as_design
 from certifit.losses import Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge
 from certifit.regularizers import L1, PNorm, SquaredL2, Zero
 from certifit.solvers import Options, Task
-from certifit.solvers.choose import METHODS, choose
+from certifit.solvers.choose import METHODS, choose_solver
 from tests.problems import PAIR_NAMES, PAIRS, PROBLEMS, solve, twice
 
 ROUGH = {"sgd": 5e-2, "splitting": 1e-6, "proximal": 1e-6, "gradient_descent": 1e-6}
@@ -42,7 +42,7 @@ def test_the_gap_that_is_reported_is_a_bound(method, known):
 @pytest.mark.parametrize("known", PROBLEMS, ids=lambda k: k.name)
 def test_weight_k_is_k_copies(known):
     objective = known.task.objective
-    method = choose(objective.loss, objective.regularizer, weighted=True)
+    method = choose_solver(objective.loss, objective.regularizer, weighted=True)
     rng = np.random.default_rng(0)
     weighted, copied = twice(known.task, rng.integers(1, 4, size=len(known.task.y)))
     values = []
@@ -53,13 +53,13 @@ def test_weight_k_is_k_copies(known):
 
 
 def test_best_first_and_named_refusals():
-    assert choose(Squared(), SquaredL2()).name == "closed_form"
-    assert choose(Squared(), PNorm(2.0)).name == "proximal"
-    assert choose(Logistic(), Zero()).name == "newton"
+    assert choose_solver(Squared(), SquaredL2()).name == "closed_form"
+    assert choose_solver(Squared(), PNorm(2.0)).name == "proximal"
+    assert choose_solver(Logistic(), Zero()).name == "newton"
     with pytest.raises(PairingError, match="splitting"):
-        choose(Absolute(), PNorm(2.0), "newton")
+        choose_solver(Absolute(), PNorm(2.0), "newton")
     with pytest.raises(ValueError, match="Unknown solver"):
-        choose(Squared(), L1(), "magic")
+        choose_solver(Squared(), L1(), "magic")
 
 
 def test_every_problem_has_two_solvers_or_a_reason():
@@ -75,7 +75,7 @@ def test_exponential_type_losses_cannot_overflow():
     for loss in (Exponential(), Logistic(), SquaredHinge()):
         for solver in ("newton", "proximal", "sgd"):
             task = Task(Objective(loss, SquaredL2(), 3.0), as_design(X), y)
-            found = choose(loss, SquaredL2(), solver).run(task, Options(1e-6, 200, 5.0, False, 0))
+            found = choose_solver(loss, SquaredL2(), solver).run(task, Options(1e-6, 200, 5.0, False, 0))
             assert np.all(np.isfinite(found.value[0]))
             assert np.isfinite(task.value(*found.value))
 
@@ -86,9 +86,9 @@ def test_hinge_by_interior_point_and_newton_on_logistic():
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     for loss in (Hinge(), Logistic()):
         task = Task(Objective(loss, SquaredL2(0.5), 6.0), as_design(X), y)
-        found = choose(loss, SquaredL2(0.5)).run(task, Options(1e-10))
+        found = choose_solver(loss, SquaredL2(0.5)).run(task, Options(1e-10))
         assert found.converged
-        other = choose(loss, SquaredL2(0.5), "sgd").run(task, Options(1e-6, 300, random_state=0))
+        other = choose_solver(loss, SquaredL2(0.5), "sgd").run(task, Options(1e-6, 300, random_state=0))
         assert task.value(*found.value) <= task.value(*other.value) + 1e-9
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certifit.design import Columns, as_design
+from certifit.design import CentredColumns, as_design
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._gram_path import descend_path
 from certifit.solvers._residual_descent import combination, descend_residual
@@ -47,7 +47,7 @@ def test_residual_form_agrees():
     A, y, G, q, r2 = _data(1)
     penalty, state = _penalty(2.0, 10), GramState(np.zeros(10), q.copy(), r2)
     descend_gram(G, state, penalty, 1e-12, 1e-12)
-    found = descend_residual(Columns.of(as_design(A), None, False), y, np.zeros(10), penalty, 1e-10)
+    found = descend_residual(CentredColumns.of(as_design(A), None, False), y, np.zeros(10), penalty, 1e-10)
     assert found.gap <= 1e-10
     np.testing.assert_allclose(found.w, state.w, atol=1e-5)
 
@@ -75,7 +75,7 @@ def test_extrapolation_finds_the_limit_of_a_linear_iteration():
 def test_working_sets_grow_into_the_gram_matrix_of_their_columns(centre):
     rng = np.random.default_rng(3)
     A, s = rng.normal(size=(30, 10)) * 10.0 ** rng.integers(-3, 4, size=10) + 2.0, rng.uniform(0.5, 2.0, size=30)
-    columns = Columns.of(as_design(A), s, centre)
+    columns = CentredColumns.of(as_design(A), s, centre)
     B = np.sqrt(s)[:, None] * (A - (s @ A / s.sum() if centre else 0.0))
     work = WorkingSet(columns)
     for which in ([3, 1], [1, 7], [0]):

@@ -8,7 +8,7 @@ from certifit._errors import DivergenceError
 from certifit.design import blocks
 from certifit.kernels import Linear
 from certifit.solvers.kernel_perceptron import kernel_perceptron
-from certifit.solvers.perceptron import Plan, run_perceptron
+from certifit.solvers.perceptron import PassPlan, run_perceptron
 
 
 def _rows(seed=0, n=40, noise=0.0):
@@ -33,7 +33,7 @@ def _written_out(X, s, passes, shrink=1.0):
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
 def test_the_trace_is_the_run_written_out(alpha, form):
     X, s = _rows(noise=1.0)
-    plan = Plan(shuffle=False, tol=None, max_iter=4, alpha=alpha)
+    plan = PassPlan(shuffle=False, tol=None, max_iter=4, alpha=alpha)
     found = run_perceptron(form(X), s, np.zeros(3), 0.0, plan, trace=True)
     w, b, told = _written_out(X, s, 4, 1.0 - alpha)
     np.testing.assert_allclose(found.value.w, w, atol=1e-12)
@@ -51,25 +51,25 @@ def test_the_trace_is_the_run_written_out(alpha, form):
 def test_words_for_the_end():
     X, s = _rows()
     start = np.zeros(3), 0.0
-    assert run_perceptron(X, s, *start, Plan(tol=None)).status == "converged"
+    assert run_perceptron(X, s, *start, PassPlan(tol=None)).status == "converged"
     X, s = _rows(noise=3.0)
-    assert run_perceptron(X, s, *start, Plan(tol=None, max_iter=3)).status == "max_iter"
-    assert run_perceptron(X, s, *start, Plan(tol=10.0)).status == "no improvement"
-    assert run_perceptron(X, s, *start, Plan(tol=None, time_budget=1e-9)).status == "time_budget"
+    assert run_perceptron(X, s, *start, PassPlan(tol=None, max_iter=3)).status == "max_iter"
+    assert run_perceptron(X, s, *start, PassPlan(tol=10.0)).status == "no improvement"
+    assert run_perceptron(X, s, *start, PassPlan(tol=None, time_budget=1e-9)).status == "time_budget"
     cross, signs = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    found = run_perceptron(cross, signs, np.zeros(2), 0.0, Plan(shuffle=False, tol=None, max_iter=30))
+    found = run_perceptron(cross, signs, np.zeros(2), 0.0, PassPlan(shuffle=False, tol=None, max_iter=30))
     assert (found.status, found.value.passes) == ("cycle", 30)
     assert found.value.period > 0
     huge = np.array([[1e308], [-1e308], [1e308]])
     with pytest.raises(DivergenceError, match="eta0"):
-        run_perceptron(huge, np.array([1.0, 1.0, 1.0]), np.zeros(1), 0.0, Plan(eta0=10.0, up=10.0, down=10.0))
+        run_perceptron(huge, np.array([1.0, 1.0, 1.0]), np.zeros(1), 0.0, PassPlan(eta0=10.0, up=10.0, down=10.0))
 
 
 def test_the_kernel_perceptron_is_the_linear_one():
     X, s = _rows(noise=1.0)
     order = lambda: np.arange(len(s))  # noqa: E731
     found = kernel_perceptron(blocks(Linear(), X), s, order, max_iter=5, trace=True)
-    linear = run_perceptron(X, s, np.zeros(3), 0.0, Plan(shuffle=False, tol=None, max_iter=5), trace=True)
+    linear = run_perceptron(X, s, np.zeros(3), 0.0, PassPlan(shuffle=False, tol=None, max_iter=5), trace=True)
     assert np.array_equal(found.value, linear.value.times)
     assert found.trace["row"] == linear.trace["row"]
     assert found.trace["sweep"] == linear.trace["sweep"]

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from certifit.design import FoldTable
 from certifit.losses import Binomial, GammaLog, Logistic, Poisson, Squared, TweedieLog
-from certifit.solvers._fold_cells import Rows, evaluate, longest, look, values
+from certifit.solvers._fold_cells import CellRows, evaluate, longest, look, values
 from certifit.solvers.smooth_folds import smooth_folds
 
 LOSSES = {
@@ -42,7 +42,7 @@ def test_sums_against_plain_numpy(name, weighted):
     X, y, loss, _, rng = _problem(name)
     s = rng.random(len(y)) if weighted else None
     weights = np.ones(len(y)) if s is None else s
-    rows = Rows(X, y, s, loss, np.array([0, 50, 50, 120]))
+    rows = CellRows(X, y, s, loss, np.array([0, 50, 50, 120]))
     theta = 0.1 * rng.normal(size=(5, 3))
     at = look(rows, theta[0])
     G, r = evaluate(rows, theta, np.array([at.z, at.z + 1.0]), np.array([0, 0, 1, 1, 1]), np.ones((5, 3), dtype=bool))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.tree._growing import Settings, grow, resolve, sort_columns
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 def gini(y):
@@ -29,7 +29,7 @@ def best_gain(X, y):
 def test_the_first_question_is_the_best_one(seed, n):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 6, (n, 3)).astype(float), rng.integers(0, 2, n)
-    grown = grow(sort_columns(X, np.zeros(3, dtype=int)), Target(y, 2, None, None), Settings("gini", max_depth=1))
+    grown = grow(sort_columns(X, np.zeros(3, dtype=int)), TreeTarget(y, 2, None, None), Settings("gini", max_depth=1))
     assert grown.gain[0] == pytest.approx(best_gain(X, y), abs=1e-12)
     if not grown.tree.is_leaf[0]:
         left = X[:, grown.tree.feature[0]] <= grown.tree.threshold[0]
@@ -41,8 +41,8 @@ def test_sorting_once_serves_any_subset_of_the_rows():
     X, y = rng.normal(size=(80, 4)), rng.integers(0, 3, 80)
     keep = np.flatnonzero(rng.uniform(size=80) < 0.6)
     columns = sort_columns(X, np.zeros(4, dtype=int))
-    shared = grow(columns.rows(keep), Target(y, 3, None, None).rows(keep), Settings("entropy"))
-    alone = grow(sort_columns(X[keep], np.zeros(4, dtype=int)), Target(y[keep], 3, None, None), Settings("entropy"))
+    shared = grow(columns.rows(keep), TreeTarget(y, 3, None, None).rows(keep), Settings("entropy"))
+    alone = grow(sort_columns(X[keep], np.zeros(4, dtype=int)), TreeTarget(y[keep], 3, None, None), Settings("entropy"))
     for name in ("feature", "children_left", "children_right"):
         np.testing.assert_array_equal(getattr(shared.tree, name), getattr(alone.tree, name))
     # A threshold may lie midway between other neighbours when more values are known; the division is the same.
@@ -53,7 +53,7 @@ def test_best_first_takes_the_largest_gains():
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
     columns = sort_columns(X, np.zeros(3, dtype=int))
-    few = grow(columns, Target(y, 2, None, None), Settings("gini", max_leaf_nodes=5))
+    few = grow(columns, TreeTarget(y, 2, None, None), Settings("gini", max_leaf_nodes=5))
     assert few.tree.n_leaves == 5
     last = few.tree.node_count - 1  # the pair that was made last: what is left elsewhere gains no more
     for leaf in set(np.unique(few.leaf_of)) - {last - 1, last}:

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from certifit.tree._growing import Settings
 from certifit.tree._pruning import pruning_sequence
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 def noisy(n=300, seed=0):
@@ -51,8 +51,8 @@ def test_ccp_alpha_is_scikit_learns(alpha):
 def test_one_sequence_predicts_for_every_alpha():
     X, labels, values = noisy()
     for target, model, y in (
-        (Target(labels, 2, None, None), DecisionTreeClassifier(criterion="entropy"), labels),
-        (Target(None, 0, values, None), DecisionTreeRegressor(), values),
+        (TreeTarget(labels, 2, None, None), DecisionTreeClassifier(criterion="entropy"), labels),
+        (TreeTarget(None, 0, values, None), DecisionTreeRegressor(), values),
     ):
         sequence = pruning_sequence(X, target, Settings(model.criterion))
         grid = np.concatenate([sequence.alphas[::7], [0.02, 0.5]])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from certifit.tree._target import CRITERIA, Target, fixed_point, weighted_median
+from certifit.tree._target import CRITERIA, TreeTarget, fixed_point, weighted_median
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(150, 3))
@@ -24,7 +24,7 @@ def test_the_weighted_median_is_that_of_the_repeated_values(pairs):
 
 @pytest.mark.parametrize("weight", [None, W, np.rint(W) + 1.0])
 def test_fixed_point_keeps_weights_and_centred_targets(weight):
-    target = Target(None, 0, Y, weight)
+    target = TreeTarget(None, 0, Y, weight)
     scaled = fixed_point(target, CRITERIA["squared_error"])
     w = np.ones(len(Y)) if weight is None else weight
     np.testing.assert_allclose(scaled.weights / scaled.weight_scale, w, rtol=1e-12)

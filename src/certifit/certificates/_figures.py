@@ -12,7 +12,7 @@ Sense = Literal["upper", "lower", "about", "roughly", "equal"]
 
 
 @dataclass(frozen=True)
-class Figure:
+class ProvedNumber:
     """A proved number: what to state, and what a re-check must find.
 
     ``upper``: the truth is at most this; ``lower``: at least this; ``about``: a float result that a re-check
@@ -41,32 +41,32 @@ class Figure:
         return bool(abs(stated - self.proved) <= slack * abs(self.proved) + 1e-300)
 
 
-def upper(value: Any) -> Figure:
+def upper(value: Any) -> ProvedNumber:
     """An upper bound from a ball; stated one radius wider, so that another machine's rounding proves it too."""
     mid, rad = _ends(value)
-    return Figure(_widen(mid + 2 * rad), _widen(mid + rad), "upper")
+    return ProvedNumber(_widen(mid + 2 * rad), _widen(mid + rad), "upper")
 
 
-def lower(value: Any) -> Figure:
+def lower(value: Any) -> ProvedNumber:
     """A lower bound from a ball (see `upper`)."""
     mid, rad = _ends(value)
-    return Figure(0.0 - _widen(2 * rad - mid), 0.0 - _widen(rad - mid), "lower")  # 0 − x: zero has no sign
+    return ProvedNumber(0.0 - _widen(2 * rad - mid), 0.0 - _widen(rad - mid), "lower")  # 0 − x: zero has no sign
 
 
-def about(value: Any) -> Figure:
+def about(value: Any) -> ProvedNumber:
     """A float that a re-check reproduces."""
     mid, _ = _ends(value)
-    return Figure(mid, mid, "about")
+    return ProvedNumber(mid, mid, "about")
 
 
-def roughly(value: Any) -> Figure:
+def roughly(value: Any) -> ProvedNumber:
     """An estimate (of a condition number, say) that a re-check reproduces to 10 %."""
     return replace(about(value), sense="roughly")
 
 
-def equal(value: Any) -> Figure:
+def equal(value: Any) -> ProvedNumber:
     """A count or a word that a re-check finds again."""
-    return Figure(value, value, "equal")
+    return ProvedNumber(value, value, "equal")
 
 
 def _ends(value: Any) -> tuple[float, float]:

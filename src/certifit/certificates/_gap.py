@@ -8,7 +8,7 @@ import numpy as np
 
 from certifit.certificates._ball import Ball, to_float
 from certifit.certificates._data import Figures
-from certifit.certificates._figures import Figure, upper
+from certifit.certificates._figures import ProvedNumber, upper
 
 SMALLEST = "smallest possible training objective"
 
@@ -22,7 +22,7 @@ def share_of(gap: Ball, null: Ball) -> Ball:
     return gap / null
 
 
-def excess_of(gap: Ball, value: Ball) -> dict[str, Figure]:
+def excess_of(gap: Ball, value: Ball) -> dict[str, ProvedNumber]:
     """gap / lower bound, the only figure that says how far above the smallest objective; none where that may be ≤ 0."""
     bound = value - gap
     if not to_float(bound.lower) > 0.0 or not math.isfinite(to_float(gap.upper)):

@@ -22,7 +22,7 @@ from certifit import _notebook
 from certifit._atomic import write_atomic
 from certifit._types import Matrix, Named, Record, VectorLike, Weights
 from certifit.certificates._data import Data, Evidence, Figures, Rigor, digest_evidence
-from certifit.certificates._figures import Figure as Figure
+from certifit.certificates._figures import ProvedNumber as ProvedNumber
 from certifit.certificates._figures import about as about
 from certifit.certificates._figures import equal as equal
 from certifit.certificates._figures import lower as lower
@@ -71,7 +71,7 @@ class Check:
 class Proof:
     """What a kind proved from data and evidence."""
 
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, ProvedNumber]
     checks: tuple[Check, ...]
     region: object | None = None
     """Where the exact optimum must be, for kinds that bound it; `Certificate.region` hands it on."""

@@ -63,13 +63,13 @@ def _bytes(column: Array) -> Any:
 
 
 @dataclass(frozen=True)
-class Tree:
+class HashTree:
     """The leaves of all partitions by name, and the root over them.
 
     Examples
     --------
     >>> a, b = ("first", Leaf(2, "00")), ("second", Leaf(3, "01"))
-    >>> Tree((a, b)).root == Tree((b, a)).root, Tree((a, b)).rows
+    >>> HashTree((a, b)).root == HashTree((b, a)).root, HashTree((a, b)).rows
     (True, 5)
     """
 
@@ -91,17 +91,17 @@ class Tree:
         top = level[0] if level else b""
         return hashlib.sha256(b"root" + str(self.rows).encode() + top).hexdigest()
 
-    def in_order(self, names: Iterable[str]) -> Tree:
+    def in_order(self, names: Iterable[str]) -> HashTree:
         """The same leaves in the order of these names."""
         leaves = dict(self.leaves)
-        return Tree(tuple((name, leaves[name]) for name in names if name in leaves))
+        return HashTree(tuple((name, leaves[name]) for name in names if name in leaves))
 
     def to_list(self) -> list[list[Any]]:
         """The leaves in JSON's words."""
         return [[name, leaf.rows, leaf.digest] for name, leaf in self.leaves]
 
     @classmethod
-    def from_list(cls, record: Any) -> Tree | None:
+    def from_list(cls, record: Any) -> HashTree | None:
         """The tree of a record that `to_list` wrote; None for anything else."""
         if not isinstance(record, (list, tuple)):
             return None
@@ -127,7 +127,7 @@ class Tree:
             start += leaf.rows
         return start == data.X.shape[0]
 
-    def changes(self, other: Tree) -> list[str]:
+    def changes(self, other: HashTree) -> list[str]:
         """What is different in the other tree, one phrase a partition; empty when the same partitions are there.
 
         Parameters

@@ -118,13 +118,13 @@ def _exact_loss(model: Model, rows: Array) -> float:
     P, r = rationals(model.P.toarray()), rationals(model.rewards)
     P = P / P.sum(axis=1)[:, None]
     A = np.array([[(one if i == j else one * 0) - gamma * P[rows[i], j] for j in range(n)] for i in range(n)])
-    V = _solve(A, r[rows])
+    V = _eliminate(A, r[rows])
     Q = r + gamma * np.array([(P[i] * V).sum() for i in range(len(P))])
     gain = max(max(Q[i] - V[model.state[i]] for i in range(len(P))), one * 0)
     return float(np.nextafter(to_float(gain / (one - gamma)), np.inf)) if gain > 0 else 0.0
 
 
-def _solve(A: Array, b: Array) -> Array:
+def _eliminate(A: Array, b: Array) -> Array:
     """Gaussian elimination in rationals; the matrix is diagonally dominant, so no pivot is zero."""
     A, b = A.copy(), b.copy()
     n = len(b)

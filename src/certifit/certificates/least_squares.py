@@ -37,9 +37,9 @@ from certifit.certificates._frame import Factor, Frame, factor_of, rounded
 from certifit.certificates._gap import excess_of, line, share_of, words
 from certifit.certificates._record import (
     Check,
-    Figure,
     Kind,
     Proof,
+    ProvedNumber,
     about,
     equal,
     lower,
@@ -204,7 +204,7 @@ def _bounds(data: Data, Y: Array, coef: Array, intercept: Array, task: _Task, ri
     return found
 
 
-def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, Figure]:
+def _figures(data: Data, bounds: list[_Bound], columns: int) -> dict[str, ProvedNumber]:
     S = ball(data.weights).sum()
     value, gap = Ball(0.0), Ball(0.0)
     for b in bounds:

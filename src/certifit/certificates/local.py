@@ -28,7 +28,7 @@ from certifit.certificates._ball import UNIT, Ball, ball, dot, gamma, row_blocks
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import Frame, factor_of
 from certifit.certificates._gap import excess_of, line, share_of, words
-from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, RECORD
 from certifit.certificates.optimality import changed, numbers, perfect, read_objectives, sound, witness_scores
 from certifit.losses import Loss
@@ -210,7 +210,7 @@ class LocalBound(Kind):
             gap = model.gap if model.gap.upper <= through.upper else through
         if perfect(fit.objective, fit.target, w, b) and data.offset is None:
             gap = Ball(0.0)
-        figures: dict[str, Figure] = {
+        figures: dict[str, ProvedNumber] = {
             "value": about(model.value / S),
             "bound": lower((best.value - best.gap) / S),
             "gap": upper(gap / S),

@@ -29,7 +29,7 @@ from certifit._types import Array
 from certifit.certificates._ball import ETA, UNIT, Ball, ball, dot, rationals, to_float
 from certifit.certificates._data import Evidence, Figures
 from certifit.certificates._gap import excess_of, line, share_of, words
-from certifit.certificates._record import Check, Figure, Proof, about, equal, lower, register, upper
+from certifit.certificates._record import Check, Proof, ProvedNumber, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.optimality import numbers
 from certifit.certificates.sums import Block, Grid, Products, Side, Statistic, SumKind, weight_grid, weights_in
@@ -350,7 +350,7 @@ class Size(NamedTuple):
 
 def gap_figures(
     value: Ball, gap: Ball, null: Ball, size: Size, least: float = -math.inf
-) -> tuple[dict[str, Figure], Check]:
+) -> tuple[dict[str, ProvedNumber], Check]:
     """What every proof of a gap from sums states; and whether there is a gap at all.
 
     No objective is below ``least``.

@@ -20,7 +20,7 @@ import scipy.special
 from certifit._types import Array, Matrix, Record
 from certifit.certificates._ball import UNIT, Ball, ball, dot
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
-from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, register, upper
+from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, NUMBERS, TEXT, WHOLE, word
 
 Layers = list[tuple[Array, Array]]
@@ -268,8 +268,8 @@ class Radius(Kind):
         count, least = int(proved.sum()), float(radii[proved].min(initial=np.inf)) if np.any(proved) else 0.0
         figures = {
             "rows": equal(len(X)),
-            "certain": Figure(count, count, "lower"),
-            "least": Figure(least, least, "lower"),
+            "certain": ProvedNumber(count, count, "lower"),
+            "least": ProvedNumber(least, least, "lower"),
         }
         return Proof(figures, checks)
 

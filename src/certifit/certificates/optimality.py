@@ -34,7 +34,7 @@ from certifit._types import Array
 from certifit.certificates._ball import Ball, ball, to_float
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._gap import SMALLEST, excess_of, line, share_of, words
-from certifit.certificates._record import Check, Figure, Kind, Proof, about, equal, lower, register, upper
+from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, equal, lower, register, upper
 from certifit.certificates._schema import FINITE, MODEL, NUMBER, RECORD, WHOLE
 from certifit.certificates.gram import given_kernel
 from certifit.certificates.maps import ColumnMap, FeatureMap, KernelMap
@@ -252,7 +252,7 @@ class Duality(Kind):
         if not finite:
             none = {"bound": about(-math.inf), "gap": about(math.inf), "relative_gap": about(math.inf)}
             return Proof({"value": about(value / scale)} | none, tuple(checks))
-        figures: dict[str, Figure] = {
+        figures: dict[str, ProvedNumber] = {
             "value": about(value / scale),
             "bound": lower((value - gap) / scale),
             "gap": upper(gap / scale),
@@ -319,7 +319,9 @@ def _share(model: Model, nu: float) -> Check:
     return Check("the multipliers add up to the fraction nu of the weights", off <= 1e-9, f"off by {off:.1g}")
 
 
-def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball, gap: float) -> dict[str, Figure]:
+def _machine_figures(
+    data: Data, model: Model, features: FeatureMap, plain: Ball, gap: float
+) -> dict[str, ProvedNumber]:
     """What fits that are stated as sums (support vector machines, kernel ridge) say besides."""
     objective = model.objectives[0]
     if objective.classes is None and any(o.free for o in model.objectives):
@@ -327,7 +329,7 @@ def _machine_figures(data: Data, model: Model, features: FeatureMap, plain: Ball
     if objective.classes is None:
         weakest = min(o.convexity for o in model.objectives)
         return {"prediction_error": upper(np.sqrt(Ball(2.0 * gap) / weakest))}
-    figures: dict[str, Figure] = {"machines": equal(len(model.targets))}
+    figures: dict[str, ProvedNumber] = {"machines": equal(len(model.targets))}
     if isinstance(features, ColumnMap):
         return figures | {"support": equal(int(np.count_nonzero(np.any(model.dual != 0.0, axis=1))))}
     cases, violation, codes = np.zeros(3, dtype=int), 0.0, objective.codes(np.asarray(data.y))
@@ -366,7 +368,7 @@ def witness_scores(data: Data, evidence: Evidence) -> Array:
     return np.asarray(data.X @ W.T) + np.asarray(evidence["witness_intercept"], dtype=float)
 
 
-def changed(mine: Array, witness: Array) -> dict[str, Figure]:
+def changed(mine: Array, witness: Array) -> dict[str, ProvedNumber]:
     """How many training labels differ between a model and the better one."""
     labels = [z[:, 0] > 0 if z.shape[1] == 1 else z.argmax(axis=1) for z in (mine, witness)]
     return {"changed": equal(int(np.sum(labels[0] != labels[1]))), "rows": equal(len(mine))}

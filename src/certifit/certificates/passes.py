@@ -338,7 +338,7 @@ def _slope(loss: Any, z: Ball, y: Array) -> Ball:
 
 # -- the proof --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Metric:
+class HessianFactor:
     """T with ‖TᵀHT − I‖ ≤ ε < 1 for every H in a ball, in coordinates scaled by powers of two."""
 
     T: Array
@@ -346,7 +346,7 @@ class Metric:
     power: Array
 
     @classmethod
-    def of(cls, H: Ball) -> Metric | None:
+    def of(cls, H: Ball) -> HessianFactor | None:
         """From a Cholesky factor; None where there is none."""
         diagonal = np.diag(H.mid)
         if not np.all(np.isfinite(H.mid)) or np.any(diagonal <= 0.0):
@@ -383,7 +383,7 @@ def decrement(objective: Objective, found: Derivatives, coef: Array, centre: Arr
     square, u = Ball(0.0), 0.0
     for m in range(len(coef)):
         g, H, size = _one(objective, found.slopes[m], found.hessian[m], found.largest, coef[m], centre)
-        metric = Metric.of(H)
+        metric = HessianFactor.of(H)
         if metric is None:
             return Ball(np.inf), np.inf
         # Curvatures at scores that are off by so much lie within a factor of these.
@@ -447,7 +447,9 @@ def _softmax_decrement(objective: Objective, found: Derivatives, coef: Array, ce
         keep[-width:] = False
     elif objective.free:
         keep[-width] = False  # the offset of the last class
-    metric = Metric.of(Ball(H.mid[np.ix_(keep, keep)], np.array(np.broadcast_to(H.rad, H.shape))[np.ix_(keep, keep)]))
+    metric = HessianFactor.of(
+        Ball(H.mid[np.ix_(keep, keep)], np.array(np.broadcast_to(H.rad, H.shape))[np.ix_(keep, keep)])
+    )
     if metric is None:
         return Ball(np.inf), np.inf
     square = metric.square(g[keep])

@@ -32,7 +32,7 @@ from certifit.certificates._integers import (
     null_space,
     reduced,
 )
-from certifit.certificates._record import Check, Figure, Kind, Proof, equal, lower, register, upper
+from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, equal, lower, register, upper
 from certifit.certificates._schema import FLAG, INTEGERS, TEXT, WHOLE, check_form, word
 
 VERDICTS = ("separable", "touching", "overlapping")
@@ -288,7 +288,7 @@ def _listed(rows: Array) -> str:
     return f"row{'s' * (len(names) > 1)} " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-_Result = tuple[dict[str, Figure], tuple[Check, ...]]
+_Result = tuple[dict[str, ProvedNumber], tuple[Check, ...]]
 
 
 def _prove_separable(case: _Case, evidence: Evidence, rigor: Rigor) -> _Result:

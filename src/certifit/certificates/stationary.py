@@ -17,7 +17,7 @@ import numpy as np
 
 from certifit.certificates._ball import gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
-from certifit.certificates._record import Check, Figure, Kind, Proof, about, register
+from certifit.certificates._record import Check, Kind, Proof, ProvedNumber, about, register
 from certifit.certificates._schema import FINITE, RECORD
 from certifit.certificates.optimality import read_objectives, sound
 from certifit.losses import FamilyLoss, Loss
@@ -66,7 +66,7 @@ class Stationary(Kind):
         slack = gamma(len(y) + len(w) + 20)
         value = float(weights @ loss.value(z, y) + 0.5 * strength * w @ w) / float(weights.sum())
         checks.append(Check("the equations hold", bool(residual <= 1e-6), f"residual {residual:.1e}"))
-        figures = {"value": about(value), "residual": Figure(residual + 2 * slack, residual + slack, "upper")}
+        figures = {"value": about(value), "residual": ProvedNumber(residual + 2 * slack, residual + slack, "upper")}
         return Proof(figures, tuple(checks))
 
     def claim(self, figures: Figures, evidence: Evidence) -> str:

@@ -32,7 +32,7 @@ from certifit._types import Array, Named
 from certifit.certificates._ball import ETA, UNIT, Ball, quotient, rationals, to_float
 from certifit.certificates._data import Data, Evidence, Rigor
 from certifit.certificates._record import Kind, Proof
-from certifit.certificates._tree import Leaf, Rows, Tree, leaf_of
+from certifit.certificates._tree import HashTree, Leaf, Rows, leaf_of
 
 WIDTH = 21  # bits of a digit: 2·21 + 11 = 53, so that 2048 products of two digits add up without rounding
 ROWS = 1 << (53 - 2 * WIDTH)
@@ -378,8 +378,8 @@ class Fingerprint(Statistic):
         self.leaves.update(other.leaves)
         return self
 
-    def finish(self) -> Tree:
-        return Tree(tuple((name, leaf) for name, leaf in sorted(self.leaves.items()) if leaf.rows))
+    def finish(self) -> HashTree:
+        return HashTree(tuple((name, leaf) for name, leaf in sorted(self.leaves.items()) if leaf.rows))
 
 
 class SumKind(Kind):
@@ -404,7 +404,7 @@ class SumKind(Kind):
 
     def recognise(self, data: Data, digests: Named) -> Data | None:
         """These rows, if they are the partitions one after another in the order of the certificate."""
-        tree = Tree.from_list(digests.get("partitions"))
+        tree = HashTree.from_list(digests.get("partitions"))
         if not data.shapes_agree() or tree is None:
             return data.as_in(digests.get("data"))
         same = tree.root == digests.get("data") and tree.rows == data.X.shape[0] and tree.matches(data)

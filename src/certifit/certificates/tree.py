@@ -322,7 +322,7 @@ class _Walk:
             centre = np.bincount(node, weight * self.y[rows], minlength=m) / np.maximum(w, 1e-300)
             z = self.y[rows] - centre[node]
         codes = None if self.codes is None else self.codes[rows]
-        r = tq.Rows(node, m, weight, codes, z, self.k, self.criterion,
+        r = tq.LevelRows(node, m, weight, codes, z, self.k, self.criterion,
                     self.rules.min_samples_leaf, self.rules.min_weight_leaf, _ROUNDING)  # fmt: skip
         s = tq.fixed_point(r)
         totals = np.zeros((m, s.columns.shape[1]), dtype=np.int64)

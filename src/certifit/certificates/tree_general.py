@@ -39,6 +39,7 @@ from certifit.losses._base import entr
 
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "absolute_error", "poisson")
 _ROUNDING = 1e-9
+Ends = tuple[float, float]  # between which a node may predict
 
 
 def costs_of(sums: Any, criterion: str, sizes: tuple[int, ...], centre: Array | None = None) -> Any:
@@ -86,7 +87,12 @@ def _mean(parts: list[Any]) -> Any:
     return total / float(len(parts))
 
 
-class Rows:
+def _sums(columns: Array, places: Array) -> tuple[Array, Array]:
+    """The sums of the rows before each place, and of those from it on."""
+    return np.cumsum(columns, axis=0)[places - 1], np.cumsum(columns[::-1], axis=0)[::-1][places]
+
+
+class NodeRows:
     """What the rows of a node bring: the columns that are summed, and what no division changes."""
 
     def __init__(self, codes: Array | None, y: Array | None, weight: Array, sizes: tuple[int, ...], criterion: str):
@@ -165,8 +171,7 @@ class Rows:
         """The cost of every cut, as computed."""
         if self.criterion == "absolute_error":
             return self._absolute(order, places)
-        part = self.columns[order]
-        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        left, right = _sums(self.columns[order], places)
         return np.asarray(self._cost(left) + self._cost(right))
 
     def least_costs(self, order: Array, places: Array) -> Array:
@@ -174,10 +179,8 @@ class Rows:
         if self.criterion == "absolute_error":
             return self._absolute(order, places) * (1 - 8 * UNIT)
         part, g = self.columns[order], gamma(2 * len(order) + 16)  # of the sums, and of the sums that bound them
-        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
-        size = np.abs(part)
-        a = Ball(left, g * np.cumsum(size, axis=0)[places - 1])
-        b = Ball(right, g * np.cumsum(size[::-1], axis=0)[::-1][places])
+        sides = zip(_sums(part, places), _sums(np.abs(part), places))
+        a, b = (Ball(total, g * size) for total, size in sides)
         bound = self._cost(a) + self._cost(b)
         return np.where(np.isnan(bound.lower), -np.inf, bound.lower)
 
@@ -202,9 +205,7 @@ class Rows:
             ok &= (places > first) & (places < last)
         return ok
 
-    def monotone(
-        self, order: Array, places: Array, sign: int, bounds: tuple[float, float], spare: float = 0.0
-    ) -> Array:
+    def monotone(self, order: Array, places: Array, sign: int, bounds: Ends, spare: float = 0.0) -> Array:
         """Cuts whose two sides predict within the bounds and in the direction asked for, with something to spare."""
         low, high = bounds[0] + spare, bounds[1] - spare
         left, right = self._sides(order, places)
@@ -217,8 +218,7 @@ class Rows:
             assert self.y is not None
             y, w = self.y[order, 0], self.weight[order]
             return tq.medians(y, w)[places - 1], tq.medians(y[::-1], w[::-1])[::-1][places]
-        part = self.columns[order]
-        left, right = np.cumsum(part, axis=0)[places - 1], np.cumsum(part[::-1], axis=0)[::-1][places]
+        left, right = _sums(self.columns[order], places)
         if self.codes is not None:
             return left[:, -1] / left.sum(axis=1), right[:, -1] / right.sum(axis=1)
         return self.centre[0] + left[:, 1] / left[:, 0], self.centre[0] + right[:, 1] / right[:, 0]
@@ -245,7 +245,7 @@ def _exact_mean(y: Array, w: Array) -> float:
     return mean + float(w @ (y - mean) / w.sum())
 
 
-def within(values: Array, bounds: tuple[float, float], r: Rows) -> Array:
+def within(values: Array, bounds: Ends, r: NodeRows) -> Array:
     """What a node of a tree with directions predicts: its value, or the second class's share, within its bounds."""
     out, last = values.copy(), r.sizes[0] - 1
     out[0, last] = min(max(float(out[0, last]), bounds[0]), bounds[1])
@@ -378,7 +378,7 @@ class _Walk:
             raise ValueError("directions are for one target of values or two classes")
         self.spare = _ROUNDING * (1.0 if self.y is None else float(np.ptp(self.y)))
 
-    def _bounds_below(self, node: int, bounds: tuple[float, float]) -> list[tuple[float, float]]:
+    def _bounds_below(self, node: int, bounds: Ends) -> list[Ends]:
         """Bounds of the two children."""
         t, (low, high) = self.tree, bounds
         first, second = (float(self.value[child, 0, self.sizes[0] - 1]) for child in (t.left[node], t.right[node]))
@@ -403,14 +403,14 @@ class _Walk:
                 self.bad_direction = int(node)
             low[node], high[node] = min(low[[node, a, b]]), max(high[[node, a, b]])
 
-    def _rows(self, rows: Array) -> Rows:
+    def _rows(self, rows: Array) -> NodeRows:
         codes = None if self.codes is None else self.codes[rows]
         y = None if self.y is None else self.y[rows]
-        return Rows(codes, y, self.weight[rows], self.sizes, self.criterion)
+        return NodeRows(codes, y, self.weight[rows], self.sizes, self.criterion)
 
     def proof(self) -> Proof:
         t = self.tree
-        stack: list[tuple[int, Array, int, tuple[float, float]]] = [(0, self.use, 0, (-np.inf, np.inf))]
+        stack: list[tuple[int, Array, int, Ends]] = [(0, self.use, 0, (-np.inf, np.inf))]
         while stack:
             node, rows, depth, bounds = stack.pop()
             if not len(rows):
@@ -442,7 +442,7 @@ class _Walk:
             checks.append(Check("nothing was pruned", bool(np.array_equal(t.asks, t.inner))))
         return Proof(figures, tuple(checks))
 
-    def _node(self, node: int, rows: Array, depth: int, bounds: tuple[float, float]) -> None:
+    def _node(self, node: int, rows: Array, depth: int, bounds: Ends) -> None:
         r, rules = self._rows(rows), self.rules
         self.cost[node] = whole = r.whole()
         self._check_value(node, r, bounds)
@@ -468,7 +468,7 @@ class _Walk:
             self.low[node] = (before - own[1] - slack) / self.total
             self._fall_short((own[1] - least) / self.total, node)
 
-    def _least_rival(self, node: int, rows: Array, r: Rows, bounds: tuple[float, float], left: Array | None) -> float:
+    def _least_rival(self, node: int, rows: Array, r: NodeRows, bounds: Ends, left: Array | None) -> float:
         """The least cost, from below, of any allowed split that divides the rows otherwise than the node's own.
 
         Allowed is what keeps the limit on the weight with a billionth of it to spare: how sums were rounded decides
@@ -495,7 +495,7 @@ class _Walk:
         here = self.cost[node] / self.total
         self.relative = max(self.relative, short / here if here > 0 else (0.0 if short == 0.0 else np.inf))
 
-    def _check_value(self, node: int, r: Rows, bounds: tuple[float, float]) -> None:
+    def _check_value(self, node: int, r: NodeRows, bounds: Ends) -> None:
         said, found = self.value[node], r.values()
         if self.signs is not None:
             found = within(found, bounds, r)

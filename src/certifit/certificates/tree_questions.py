@@ -21,7 +21,7 @@ ENUMERATE = 10  # categories in a node up to which all groupings of a many-class
 
 
 @dataclass(frozen=True)
-class Rows:
+class LevelRows:
     """The rows of one level: node (0 … m − 1), weight, class or centred value, and the limits on a side."""
 
     node: Array
@@ -57,7 +57,7 @@ class Sums:
         return Ball(mid, error * (1 + 8 * UNIT) + 2 * UNIT * np.abs(mid))
 
 
-def fixed_point(r: Rows) -> Sums:
+def fixed_point(r: LevelRows) -> Sums:
     """The level's rows in fixed point: weight per class, or (weight, weight × centred value)."""
     n = len(r.node)
     if r.codes is not None:  # a unit for every class, so that a light one keeps its digits beside a heavy one
@@ -168,7 +168,7 @@ class Column:
         return other if self.single is None else other & told_apart(self.single[order])
 
 
-def compare_numeric(r: Rows, s: Sums, totals: Array, column: Column, allowed: Array, best: Best) -> None:
+def compare_numeric(r: LevelRows, s: Sums, totals: Array, column: Column, allowed: Array, best: Best) -> None:
     """Offer every threshold of one numeric column, with missing values to either side.
 
     ``allowed`` says which nodes looked at the column.
@@ -201,7 +201,7 @@ def compare_numeric(r: Rows, s: Sums, totals: Array, column: Column, allowed: Ar
         _offer(r, s, totals, at, running[again] - base[at] + extra[at], rows[again] - start[at] + gone[at], best)
 
 
-def _offer(r: Rows, s: Sums, totals: Array, node: Array, left: Array, rows: Array, best: Best) -> None:
+def _offer(r: LevelRows, s: Sums, totals: Array, node: Array, left: Array, rows: Array, best: Best) -> None:
     n = np.bincount(r.node, minlength=r.count)
     ok = (rows >= r.min_rows) & (n[node] - rows >= r.min_rows)
     node, left, rows = node[ok], left[ok], rows[ok]
@@ -215,7 +215,7 @@ def _offer(r: Rows, s: Sums, totals: Array, node: Array, left: Array, rows: Arra
     best.offer(node, cost(a, b, r.criterion).lower)
 
 
-def mass(side: Ball, r: Rows) -> Ball:
+def mass(side: Ball, r: LevelRows) -> Ball:
     """The weight of one side of every division."""
     return side[:, 0] if r.codes is None else side.sum(axis=1)
 
@@ -242,7 +242,7 @@ def groupings(sums: Array, n_classes: int, classification: bool) -> Iterator[Arr
         yield mask
 
 
-def compare_groups(r: Rows, s: Sums, totals: Array, codes: Array, allowed: Array, best: Best) -> bool:
+def compare_groups(r: LevelRows, s: Sums, totals: Array, codes: Array, allowed: Array, best: Best) -> bool:
     """Offer the groupings of one categorical column; True when some node has too many to compare."""
     heuristic = False
     order = np.argsort(r.node, kind="stable")
@@ -301,7 +301,7 @@ def medians(y: Array, w: Array) -> Array:
     return ends[0] / 2.0 + np.where(np.isnan(ends[1]), ends[0], ends[1]) / 2.0
 
 
-def compare_absolute(r: Rows, y: Array, column: Column, allowed: Array, best: Best) -> None:
+def compare_absolute(r: LevelRows, y: Array, column: Column, allowed: Array, best: Best) -> None:
     """Offer every threshold of one numeric column by the absolute error, node by node."""
     for v in np.flatnonzero(allowed):
         rows = np.flatnonzero(r.node == v)

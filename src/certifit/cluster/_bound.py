@@ -16,7 +16,7 @@ from certifit._progress import task
 from certifit._types import Array, Record
 from certifit.certificates import Data
 from certifit.certificates.clustering import closed_form, dense_rows, dual_bound, slack_matrix, sorted_sums
-from certifit.cluster._lloyd import Rows, lloyd, settle
+from certifit.cluster._lloyd import ClusterRows, lloyd, settle
 from certifit.parallel import one_thread
 
 CHEAP = 400  # rows up to which `certificate_` tries the closed form
@@ -205,7 +205,7 @@ def _own_clusters(X: Array, weights: Array, k: int, seed: int) -> Any:
     """A good clustering of a block by itself."""
     from sklearn.cluster import kmeans_plusplus
 
-    rows, best = Rows(X, weights), None
+    rows, best = ClusterRows(X, weights), None
     if len(X) <= k:
         start = np.concatenate([X, np.repeat(X[:1], k - len(X), axis=0)])
         return lloyd(rows, start, 2, 0.0, False)

@@ -24,7 +24,7 @@ from certifit.certificates import Certificate, Data
 from certifit.certificates.clustering import dense_rows
 from certifit.cluster import _bound as search
 from certifit.cluster._distinct import distinct_rows
-from certifit.cluster._lloyd import Clusters, Rows, lloyd, on_a_line, settle
+from certifit.cluster._lloyd import ClusterRows, Clusters, lloyd, on_a_line, settle
 
 _FLOATS = (np.float64, np.float32)
 
@@ -168,21 +168,21 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _clusters(self, X: Matrix, weights: Array) -> tuple[Clusters, Array]:
         """The best clustering found, and the label of every row; rows without weight join the nearest centre."""
-        found = on_a_line(Rows(X, weights), self.n_clusters)
+        found = on_a_line(ClusterRows(X, weights), self.n_clusters)
         if found is not None:
             return found, found.labels
         different, w, place = distinct_rows(X, weights)
-        found = self._best_run(Rows(different, w), different, w)
+        found = self._best_run(ClusterRows(different, w), different, w)
         labels = found.labels[place]
         idle = np.flatnonzero(place < 0)
         if len(idle):
-            rest = Rows(X[idle], np.ones(len(idle)))
+            rest = ClusterRows(X[idle], np.ones(len(idle)))
             rest.start()
             rest.assign(found.centres, None)
             labels[idle] = rest.labels
         return found, labels
 
-    def _best_run(self, rows: Rows, X: Matrix, weights: Array) -> Clusters:
+    def _best_run(self, rows: ClusterRows, X: Matrix, weights: Array) -> Clusters:
         rng = check_random_state(self.random_state)
         given = not callable(self.init) and not isinstance(self.init, str)
         runs = self.n_init if self.n_init != "auto" else 1 if given or self.init == "k-means++" else 10
@@ -257,12 +257,12 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows.assign(C, None)
         return -rows.value(C)
 
-    def _rows(self, X: Matrix) -> tuple[Rows, Array]:
+    def _rows(self, X: Matrix) -> tuple[ClusterRows, Array]:
         check_is_fitted(self)
         X = validate_data(
             self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
         )
-        return Rows(X, np.ones(X.shape[0])), np.ascontiguousarray(self.cluster_centers_, dtype=float)
+        return ClusterRows(X, np.ones(X.shape[0])), np.ascontiguousarray(self.cluster_centers_, dtype=float)
 
     # -- proving ------------------------------------------------------------------------------------
     def _evidence(self) -> Record:

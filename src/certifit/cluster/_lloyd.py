@@ -47,7 +47,7 @@ class _LloydState(NamedTuple):
     step: float
 
 
-class Rows:
+class ClusterRows:
     """Rows with weights, dense or sparse, and the distances, sums and moves that k-means needs."""
 
     def __init__(self, X: Matrix, weights: Array) -> None:
@@ -159,7 +159,7 @@ def _half_gaps(C: Array) -> Array:
     return 0.5 * D.min(axis=1) * (1.0 - 1e-12)
 
 
-def means(rows: Rows, C: Array, known: tuple[Array, Array] | None = None) -> tuple[Array, bool]:
+def means(rows: ClusterRows, C: Array, known: tuple[Array, Array] | None = None) -> tuple[Array, bool]:
     """Means of the clusters, and whether an empty one had to be filled with the row furthest from its centre."""
     sums, total = known or rows.sums(len(C))
     empty = np.flatnonzero(total <= 0)
@@ -180,7 +180,7 @@ def means(rows: Rows, C: Array, known: tuple[Array, Array] | None = None) -> tup
     return np.where(some[:, None], sums / np.where(some, total, 1.0)[:, None], C), filled
 
 
-def lloyd(rows: Rows, start: Array, max_iter: int, tol: float, trace: bool) -> Clusters:
+def lloyd(rows: ClusterRows, start: Array, max_iter: int, tol: float, trace: bool) -> Clusters:
     """Lloyd's iterations from given centres until no label changes or the squared steps sum to at most ``tol``."""
     rows.start()
     fresh = [True]
@@ -216,7 +216,7 @@ def _columns(state: _LloydState) -> Iterable[Mapping[str, Any]]:
     return ({"phase": "Lloyd", "changed": state.changed, "centres": state.centres.copy()},)
 
 
-def settle(rows: Rows, found: Clusters, passes: int, trace: bool) -> Clusters:
+def settle(rows: ClusterRows, found: Clusters, passes: int, trace: bool) -> Clusters:
     """Move single rows while that lowers the cost; then centres are the means of their rows again."""
     C, filled = means(rows, found.centres)
     rows.widen(None if filled else np.sqrt(((C - found.centres) ** 2).sum(axis=1)) * (1.0 + 1e-12))
@@ -246,7 +246,7 @@ def settle(rows: Rows, found: Clusters, passes: int, trace: bool) -> Clusters:
     return Clusters(C, rows.labels, rows.value(C), found.n_iter, moves[0], run.status, rest)
 
 
-def _one_pass(rows: Rows, C: Array, total: Array, count: Array) -> int:
+def _one_pass(rows: ClusterRows, C: Array, total: Array, count: Array) -> int:
     """One pass of moves over the rows (sparse: all at once into the best place, the most gainful first)."""
     from certifit.loops.kmeans import move_rows
 
@@ -277,7 +277,7 @@ def _one_pass(rows: Rows, C: Array, total: Array, count: Array) -> int:
     return 1
 
 
-def on_a_line(rows: Rows, k: int) -> Clusters | None:
+def on_a_line(rows: ClusterRows, k: int) -> Clusters | None:
     """The best clustering of one column, by dynamic programming over the sorted rows (None where it is too large)."""
     from certifit.loops.kmeans import intervals
 

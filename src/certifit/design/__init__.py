@@ -3,7 +3,7 @@
 No other folder asks how X is stored.
 """
 
-from certifit.design._columns import Block, Columns
+from certifit.design._columns import Block, CentredColumns
 from certifit.design._compensated import add_to_pair, compensated_product, compensated_product_t
 from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
@@ -18,7 +18,7 @@ __all__ = [
     "Blocks",
     "Cells",
     "Cholesky",
-    "Columns",
+    "CentredColumns",
     "Coordinates",
     "Design",
     "Fold",

@@ -22,7 +22,7 @@ _GATHERED = 2_000  # columns that a working set is expected to hold
 
 
 @dataclass(frozen=True)
-class Columns:
+class CentredColumns:
     """A = √S (X − 1 mᵀ), by products and gathered columns.
 
     Examples
@@ -39,7 +39,7 @@ class Columns:
     total: float  # Σ s
 
     @classmethod
-    def of(cls, design: Design, weights: Array | None, centre: bool) -> Columns:
+    def of(cls, design: Design, weights: Array | None, centre: bool) -> CentredColumns:
         total = float(design.shape[0] if weights is None else weights.sum())
         mean = design.column_means(weights) if centre else None
         return cls(design, None if weights is None else np.sqrt(weights), mean, total)

@@ -11,7 +11,7 @@ from certifit import certificates
 from certifit._types import Array, Matrix, Weights
 from certifit.certificates import Certificate, Data
 from certifit.cluster._kmeans import cheap_bound, searched_bound
-from certifit.cluster._lloyd import Rows
+from certifit.cluster._lloyd import ClusterRows
 
 
 def certify_clusters(
@@ -52,7 +52,7 @@ def certify_clusters(
         given = getattr(given, "cluster_centers_", None)
         given = labels_or_centres.labels_ if given is None else given
     labels, centres = _both(np.asarray(given), data)
-    cost = Rows(data.X, data.weights)
+    cost = ClusterRows(data.X, data.weights)
     cost.labels = labels.astype(np.int32)
     if time_budget > 0:
         found = searched_bound(data, labels, len(centres), cost.value(centres), time_budget)
@@ -81,14 +81,14 @@ def _both(given: Array, data: Data) -> tuple[Array, Array]:
         centres = given.astype(float)
         if centres.shape[1] != d or not len(centres) or not np.all(np.isfinite(centres)):
             raise ValueError(f"Centres must be finite numbers, {d} columns each as X has; these are {given.shape}.")
-        rows = Rows(data.X, data.weights)
+        rows = ClusterRows(data.X, data.weights)
         rows.start()
         rows.assign(np.ascontiguousarray(centres), None)
         return rows.labels.astype(np.int64), centres
     if given.shape != (n,):
         raise ValueError(f"Give one label for each of the {n} rows of X, or centres as a table with {d} columns.")
     names, labels = np.unique(given, return_inverse=True)
-    rows = Rows(data.X, data.weights)
+    rows = ClusterRows(data.X, data.weights)
     rows.labels = labels.astype(np.int32)
     sums, total = rows.sums(len(names))
     some = total > 0

@@ -12,7 +12,7 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import reads
 from certifit.linear_model._perceptron import ClassAgainstRest, certificates
-from certifit.solvers.perceptron import Learned, Plan
+from certifit.solvers.perceptron import Learned, PassPlan
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -95,7 +95,7 @@ def certify_perceptron(
         raise ValueError(f"mistakes must contain row numbers from 0 to {n - 1}: rows are counted from 0.")
     w0, b0 = (first[:-1], float(first[-1])) if offset else (first, 0.0)
     signs = np.where(labels == classes[1], 1.0, -1.0)
-    problem = ClassAgainstRest(signs, Plan(fit_intercept=offset, eta0=float(eta0)), w0, b0, np.ones(2))
+    problem = ClassAgainstRest(signs, PassPlan(fit_intercept=offset, eta0=float(eta0)), w0, b0, np.ones(2))
     times = np.bincount(rows.astype(int), minlength=n)
     ended = Learned(weights[:-1] if offset else weights, float(weights[-1]) if offset else 0.0, times, 0)
     table = data.X if scipy.sparse.issparse(data.X) else np.asarray(data.X, dtype=float)

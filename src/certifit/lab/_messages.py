@@ -22,7 +22,7 @@ from certifit.lab._frame import encode
 from certifit.lab._limits import Limits
 from certifit.lab._scene import Board, LabError, Scene, Shown, View
 from certifit.lab._script import script
-from certifit.lab._table import choose, look
+from certifit.lab._table import choose_columns, look
 
 _KEPT = 8  # solved scenes: stepping through one, or back by undo, solves nothing again
 
@@ -145,7 +145,7 @@ class Desk:
         table = look(request.get("name"), request.get("data"), self.limits.rows)
         if "choice" not in request:
             return {"table": table.described()}
-        return {"points": choose(table, request["choice"], scene(request.get("scene")), self.limits.points)}
+        return {"points": choose_columns(table, request["choice"], scene(request.get("scene")), self.limits.points)}
 
 
 def _params(request: Mapping[str, object]) -> dict[str, object]:

@@ -136,7 +136,7 @@ def look(name: object, data: Any, rows: int) -> LabTable:
     return LabTable.of(table)
 
 
-def choose(table: LabTable, choice: object, scene: Scene, limit: int) -> dict[str, object]:
+def choose_columns(table: LabTable, choice: object, scene: Scene, limit: int) -> dict[str, object]:
     """Points of a scene from two columns, or from all of them by principal components.
 
     Examples
@@ -144,7 +144,7 @@ def choose(table: LabTable, choice: object, scene: Scene, limit: int) -> dict[st
     >>> from certifit.files import Table
     >>> from certifit.lab import catalogue
     >>> table = LabTable.of(Table.of({"a": [1.0, 2.0, None], "b": [0.5, 0.25, 1.0], "c": ["u", "v", "v"]}))
-    >>> found = choose(table, {"x": "a", "y": "b", "target": "c"}, catalogue()[0], 100)
+    >>> found = choose_columns(table, {"x": "a", "y": "b", "target": "c"}, catalogue()[0], 100)
     >>> found["points"], found["classes"], found["notes"]
     ([[1.0, 0.5, 0], [2.0, 0.25, 1]], ['u', 'v'], ['1 row with missing values skipped.'])
     """

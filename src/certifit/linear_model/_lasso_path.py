@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from certifit._objective import Objective
 from certifit._types import Array, Matrix, VectorLike, Weights
-from certifit.design import Columns, Design, as_design
+from certifit.design import CentredColumns, Design, as_design
 from certifit.losses import Squared
 from certifit.regularizers import mix_of_norms
 from certifit.solvers import Options, Task
@@ -232,10 +232,12 @@ def _grid(
         return grid
     if not (isinstance(alphas, (int, np.integer)) and alphas >= 1):
         raise ValueError(f"alphas must be a positive number of strengths or an array of them, got {alphas!r}.")
-    return strength_grid(Columns.of(design, weights, False), y, int(alphas), eps, ratio, positive)
+    return strength_grid(CentredColumns.of(design, weights, False), y, int(alphas), eps, ratio, positive)
 
 
-def strength_grid(columns: Columns, y: Array, count: int, eps: float, ratio: float, positive: bool = False) -> Array:
+def strength_grid(
+    columns: CentredColumns, y: Array, count: int, eps: float, ratio: float, positive: bool = False
+) -> Array:
     """``count`` strengths, evenly spaced in the logarithm, from the smallest that leaves nothing in the model."""
     if not eps > 0.0:
         raise ValueError(f"eps must be above 0, got {eps}.")

@@ -35,7 +35,7 @@ from certifit.linear_model._base import (
 from certifit.losses import Asymmetric, EvaluationLoss, Loss, Squared, ZeroOne, get_loss
 from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero, get_regularizer
 from certifit.solvers import Options, Solution, Task
-from certifit.solvers.choose import choose, solver_names
+from certifit.solvers.choose import choose_solver, solver_names
 from certifit.solvers.dual import dual_point, evidence_of
 
 
@@ -148,7 +148,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         """Fit to rows X (n, d), dense or sparse, and real targets y (n,), weighted by ``sample_weight``."""
         self._validate_params()
         loss, regularizer = self._parts()
-        method = choose(loss, regularizer, self.solver, sample_weight is not None)
+        method = choose_solver(loss, regularizer, self.solver, sample_weight is not None)
         if method.name != "gradient_descent" and (self.eta is not None or self.start is not None):
             raise ValueError(f"eta and start belong to solver='gradient_descent', not to {method.name!r}.")
         if loss.targets == "sign":

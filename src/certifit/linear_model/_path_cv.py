@@ -16,7 +16,7 @@ from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._sklearn import Interval, StrOptions, routed
 from certifit._types import CV, Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
-from certifit.design import Columns, as_design
+from certifit.design import CentredColumns, as_design
 from certifit.linear_model._base import read_regression
 from certifit.linear_model._lasso import ElasticNet, Lasso, scalar_is_none
 from certifit.linear_model._lasso_path import enet_path, lasso_path, strength_grid
@@ -81,7 +81,7 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
         X, Y, weights = read_regression(self, X, y, sample_weight)
         Y = self._read_target(Y)
         ratios = np.atleast_1d(np.asarray(self.l1_ratio, dtype=float))
-        grids = self._grids(Columns.of(as_design(X), weights, self.fit_intercept), Y, ratios)
+        grids = self._grids(CentredColumns.of(as_design(X), weights, self.fit_intercept), Y, ratios)
         folds = list(self._splitter().split(X, Y, **parts.splitter.split))
         table = FoldTable(X, Y, [(np.asarray(a), np.asarray(b)) for a, b in folds], weights)
         errors = self._errors(table, ratios, grids)
@@ -107,7 +107,7 @@ class _PathCV(Certified, RegressorMixin, BaseEstimator):
             raise ValueError(f"For multi-task outputs, use MultiTask{type(self).__name__}")
         return Y if several else column_or_1d(Y, warn=True)
 
-    def _grids(self, columns: Columns, Y: Array, ratios: Array) -> Array:
+    def _grids(self, columns: CentredColumns, Y: Array, ratios: Array) -> Array:
         """Strengths (ratios, a), largest first."""
         if isinstance(self.alphas, Integral):
             count = int(self.alphas)

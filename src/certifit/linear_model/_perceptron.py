@@ -25,7 +25,7 @@ from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.geometry import separability
 from certifit.solvers._status import worst
-from certifit.solvers.perceptron import Learned, OnPass, Plan, run_perceptron
+from certifit.solvers.perceptron import Learned, OnPass, PassPlan, run_perceptron
 from certifit.solvers.separation import evidence as as_evidence
 from certifit.solvers.separation import search, widest
 
@@ -36,7 +36,7 @@ class ClassAgainstRest(NamedTuple):
     """One class against the others: signs, steps, start and seed."""
 
     signs: Array
-    plan: Plan
+    plan: PassPlan
     w: Array
     b: float
     class_weights: Array
@@ -85,7 +85,7 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
             out.append(int(inner.randint(_LARGEST_SEED)))
         return out
 
-    def _plan(self, seed: int, weights: Array, **changes: Any) -> Plan:
+    def _plan(self, seed: int, weights: Array, **changes: Any) -> PassPlan:
         p = self.get_params(deep=False)
         alpha = p.get("alpha", 0.0) if p.get("penalty") == "l2" else 0.0
         chosen = {
@@ -101,7 +101,7 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
             "alpha": alpha,
             "time_budget": p["time_budget"],
         }
-        return Plan(**{**chosen, **changes})
+        return PassPlan(**{**chosen, **changes})
 
     def _problems(
         self, index: Array, start: tuple[Array, Array], weights: Array, **changes: Any

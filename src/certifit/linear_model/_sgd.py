@@ -29,7 +29,7 @@ from certifit.linear_model._base import CertainLabels
 from certifit.losses import Hinge, Logistic, Loss, PerceptronLoss, Squared, SquaredHinge
 from certifit.regularizers import Regularizer, Zero, mix_of_norms
 from certifit.solvers import Options, Task
-from certifit.solvers.choose import choose
+from certifit.solvers.choose import choose_solver
 from certifit.solvers.dual import dual_point, evidence_of
 
 _LOSSES: dict[str, Loss] = {
@@ -42,7 +42,7 @@ _LOSSES: dict[str, Loss] = {
 _PARTIAL = "partial_fit keeps no data, so nothing can be proved: use certify(model, X, y) with the data in question."
 
 
-class _Walk(Certified):
+class _ProvedWalk(Certified):
     """What the two estimators share: the objective and its proof."""
 
     loss: str
@@ -114,7 +114,7 @@ def _best(objective: Objective, data: Data, W: Array, b: Array) -> tuple[Array, 
     plain = Objective(objective.loss, objective.regularizer, objective.strength, objective.fit_intercept)
     targets = objective.encode(np.asarray(data.y), data.weights)
     try:
-        method = choose(objective.loss, objective.regularizer, "auto", weighted=True)
+        method = choose_solver(objective.loss, objective.regularizer, "auto", weighted=True)
     except PairingError:
         return W, b, None
     design = as_design(data.X)
@@ -126,7 +126,7 @@ def _best(objective: Objective, data: Data, W: Array, b: Array) -> tuple[Array, 
     return W, b, np.column_stack(duals)
 
 
-class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
+class SGDClassifier(_ProvedWalk, CertainLabels, sklearn.linear_model.SGDClassifier):
     r"""Linear classifier by stochastic gradient descent, one class against the rest.
 
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, \pm1) + \alpha R(w), \qquad
@@ -194,7 +194,7 @@ class SGDClassifier(_Walk, CertainLabels, sklearn.linear_model.SGDClassifier):
         return names_of(self.classes_), None if np.all(factors == 1.0) else tuple(factors)
 
 
-class SGDRegressor(_Walk, sklearn.linear_model.SGDRegressor):
+class SGDRegressor(_ProvedWalk, sklearn.linear_model.SGDRegressor):
     r"""Linear regression by stochastic gradient descent.
 
     .. math:: \frac1n\sum_i s_i L(w\cdot x_i + b, y_i) + \alpha R(w), \qquad

@@ -29,7 +29,7 @@ from certifit.loops import neighbors_integers
 from certifit.loops._tiers import Tiered
 from certifit.nearest import _integers
 from certifit.nearest._integers import Integers
-from certifit.nearest._tree import Tree
+from certifit.nearest._tree import KDTree
 from certifit.parallel import side_by_side
 
 _TINY = 1e-36
@@ -172,8 +172,8 @@ class BruteForce:
         return Brute.prepare(self.X, self.w, np.float64)
 
     @cached_property
-    def rows(self) -> Tree:
-        return Tree.list(self.X, 64)
+    def rows(self) -> KDTree:
+        return KDTree.list(self.X, 64)
 
     def query(self, asked: Queries) -> tuple[Array, Array]:
         """Reduced distances and row numbers: integers where these tell enough, the rest in floats."""

@@ -19,7 +19,7 @@ from certifit.nearest import _integers
 from certifit.nearest._brute import BruteForce, Queries
 from certifit.nearest._exact import ExactOrder
 from certifit.nearest._metrics import Metric, function_block
-from certifit.nearest._tree import Tree
+from certifit.nearest._tree import KDTree
 from certifit.parallel import ranges, side_by_side, threads
 
 _NONE = np.empty(0, np.int64)
@@ -66,13 +66,13 @@ class Index:
         self._scale = _tame(self.X) if scale is None and metric.name != "precomputed" else scale or 1.0
         self._points, self._plain = self._prepared()
         self._weights = np.ones(self._points.shape[1]) if self._plain.weights is None else owned(self._plain.weights)
-        self._tree: Tree | None = None
+        self._tree: KDTree | None = None
         self._brute = BruteForce(self._points, self._weights)
         self._columns: Array | None = None
         if self.method == "kd_tree":
-            self._tree = Tree.build(self._points, leaf_size, threads(n_jobs))
+            self._tree = KDTree.build(self._points, leaf_size, threads(n_jobs))
         elif self._plain.name in ("manhattan", "chebyshev", "minkowski"):
-            self._tree = Tree.list(self._points, 64)
+            self._tree = KDTree.list(self._points, 64)
 
     def __getstate__(self) -> Record:
         """Only what was given: the rest is made again, in this process's memory."""

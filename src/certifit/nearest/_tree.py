@@ -14,7 +14,7 @@ _LANES = 16  # rows of a leaf are padded to a multiple of this: whole vector reg
 
 
 @dataclass(frozen=True)
-class Tree:
+class KDTree:
     """A k-d tree; with ``flat`` only its leaves, in the order of the data, to be scanned one and all."""
 
     leaves: Array
@@ -26,7 +26,7 @@ class Tree:
     flat: bool = False
 
     @classmethod
-    def build(cls, X: Array, leaf_size: int, n_threads: int) -> Tree:
+    def build(cls, X: Array, leaf_size: int, n_threads: int) -> KDTree:
         """Split at medians of the widest feature until leaves hold at most ``leaf_size`` rows."""
         n, d = X.shape
         levels = max(0, int(np.ceil(np.log2(n / leaf_size))))
@@ -44,7 +44,7 @@ class Tree:
         return cls._packed(P, rows, _halved(n, levels), box, axis, cut)
 
     @classmethod
-    def list(cls, X: Array, leaf_size: int) -> Tree:
+    def list(cls, X: Array, leaf_size: int) -> KDTree:
         """No tree: all leaves are looked at."""
         n, d = X.shape
         starts = np.append(np.arange(0, n, leaf_size), n)
@@ -54,7 +54,7 @@ class Tree:
     @classmethod
     def _packed(
         cls, P: Array, rows: Array, starts: Array, box: Array, axis: Array, cut: Array, flat: bool = False
-    ) -> Tree:
+    ) -> KDTree:
         width = -(-int(np.diff(starts).max()) // _LANES) * _LANES
         leaves = np.empty((len(starts) - 1, P.shape[1], width))
         loops.pack(P, starts, leaves)

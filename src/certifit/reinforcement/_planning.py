@@ -255,10 +255,10 @@ def policy_value(mdp: MDP, policy: npt.ArrayLike) -> Array:
     >>> policy_value(mdp, [0, 0]).tolist()
     [0.0, 2.0]
     """
-    return _solve(_Sweeps(mdp), mdp.rows(policy))
+    return _values_of(_Sweeps(mdp), mdp.rows(policy))
 
 
-def _solve(sweeps: _Sweeps, rows: Array) -> Array:
+def _values_of(sweeps: _Sweeps, rows: Array) -> Array:
     A = scipy.sparse.identity(sweeps.n, format="csc") - sweeps.mdp.discount * sweeps.P[rows].tocsc()
     return np.atleast_1d(scipy.sparse.linalg.spsolve(A, sweeps.mdp.rewards[rows]))
 
@@ -288,7 +288,7 @@ def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None =
     sweeps = _Sweeps(mdp)
 
     def state(rows: Array) -> _PlanState:
-        V = _solve(sweeps, rows)
+        V = _values_of(sweeps, rows)
         TV, greedy = sweeps.best(V)
         # Another action only where it is better beyond rounding: policies then cannot come back.
         least = V + 1e-12 * (1.0 + np.abs(V))

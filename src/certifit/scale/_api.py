@@ -23,7 +23,7 @@ from certifit.scale._engine import Engine, running
 from certifit.scale._families import FITTERS, SHIFTED, UNTARGETED, WEIGHTED, WORDS
 from certifit.scale._folds import FoldScores, score_folds
 from certifit.scale._job import Job
-from certifit.scale._metrics import Confusion, Errors, Histogram, Run, area, ranges_of
+from certifit.scale._metrics import Confusion, Errors, Histogram, SortedScores, area, ranges_of
 from certifit.scale._predict import Answerer
 from certifit.scale._progress import Bars
 from certifit.scale._sample import Sample
@@ -430,7 +430,7 @@ def evaluate(
         each = np.diag(table)[table.sum(axis=1) > 0] / table.sum(axis=1)[table.sum(axis=1) > 0]
         figures = {"rows": rows, "accuracy": int(np.trace(table)) / rows, "balanced_accuracy": float(np.mean(each))}
         if two:
-            runs = [job.run(Run(answerer, classes[1], a, b), task="ranking") for a, b in ranges_of(found[1])]
+            runs = [job.run(SortedScores(answerer, classes[1], a, b), task="ranking") for a, b in ranges_of(found[1])]
             figures["roc_auc"] = area(runs)
         return Evaluation(figures, table, classes)
 

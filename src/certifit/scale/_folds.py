@@ -54,7 +54,7 @@ class FoldScores:
         return float(self.mse @ share / share.sum())
 
 
-class FoldMoments(Statistic):
+class HashedFoldMoments(Statistic):
     """The moments of every fold; a row's fold is a keyed hash of its values."""
 
     def __init__(self, seen: Seen, folds: int, seed: int, by: int | None) -> None:
@@ -66,7 +66,7 @@ class FoldMoments(Statistic):
         for k, part in enumerate(self.parts):
             part.add(block.take(np.flatnonzero(fold == k)))
 
-    def merge(self, other: FoldMoments) -> FoldMoments:
+    def merge(self, other: HashedFoldMoments) -> HashedFoldMoments:
         for mine, its in zip(self.parts, other.parts):
             mine.merge(its)
         return self
@@ -84,7 +84,7 @@ def score_folds(job: Job, estimator: BaseEstimator, folds: int, seed: int, by: s
         raise TableError(f"There is no column {by!r} among those that are read.")
     seen = job.look(labels=False)
     place = None if by is None else names.index(by)
-    parts = job.run(FoldMoments(seen, folds, seed, place), task="moments of folds", rows=seen.rows)
+    parts = job.run(HashedFoldMoments(seen, folds, seed, place), task="moments of folds", rows=seen.rows)
     total = parts[0]
     for part in parts[1:]:
         total = SecondMoments(

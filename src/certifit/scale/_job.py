@@ -15,7 +15,7 @@ from certifit._types import Array
 from certifit.certificates import Certificate
 from certifit.certificates._plain import tidy
 from certifit.certificates._record import Check, Verification, kind_named, proved, written
-from certifit.certificates._tree import Tree
+from certifit.certificates._tree import HashTree
 from certifit.certificates.class_sums import codes_of
 from certifit.certificates.sums import Block, Fingerprint, Grid, Mass, NotFiniteError, Statistic, SumKind
 from certifit.exceptions import ChangedDataError, TableError
@@ -284,7 +284,7 @@ class Job:
     def verify(self, certificate: Certificate) -> Verification:
         """The re-check of a certificate on the partitions as they are now; a changed one is named."""
         kind = kind_named(certificate.kind)
-        stated = Tree.from_list(certificate.digests.get("partitions"))
+        stated = HashTree.from_list(certificate.digests.get("partitions"))
         if not isinstance(kind, SumKind) or stated is None:
             raise TypeError("This certificate is not one of a table in partitions: use certificate.verify(X, y).")
         try:
@@ -304,7 +304,7 @@ class Job:
         )
         return Verification((first, *checks), True)
 
-    def _seen_again(self, statistic: Statistic | None) -> tuple[Tree, Any]:
+    def _seen_again(self, statistic: Statistic | None) -> tuple[HashTree, Any]:
         """Fingerprints, and the statistic of a certificate; None where its evidence does not go with these rows."""
         if statistic is not None:
             try:

@@ -98,7 +98,7 @@ class Histogram(Statistic):
         return self.counts
 
 
-class Run(Statistic):
+class SortedScores(Statistic):
     """Sorted scores between two ends, each with its positives and negatives."""
 
     def __init__(self, answerer: Answerer, positive: Any, low: int, high: int) -> None:
@@ -120,7 +120,7 @@ class Run(Statistic):
             np.add.at(merged[k], at, np.concatenate([self.counts[k], counts[k]]))
         self.counts = merged
 
-    def merge(self, other: Run) -> Run:
+    def merge(self, other: SortedScores) -> SortedScores:
         self._take(other.scores, other.counts)
         return self
 

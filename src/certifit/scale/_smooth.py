@@ -142,7 +142,7 @@ def _step(
     for m in range(k):
         H[m, range(len(J) - d, len(J)), m, range(len(J) - d, len(J))] += ridge
     size = k * len(J)
-    move = _solve(H.reshape(size, size), g.reshape(size))
+    move = _direction(H.reshape(size, size), g.reshape(size))
     if move is None:
         return None, np.inf
     step = -move.reshape(k, len(J))
@@ -154,7 +154,7 @@ def _step(
     return (step, np.zeros(k)), abs(gain)
 
 
-def _solve(H: Array, g: Array) -> Array | None:
+def _direction(H: Array, g: Array) -> Array | None:
     """H⁻¹g; directions without curvature (softmax has one) are left alone."""
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
     if not np.all(np.isfinite(scale)):

@@ -30,7 +30,7 @@ Events = Callable[[S], Iterable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Run:
+class DriveEnd:
     """How a drive ended."""
 
     state: Any
@@ -56,7 +56,7 @@ def drive(
     events: Events[S] | None = None,
     check_start: bool = False,
     what: str = "fit",
-) -> Run:
+) -> DriveEnd:
     """Advance a state until ``finished(before, after)``, ``max_iter`` steps, or the end of the time budget.
 
     Parameters
@@ -131,4 +131,4 @@ def drive(
             status = verdict(before, after)
             if not status and time_budget is not None and time.perf_counter() - start >= time_budget:
                 status = "time_budget"
-    return Run(state, status, i, time.perf_counter() - start, rows)
+    return DriveEnd(state, status, i, time.perf_counter() - start, rows)

@@ -17,7 +17,7 @@ _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers a
 
 
 @dataclass(frozen=True)
-class Rows:
+class CellRows:
     """Centred and scaled columns, ones last, sorted by cell."""
 
     A: Array
@@ -30,11 +30,11 @@ class Rows:
         """Values (..., rows) times the weights."""
         return values if self.s is None else np.multiply(values, self.s[part], out=values)
 
-    def every(self, step: int) -> Rows:
+    def every(self, step: int) -> CellRows:
         """Every step-th row, with larger weights."""
         keep = slice(None, None, step)
         s = np.full(len(self.y[keep]), float(step)) if self.s is None else step * self.s[keep]
-        return Rows(np.ascontiguousarray(self.A[keep]), self.y[keep], s, self.loss, -(-self.ends // step))
+        return CellRows(np.ascontiguousarray(self.A[keep]), self.y[keep], s, self.loss, -(-self.ends // step))
 
     def tasks(self) -> list[tuple[int, int, int]]:
         """(cell, first row, end): pieces for the threads, the same for any number of them."""
@@ -63,14 +63,14 @@ class Anchor:
     bend: Array  # (cells,): sums of the curvatures
 
 
-def values(rows: Rows, theta: Array) -> Array:
+def values(rows: CellRows, theta: Array) -> Array:
     """Sums of the losses at one point, by cell."""
     with np.errstate(over="ignore", invalid="ignore"):
         value = rows.weighed(rows.loss.value_slope(rows.A @ theta, rows.y)[0], slice(None))
     return np.array([value[i:j].sum() for i, j in itertools.pairwise(rows.ends)])
 
 
-def look(rows: Rows, theta: Array) -> Anchor:
+def look(rows: CellRows, theta: Array) -> Anchor:
     """Values, gradients and Hessians of the losses at one point."""
     cells, p = len(rows.ends) - 1, len(theta)
     z = np.empty(len(rows.y))
@@ -99,7 +99,7 @@ def look(rows: Rows, theta: Array) -> Anchor:
     return Anchor(theta, z, *sums)
 
 
-def evaluate(rows: Rows, theta: Array, z: Array, anchor: Array, used: Array) -> tuple[Array, Array]:
+def evaluate(rows: CellRows, theta: Array, z: Array, anchor: Array, used: Array) -> tuple[Array, Array]:
     """Gradients (cells, m, p) of the losses at m points at once, and how far scores (cells, m) are from the anchors'.
 
     ``anchor`` (m,) is sorted; ``used`` (m, cells) tells which cells matter to which point.
@@ -130,7 +130,7 @@ def evaluate(rows: Rows, theta: Array, z: Array, anchor: Array, used: Array) -> 
     return G, R
 
 
-def longest(rows: Rows, T: Array) -> float:
+def longest(rows: CellRows, T: Array) -> float:
     """max ‖x̃ᵢT‖ over the rows."""
 
     def work(task: tuple[int, int, int]) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Block, Columns
+from certifit.design import Block, CentredColumns
 from certifit.solvers._gram_descent import Penalty
 
 _MEMORY = 5  # iterates that an extrapolation uses
@@ -27,7 +27,7 @@ class Found:
 
 
 def descend_residual(
-    columns: Columns,
+    columns: CentredColumns,
     target: Array,
     start: Array,
     penalty: Penalty,

@@ -25,7 +25,7 @@ _NUMBERS = 1 << 18  # of X that a pass takes at a time: they are read twice, the
 _TINY = 1e-30  # curvatures below it are dropped: products of denormal numbers are a hundred times slower
 
 
-class Metric(NamedTuple):
+class ScaledHessian(NamedTuple):
     """A Hessian ready to be solved with, in class-major order and units of its own diagonal."""
 
     factor: Cholesky | PseudoInverse
@@ -171,7 +171,7 @@ class SmoothSum:
         part[hold] = 0.5 * np.square(G[hold]) / self.ridge[hold, None]
         return float(np.sum(part))
 
-    def metric(self, H: Array) -> Metric:
+    def metric(self, H: Array) -> ScaledHessian:
         """The Hessian ready to be solved with; where it is flat (dependent columns), steps have least length."""
         size = np.maximum(np.diag(H), 1e-300)
         p, K = self.columns.width, self.outputs
@@ -181,7 +181,7 @@ class SmoothSum:
         root = np.sqrt(np.maximum(np.diag(H), 1e-300))
         scaled = H / np.outer(root, root)
         factor = cholesky(scaled)
-        return Metric(pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor, root)
+        return ScaledHessian(pseudo_inverse(scaled) if factor is None or factor.rcond < 1e-13 else factor, root)
 
 
 def decrement(G: Array, D: Array) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Block, Columns, powers_of_two
+from certifit.design import Block, CentredColumns, powers_of_two
 
 _ROOM = 2048
 
@@ -15,7 +15,7 @@ class WorkingSet:
 
     whole = False
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: CentredColumns) -> None:
         self.columns = columns
         self.which = np.zeros(0, dtype=np.intp)
         self.member = np.zeros(columns.shape[1], dtype=bool)
@@ -87,14 +87,14 @@ class FullSet(WorkingSet):
 
     whole = True
 
-    def __init__(self, columns: Columns, gram: Array, scale: Array) -> None:
+    def __init__(self, columns: CentredColumns, gram: Array, scale: Array) -> None:
         self.columns = columns
         self.which = np.arange(columns.shape[1])
         self.member = np.ones(columns.shape[1], dtype=bool)
         self.gram, self.scale = gram, scale
 
     @classmethod
-    def of(cls, columns: Columns, gram: Array) -> FullSet:
+    def of(cls, columns: CentredColumns, gram: Array) -> FullSet:
         """From the Gram matrix of weighted, centred columns."""
         scale = powers_of_two(np.sqrt(np.maximum(np.diag(gram), 0.0)))
         return cls(columns, np.ascontiguousarray(gram / scale / scale[:, None]), scale)
@@ -109,7 +109,7 @@ class FullSet(WorkingSet):
         return Q / self.scale[:, None]
 
 
-def full_set(columns: Columns, y: Array) -> FullSet | None:
+def full_set(columns: CentredColumns, y: Array) -> FullSet | None:
     """All columns with their Gram matrix; None where means dwarf spreads (gathered columns are then safer)."""
     weights = None if columns.root is None else columns.root**2
     moments = columns.design.moments(np.asarray(y, dtype=float)[:, None], weights, columns.mean is not None)

@@ -131,7 +131,9 @@ def solver_names() -> list[str]:
     return ["auto", *(m.name for m in METHODS)]
 
 
-def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto", weighted: bool = False) -> Method:
+def choose_solver(
+    loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto", weighted: bool = False
+) -> Method:
     """The solver for a pairing; PairingError, with a pairing that works, when there is none.
 
     Parameters
@@ -145,9 +147,9 @@ def choose(loss: EvaluationLoss, regularizer: Regularizer, solver: str = "auto",
     Examples
     --------
     >>> from certifit.losses import Absolute
-    >>> choose(Absolute(), L1()).name
+    >>> choose_solver(Absolute(), L1()).name
     'interior_point'
-    >>> choose(Absolute(), L1(), "newton")
+    >>> choose_solver(Absolute(), L1(), "newton")
     Traceback (most recent call last):
     ...
     certifit.exceptions.PairingError: solver='newton' needs a smooth loss and a smooth penalty, not absolute loss with

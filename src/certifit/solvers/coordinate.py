@@ -18,10 +18,10 @@ import numpy as np
 
 from certifit._trace import Trace
 from certifit._types import Array
-from certifit.design import Columns
+from certifit.design import CentredColumns
 from certifit.losses import Squared
 from certifit.parallel import one_thread
-from certifit.solvers._driver import Run, drive
+from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._gram_descent import Active, GramState, Penalty, descend_gram
 from certifit.solvers._residual_descent import descend_residual
 from certifit.solvers._separable import separable
@@ -170,7 +170,7 @@ class _Search:
         self.double = 2.0 * loss.factor  # here the loss is half the squared residual
         self.l1, self.l2, self.positive = part.l1 / self.double, part.l2 / self.double, part.positive
         self.options, self.strengths, self.tol = options, strengths, options.tol
-        self.columns = Columns.of(task.design, task.weights, task.objective.fit_intercept)
+        self.columns = CentredColumns.of(task.design, task.weights, task.objective.fit_intercept)
         y = np.asarray(task.y, dtype=float)
         self.target, self.centre = self.columns.target(y)
         self.null = 0.5 * float(self.target @ self.target)
@@ -285,7 +285,7 @@ class _Search:
         return self.set.size >= _CAP and not done.gap <= self.tol and not self.set.whole
 
     # -- one block ------------------------------------------------------------------------------------
-    def _block(self, strengths: Array, state: GramState, left: float | None) -> Run:
+    def _block(self, strengths: Array, state: GramState, left: float | None) -> DriveEnd:
         state = self._widen(state, float(strengths[-1]) if len(strengths) > 1 else float(strengths[0]))
         states, sweeps = [], 0
         for a in strengths:
@@ -390,8 +390,8 @@ def is_tall(n: int, d: int) -> bool:
     return d <= _FULL and n >= 2 * d
 
 
-def _as_stuck(run: Run) -> Run:
-    return Run(run.state, "precision", run.n_iter, run.seconds, run.trace)
+def _as_stuck(run: DriveEnd) -> DriveEnd:
+    return DriveEnd(run.state, "precision", run.n_iter, run.seconds, run.trace)
 
 
 def _blocks(strengths: Array, width: int) -> list[Array]:

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 
 from certifit._types import Array
-from certifit.design import Columns, Design
+from certifit.design import CentredColumns, Design
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LeaveOneOut:
         gram : bool, default=False
         """
         n = design.shape[0]
-        columns = Columns.of(design, weights, fit_intercept)
+        columns = CentredColumns.of(design, weights, fit_intercept)
         root = np.ones(n) if columns.root is None else columns.root
         share = root**2 / columns.total if fit_intercept else np.zeros(n)
         if gram or design.is_sparse:
@@ -100,7 +100,7 @@ class LeaveOneOut:
         return left / (1.0 - self.share - self.U**2 @ (1.0 - kept))[:, None]
 
 
-def _by_gram(columns: Columns, root: Array) -> tuple[Array, Array]:
+def _by_gram(columns: CentredColumns, root: Array) -> tuple[Array, Array]:
     """U and σ² from AᵀA or AAᵀ, whichever is smaller; columns of U without a direction of A are left out (tall A)."""
     n, d = columns.shape
     if n <= d:
@@ -114,7 +114,7 @@ def _by_gram(columns: Columns, root: Array) -> tuple[Array, Array]:
     return columns.product(V[:, used]) / np.sqrt(squares[used]), squares[used]
 
 
-def _outer(columns: Columns, root: Array) -> Array:
+def _outer(columns: CentredColumns, root: Array) -> Array:
     """AAᵀ of sparse rows."""
     X = columns.design.X
     K = np.asarray((X @ X.T).toarray(), dtype=float)

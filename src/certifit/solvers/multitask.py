@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from certifit._types import Array
-from certifit.design import Columns, Design
-from certifit.solvers._driver import Run, drive
+from certifit.design import CentredColumns, Design
+from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._residual_descent import combination
 from certifit.solvers._solution import Solution
 from certifit.solvers._status import worst
@@ -101,7 +101,7 @@ def solve_multitask(
     if weights is not None and not np.all(weights > 0):
         keep = weights > 0
         design, Y, weights = Design(design.X[keep]), Y[keep], weights[keep]
-    columns = Columns.of(design, weights, fit_intercept)
+    columns = CentredColumns.of(design, weights, fit_intercept)
     parts = [columns.target(np.asarray(Y[:, t], dtype=float)) for t in range(Y.shape[1])]
     task = _Blocks(columns, np.stack([p[0] for p in parts], axis=1), ratio, tol, max_iter)
     W = np.zeros((design.shape[1], Y.shape[1])) if start is None else np.array(start, dtype=float).T
@@ -137,7 +137,7 @@ class _Look(NamedTuple):
 
 
 class _Blocks:
-    def __init__(self, columns: Columns, targets: Array, ratio: float, tol: float, rounds: int) -> None:
+    def __init__(self, columns: CentredColumns, targets: Array, ratio: float, tol: float, rounds: int) -> None:
         self.columns, self.targets, self.ratio, self.rounds = columns, targets, ratio, rounds
         self.null = 0.5 * float(np.sum(targets * targets))
         self.tol = tol * self.null
@@ -146,7 +146,7 @@ class _Blocks:
         total = self.columns.total
         return _Rows(alpha * self.ratio * total / scale, alpha * (1.0 - self.ratio) * total / scale**2)
 
-    def solve(self, W: Array, alpha: float, polish: bool) -> Run:
+    def solve(self, W: Array, alpha: float, polish: bool) -> DriveEnd:
         """Coefficients (d, t) for one strength; an iteration looks at all columns and descends on some of them."""
         everything = self.penalty(alpha, np.ones(len(W)))
 

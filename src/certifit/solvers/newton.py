@@ -23,8 +23,8 @@ from certifit._trace import continued
 from certifit._types import Array
 from certifit.losses import Logistic
 from certifit.parallel import one_thread
-from certifit.solvers._driver import Run, drive
-from certifit.solvers._smooth_sum import Metric, SmoothSum, decrement
+from certifit.solvers._driver import DriveEnd, drive
+from certifit.solvers._smooth_sum import ScaledHessian, SmoothSum, decrement
 from certifit.solvers._solution import Solution
 from certifit.solvers._task import Options
 from certifit.solvers.newton_folds import newton_without_hessian
@@ -48,7 +48,7 @@ class _Step:
     step: float
     direction: Array
     pairs: deque[tuple[Array, Array, float]]
-    metric: Metric
+    metric: ScaledHessian
     stalled: bool = False
 
 
@@ -57,7 +57,7 @@ def minimise(
     start: Array,
     tol: float,
     options: Options | None = None,
-    metric: Metric | None = None,
+    metric: ScaledHessian | None = None,
     *,
     witness: bool = False,
 ) -> Solution:
@@ -78,7 +78,7 @@ def minimise(
             # A rare column may be constant on the share: what the share calls flat need not be flat on all rows.
             sampled, first = False, _first(f, first.theta)
 
-        def gear(first: _Step, advance: Callable[[_Step], _Step], limit: int) -> Run:
+        def gear(first: _Step, advance: Callable[[_Step], _Step], limit: int) -> DriveEnd:
             return drive(first, advance, lambda a, b: b.gap <= tol or b.stalled, limit, *limits)
 
         limit, limits = options.limit(100), (options.time_budget, options.trace)
@@ -116,7 +116,7 @@ def _share(f: SmoothSum) -> int:
     return min(max(enough, len(f.y) // 12), 4 * enough)
 
 
-def nearby_metric(f: SmoothSum, theta: Array) -> Metric:
+def nearby_metric(f: SmoothSum, theta: Array) -> ScaledHessian:
     """The metric at θ, from a fraction of the rows where there are many, for problems near by."""
     n, share = len(f.y), _share(f)
     return _metric(f.some(_rows(n, share)) if n > 3 * share else f, theta)
@@ -138,11 +138,11 @@ def _after_a_share(f: SmoothSum, start: Array, share: int) -> _Step:
     return _first(f, state.theta, part.metric(part.hessian(state.Z)))
 
 
-def _metric(f: SmoothSum, theta: Array) -> Metric:
+def _metric(f: SmoothSum, theta: Array) -> ScaledHessian:
     return f.metric(f.hessian(f.scores(theta)))
 
 
-def _first(f: SmoothSum, theta: Array, metric: Metric | None = None) -> _Step:
+def _first(f: SmoothSum, theta: Array, metric: ScaledHessian | None = None) -> _Step:
     value, Z, G = f.evaluate(theta)
     measure = f.left if metric is None else decrement
     metric = f.metric(f.hessian(Z)) if metric is None else metric
@@ -220,7 +220,7 @@ def _quasi_newton(f: SmoothSum) -> Callable[[_Step], _Step]:
     return advance
 
 
-def _two_loops(metric: Metric, pairs: deque[tuple[Array, Array, float]], G: Array) -> Array:
+def _two_loops(metric: ScaledHessian, pairs: deque[tuple[Array, Array, float]], G: Array) -> Array:
     """The L-BFGS recursion with H⁻¹ of the share as its start."""
     q, weights = G.copy(), []
     for step, change, rho in reversed(pairs):

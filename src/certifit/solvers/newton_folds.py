@@ -171,7 +171,7 @@ def newton_folds(
     ridge = np.multiply.outer(strengths, np.append(spread**-2.0, [0.0] * fit_intercept))
     problems = _problems(Z, np.asarray(table.y, dtype=float), loss, np.repeat(weights, m, axis=0), ridge, tol)
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-        theta = _solve(problems, tol)
+        theta = _all_minima(problems, tol)
     if theta is None:
         return None
     coef = theta[:, :d].astype(float) / spread
@@ -243,11 +243,11 @@ def newton_without_hessian(X: Array, y: Array, loss: Loss, weights: Array, ridge
     array([-0.489])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _solve(_Problems(X, y, loss, weights[None], ridge[None]), tol)
+        found = _all_minima(_Problems(X, y, loss, weights[None], ridge[None]), tol)
     return None if found is None else found[0]
 
 
-def _solve(problems: _Problems, tol: float) -> Array | None:
+def _all_minima(problems: _Problems, tol: float) -> Array | None:
     """All minima from zero; None where one is not reached."""
     count, p = problems.ridge.shape
     theta = np.zeros((count, p), dtype=problems.X.dtype)

@@ -21,7 +21,7 @@ from certifit.solvers._solution import Solution
 
 
 @dataclass(frozen=True)
-class Plan:
+class PassPlan:
     """How to go over the data; names and meanings are those of the estimator."""
 
     fit_intercept: bool = True
@@ -87,7 +87,7 @@ class Learned:
 class _Stop:
     """scikit-learn's rule: the loss (or validation score) must improve by tol once in so many passes."""
 
-    def __init__(self, plan: Plan, rows: int) -> None:
+    def __init__(self, plan: PassPlan, rows: int) -> None:
         self.plan, self.rows = plan, rows
         self.best = np.inf if plan.validation is None else -np.inf
         self.idle = 0
@@ -123,7 +123,7 @@ class _Returning:
 
 
 def run_perceptron(
-    X: Matrix, s: Array, w: Array, b: float, plan: Plan, on_pass: OnPass | None = None, trace: bool = False
+    X: Matrix, s: Array, w: Array, b: float, plan: PassPlan, on_pass: OnPass | None = None, trace: bool = False
 ) -> Solution:
     """Make passes over (X, s) from the start (w, b) until one of the reasons in `Plan` to stop.
 
@@ -136,11 +136,11 @@ def run_perceptron(
     Examples
     --------
     >>> X, s = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]]), np.array([1.0, -1.0, -1.0])
-    >>> r = run_perceptron(X, s, np.zeros(2), 0.0, Plan(shuffle=False))
+    >>> r = run_perceptron(X, s, np.zeros(2), 0.0, PassPlan(shuffle=False))
     >>> r.value.w.tolist(), r.value.mistakes, r.status
     ([-1.0, 3.0], 2, 'converged')
     """
-    walk = _Walk(X, s, plan, on_pass)
+    walk = _Passes(X, s, plan, on_pass)
     none = np.zeros(0, dtype=np.int64)
     first = Pass(np.array(w, dtype=float), float(b), 0.0, 0.0, plan.eta0, 0, none, none)
     events = _mistakes(X, s, plan, first)
@@ -151,10 +151,10 @@ def run_perceptron(
     return Solution(learned, "cycle" if walk.period else run.status, run.stats | {"method": "perceptron"})
 
 
-class _Walk:
+class _Passes:
     """Passes over the rows, and what ends them."""
 
-    def __init__(self, X: Matrix, s: Array, plan: Plan, on_pass: OnPass | None) -> None:
+    def __init__(self, X: Matrix, s: Array, plan: PassPlan, on_pass: OnPass | None) -> None:
         self.X, self.s, self.plan, self.on_pass = X, s, plan, on_pass
         n = X.shape[0]
         self.order, self.log, self.times = np.arange(n), np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -191,7 +191,7 @@ class _Walk:
 
 
 def _one_pass(
-    X: Matrix, s: Array, order: Array, w: Array, b: float, plan: Plan, log: Array
+    X: Matrix, s: Array, order: Array, w: Array, b: float, plan: PassPlan, log: Array
 ) -> tuple[int, float, float]:
     from certifit.loops import perceptron as loops
 
@@ -207,7 +207,7 @@ def _accuracy(X: Matrix, s: Array, at: Pass) -> float:
     return float(np.mean(np.where(X @ at.w + at.b > 0, 1.0, -1.0) == s))
 
 
-def _mistakes(X: Matrix, s: Array, plan: Plan, first: Pass) -> Callable[[Pass], Iterator[dict[str, Any]]]:
+def _mistakes(X: Matrix, s: Array, plan: PassPlan, first: Pass) -> Callable[[Pass], Iterator[dict[str, Any]]]:
     """The mistakes of each pass with the weights before and after, by walking the logged ones again."""
     begin, count = first, 0
 

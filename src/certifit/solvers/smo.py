@@ -29,7 +29,7 @@ from certifit.design import Blocks
 from certifit.loops import smo as loops
 from certifit.parallel import one_thread
 from certifit.solvers._box_dual import Box, BoxDual, DualState, MakeBlocks
-from certifit.solvers._driver import Run, drive
+from certifit.solvers._driver import DriveEnd, drive
 from certifit.solvers._solution import Solution
 from certifit.solvers.polish import Polished, polish
 
@@ -46,7 +46,7 @@ _WATCHED = 500  # points up to which a trace has every pair step
 
 
 @dataclass(frozen=True)
-class Machine:
+class SolvedDual:
     """A solved soft-margin dual: β, gradient, offset and gap."""
 
     beta: Array
@@ -144,13 +144,13 @@ class _Way:
     def __init__(self, dual: _BlockDual, limited: bool, trace: bool) -> None:
         self.dual, self.limited, self.trace = dual, limited, trace
         self.rows, self.n_iter, self.gap = Trace(), 0, np.inf
-        self.run: Run
+        self.run: DriveEnd
 
     @property
     def status(self) -> str:
         return self.run.status
 
-    def descent(self) -> Machine:
+    def descent(self) -> SolvedDual:
         """Rounds of pair steps until the dual's target or a limit is reached."""
         dual = self.dual
         left = dual.deadline - time.perf_counter() if self.limited else None
@@ -159,9 +159,9 @@ class _Way:
                          events=_PairSteps(dual) if dual.watched else _rounds, check_start=True)  # fmt: skip
         self.rows = continued(self.rows, self.run.trace[1:]) if self.rows else self.run.trace
         self.n_iter, self.gap = self.n_iter + self.run.n_iter, self.run.state.gap
-        return Machine(dual.beta, dual.F, self.run.state.offset, self.gap)
+        return SolvedDual(dual.beta, dual.F, self.run.state.offset, self.gap)
 
-    def polished(self, make: MakeBlocks, found: Machine, rounded: float) -> Machine:
+    def polished(self, make: MakeBlocks, found: SolvedDual, rounded: float) -> SolvedDual:
         """The machine after Newton steps on its free points, where they lower the gap."""
         if self.status not in ("converged", "precision") or found.gap <= rounded:
             return found
@@ -174,7 +174,7 @@ class _Way:
         if self.trace:
             objective = self.run.state.objective - found.gap + end.gap
             self.rows = continued(self.rows, [TraceRow(1, objective, end.gap, np.nan, 0.0)])
-        return Machine(end.beta, end.gradient, end.offset, end.gap)
+        return SolvedDual(end.beta, end.gradient, end.offset, end.gap)
 
 
 class _BlockDual(BoxDual):

@@ -30,7 +30,7 @@ from certifit._types import Array
 from certifit.design import Cells, FoldTable, cholesky
 from certifit.losses import Loss
 from certifit.parallel import one_thread
-from certifit.solvers._fold_cells import Anchor, Rows, evaluate, longest, look, values
+from certifit.solvers._fold_cells import Anchor, CellRows, evaluate, longest, look, values
 
 _REACH = 0.2  # root mean square by which scores may differ from an anchor's before there is a new one
 _FORESEEN = 1e-3  # fraction of the tolerance that the rate of convergence must foretell
@@ -44,7 +44,7 @@ _LARGEST = 100_000_000  # numbers of gradients by cell
 class _Batch:
     """The folds' problems: rows by cell, what each fold counts, and the penalties in coordinates."""
 
-    rows: Rows
+    rows: CellRows
     factor: Array  # (folds, cells)
     strengths: Array  # (folds, m)
     pull: Array  # (p,): ridge of Λ = 1; zero for the offset
@@ -270,7 +270,7 @@ def _leaders(p: _Problems, theta: Array, H: Array, r: Array, tol: float) -> Arra
     return lead
 
 
-def _solve(b: _Batch, start: Array, tol: float) -> tuple[Array, Array]:
+def _solve_batch(b: _Batch, start: Array, tol: float) -> tuple[Array, Array]:
     """θ (folds, m, p) and the proved gaps as fractions of the null model."""
     (K, m), average = b.strengths.shape, b.strengths.mean(axis=0)
     null = np.maximum(b.factor @ values(b.rows, start), 1e-12 * b.factor @ np.diff(b.rows.ends))
@@ -361,12 +361,12 @@ def smooth_folds(
     w0 = np.zeros(d) if prior is None else prior * unit
     batch = _Batch(rows, cells.factor, strengths, np.append(1.0 / unit**2, pad), np.append(w0, pad))
     start = np.append(np.zeros(d), pad + level)
-    theta, gap = _solve(batch, start, tol)
+    theta, gap = _solve_batch(batch, start, tol)
     coef = theta[..., :d] / unit
     return FoldFits(coef, theta[..., d] - coef @ centre if fit_intercept else np.zeros(gap.shape), gap)
 
 
-def _prepare(table: FoldTable, loss: Loss, cells: Cells, fit_intercept: bool) -> tuple[Rows, Array, Array]:
+def _prepare(table: FoldTable, loss: Loss, cells: Cells, fit_intercept: bool) -> tuple[CellRows, Array, Array]:
     """Rows by cell, and the centre and scale of the columns (any will do: a fraction of the rows gives them)."""
     X, y, weights = table.X, table.y, table.weights
     n, d = X.shape
@@ -382,4 +382,4 @@ def _prepare(table: FoldTable, loss: Loss, cells: Cells, fit_intercept: bool) ->
     A = np.ones((n, d + fit_intercept))
     np.subtract(X[order], centre, out=A[:, :d])
     A[:, :d] /= unit
-    return Rows(A, y[order], None if weights is None else weights[order], loss, cells.ends), centre, unit
+    return CellRows(A, y[order], None if weights is None else weights[order], loss, cells.ends), centre, unit

@@ -27,7 +27,7 @@ from certifit.regularizers import L1
 from certifit.resampling import FoldAnswers, FoldTable
 from certifit.solvers import Options, Solution, Task
 from certifit.solvers._status import limit_of, worst
-from certifit.solvers.choose import choose
+from certifit.solvers.choose import choose_solver
 from certifit.solvers.dual import dual_point, evidence_of
 from certifit.solvers.linear_svc import linear_svc
 from certifit.svm._crammer_singer import padded, solve_together, together_evidence
@@ -301,7 +301,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
         """Fit with the l1 penalty: each machine by the solver that serves its loss."""
         plain = Objective(get_loss(self.loss), L1(), 1.0, bool(self.fit_intercept))
         options = Options(self.tol, self.max_iter, self.time_budget, self.trace, None)
-        method = choose(plain.loss, plain.regularizer, "auto", True)
+        method = choose_solver(plain.loss, plain.regularizer, "auto", True)
         solved = [
             method.run(Task(plain, as_design(X), signs, lab.cost), options)
             for signs in machine_labels(lab.codes, len(lab.classes))

@@ -33,7 +33,7 @@ from certifit.tree._folds import tree_answers
 from certifit.tree._general import SeveralTargets, grow_general
 from certifit.tree._growing import Grown, Settings, grow, resolve, sort_columns
 from certifit.tree._pruning import Choice, choose_by_cv, prune, reduced_error, sequence_of
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 from certifit.tree._trace import Work
 
 _GROWING = (
@@ -300,7 +300,7 @@ class DecisionTree(Certified, BaseEstimator):
         settings = self._settings(target, table.X.shape[1], seed)
         return grow_general(table.X[rows], target, settings, self.splitter == "random", table.signs)
 
-    def _hold_back(self, target: Target, seed: int) -> tuple[Array, Array]:
+    def _hold_back(self, target: TreeTarget, seed: int) -> tuple[Array, Array]:
         """Rows to grow from and rows to validate on."""
         share = self.validation_fraction
         if target.n < 2:

@@ -17,7 +17,7 @@ from certifit._sklearn import StrOptions
 from certifit._types import Array, ClassWeight, Matrix, VectorLike
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._general import SeveralTargets
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -137,7 +137,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         if self.class_weight is not None:
             factor = compute_class_weight(self.class_weight, classes=classes, y=y)
             weight = factor[codes] if weight is None else weight * factor[codes]
-        return Target(codes, len(classes), None, weight), classes, factor
+        return TreeTarget(codes, len(classes), None, weight), classes, factor
 
     def _read_several(
         self, y: VectorLike, weight: Array | None
@@ -297,7 +297,7 @@ pruning_choice_, columns_, trace_ :
             return SeveralTargets(None, (1,) * y.shape[1], y, weight), None, None
         y = column_or_1d(y, warn=True)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        return Target(None, 0, y, weight), None, None
+        return TreeTarget(None, 0, y, weight), None, None
 
     def predict(self, X: Matrix, check_input: bool = True) -> Array:
         """The mean (or median) of the training values in each row's leaf.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates.tree_general import Rows, within
+from certifit.certificates.tree_general import NodeRows, within
 from certifit.tree._growing import Grown, Settings
 from certifit.tree._structure import Tree
 
@@ -43,11 +43,11 @@ class SeveralTargets:
         parts = [None if v is None else v[keep] for v in (self.codes, self.y, self.weight)]
         return SeveralTargets(parts[0], self.sizes, parts[1], parts[2])
 
-    def held(self, rows: Array, criterion: str) -> Rows:
+    def held(self, rows: Array, criterion: str) -> NodeRows:
         """The rows of a node, for the sums."""
         weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         codes = None if self.codes is None else self.codes[rows]
-        return Rows(codes, None if self.y is None else self.y[rows], weight, self.sizes, criterion)
+        return NodeRows(codes, None if self.y is None else self.y[rows], weight, self.sizes, criterion)
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ def grow_general(
     ``signs`` asks for predictions that rise (+1) or fall (−1) with a column. Both sides of a split on it predict
     within the bounds of the node and in that direction, and the middle between them bounds what is below.
     """
-    work = _Work(X, target, settings, random, signs)
+    work = _GeneralGrowth(X, target, settings, random, signs)
     work.run()
     return work.finish()
 
 
-class _Work:
+class _GeneralGrowth:
     def __init__(
         self, X: Array, target: SeveralTargets, settings: Settings, random: bool, signs: Array | None = None
     ) -> None:
@@ -176,7 +176,7 @@ class _Work:
         d = self.X.shape[1]
         return np.arange(d) if wanted >= d else self.generator.permutation(d)
 
-    def _of_column(self, r: Rows, x: Array, j: int, before: float, bounds: tuple[float, float]) -> _Split | None:
+    def _of_column(self, r: NodeRows, x: Array, j: int, before: float, bounds: tuple[float, float]) -> _Split | None:
         """The best split on one column, or the one drawn."""
         s = self.settings
         best: _Split | None = None
@@ -196,7 +196,7 @@ class _Work:
             best = replace(best, threshold=self._drawn_threshold)
         return best
 
-    def _offers(self, r: Rows, x: Array) -> Any:
+    def _offers(self, r: NodeRows, x: Array) -> Any:
         if not self.random:
             yield from r.cuts(x)
             return
@@ -260,7 +260,7 @@ class _Work:
         gain = column(lambda q: q.gain, 0.0).astype(float)
         return Grown(tree, leaf_of, gain, drawn, s)
 
-    def _value(self, node: int, r: Rows) -> Array:
+    def _value(self, node: int, r: NodeRows) -> Array:
         """What a node predicts: what its rows say, within its bounds."""
         out = r.values()
         if node in self.said:

@@ -22,7 +22,7 @@ from certifit.loops import tree_growing as loops
 from certifit.loops import tree_sample
 from certifit.parallel import ranges, side_by_side, threads
 from certifit.tree._structure import Tree
-from certifit.tree._target import CRITERIA, Scaled, Target, fill, fixed_point
+from certifit.tree._target import CRITERIA, Scaled, TreeTarget, fill, fixed_point
 
 _WORTH_THREADS = 40_000  # rows × columns below which one thread is as fast
 _SMALL_NODE = 2_000  # rows below which a node is left to one thread
@@ -130,10 +130,10 @@ class Grown:
     settings: Settings
 
 
-def grow(columns: Sorted, target: Target, settings: Settings) -> Grown:
+def grow(columns: Sorted, target: TreeTarget, settings: Settings) -> Grown:
     """Grow a tree; ``columns`` is used up (its words are rearranged)."""
     scaled = fixed_point(target, CRITERIA[settings.criterion])
-    work = _Work(columns, target, settings, scaled)
+    work = _Growth(columns, target, settings, scaled)
     if settings.max_leaf_nodes:
         work.best_first()
     else:
@@ -141,10 +141,10 @@ def grow(columns: Sorted, target: Target, settings: Settings) -> Grown:
     return work.finish()
 
 
-class _Work:
+class _Growth:
     """One run of growing: the arrays that the loops share."""
 
-    def __init__(self, columns: Sorted, target: Target, settings: Settings, scaled: Scaled) -> None:
+    def __init__(self, columns: Sorted, target: TreeTarget, settings: Settings, scaled: Scaled) -> None:
         words, d, n = columns.words, len(columns.words), target.n
         criterion = CRITERIA[settings.criterion]
         if criterion == loops.ABSOLUTE:  # one more column: the rows in order of y

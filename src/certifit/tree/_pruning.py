@@ -18,7 +18,7 @@ from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
 from certifit.parallel import by_ranges
 from certifit.tree._growing import Grown, Settings, Sorted, grow, sort_columns
 from certifit.tree._structure import ROWS_PER_THREAD, Tree
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PruningSequence:
         answer = np.argmax(value, axis=1) if self.tree.classifies else value[:, 0]
         return answer[self.leaves(X, alphas)]
 
-    def losses(self, X: Array, target: Target, alphas: Array, criterion: str) -> Array:
+    def losses(self, X: Array, target: TreeTarget, alphas: Array, criterion: str) -> Array:
         """Σ weight × loss and Σ weight × loss² on some rows for each of the rising alphas, (2, alphas).
 
         The loss is 1 for a wrong class, |y − value| for the absolute error, (y − value)² else.
@@ -96,7 +96,7 @@ def sequence_of(tree: Tree) -> PruningSequence:
     return PruningSequence(tree, alphas[:count], leaves[:count], costs[:count], collapse)
 
 
-def pruning_sequence(X: Array, target: Target, settings: Settings, sizes: Array | None = None) -> PruningSequence:
+def pruning_sequence(X: Array, target: TreeTarget, settings: Settings, sizes: Array | None = None) -> PruningSequence:
     """Grow one tree on a training set and return all trees that pruning it can give.
 
     Parameters
@@ -142,7 +142,7 @@ def candidates(sequence: PruningSequence) -> Array:
 
 
 def choose_by_cv(
-    X: Array, columns: Sorted, target: Target, settings_for: Any, sequence: PruningSequence, folds: Any
+    X: Array, columns: Sorted, target: TreeTarget, settings_for: Any, sequence: PruningSequence, folds: Any
 ) -> Choice:
     """α by cross-validation and the one-standard-error rule.
 
@@ -166,7 +166,7 @@ def choose_by_cv(
     return Choice(alphas, sequence.n_leaves, error, se, best, chosen)
 
 
-def reduced_error(tree: Tree, X: Array, target: Target) -> Array:
+def reduced_error(tree: Tree, X: Array, target: TreeTarget) -> Array:
     """Which nodes keep their split: those whose subtree errs less on the validation rows than they would.
 
     Bottom up; on equal errors the smaller tree stays (Quinlan 1987).

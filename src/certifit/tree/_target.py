@@ -23,7 +23,7 @@ _TABLE_LIMIT = 1 << 24  # longest table of n log2 n
 
 
 @dataclass(frozen=True)
-class Target:
+class TreeTarget:
     """What a tree is to predict: class codes, or values; with weights."""
 
     codes: Array | None
@@ -35,11 +35,11 @@ class Target:
     def n(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.y)  # type: ignore[arg-type]
 
-    def rows(self, keep: Array) -> Target:
+    def rows(self, keep: Array) -> TreeTarget:
         def part(v: Array | None) -> Array | None:
             return None if v is None else v[keep]
 
-        return Target(part(self.codes), self.n_classes, part(self.y), part(self.weight))
+        return TreeTarget(part(self.codes), self.n_classes, part(self.y), part(self.weight))
 
     @property
     def total(self) -> float:
@@ -64,7 +64,7 @@ def _are_whole(w: Any, limit: float) -> bool:
     return bool(np.all(w == np.rint(w)) and w.sum() < limit)
 
 
-def fixed_point(target: Target, criterion: int) -> Scaled:
+def fixed_point(target: TreeTarget, criterion: int) -> Scaled:
     """Weights and targets as integers that add up exactly (see `loops.tree_growing`)."""
     n, w = target.n, target.weight
     unit = w is None or bool(np.all(w == 1.0))
@@ -105,7 +105,7 @@ def fixed_point(target: Target, criterion: int) -> Scaled:
     return Scaled(weights, targets, values, whole, unit, weight_scale, gain_unit, table)
 
 
-def fill(shape: Tree, leaf_of: Array, target: Target, criterion: str) -> Tree:
+def fill(shape: Tree, leaf_of: Array, target: TreeTarget, criterion: str) -> Tree:
     """The tree with impurity, weight and value of every node, from the rows in its leaves."""
     parent = shape.parent
     if target.codes is not None:
@@ -139,7 +139,7 @@ def fill(shape: Tree, leaf_of: Array, target: Target, criterion: str) -> Tree:
     return replace(shape, impurity=spread / weight, weighted_n_node_samples=weight, value=mean[:, None, None].copy())
 
 
-def _fill_absolute(shape: Tree, leaf_of: Array, target: Target) -> Tree:
+def _fill_absolute(shape: Tree, leaf_of: Array, target: TreeTarget) -> Tree:
     """Medians and mean absolute deviations of every node."""
     y, w = np.asarray(target.y), np.ones(target.n) if target.weight is None else target.weight
     order = np.lexsort((y, leaf_of))

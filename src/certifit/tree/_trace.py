@@ -15,7 +15,7 @@ from certifit.tree._columns import Columns
 from certifit.tree._export import _among, _word
 from certifit.tree._growing import Settings
 from certifit.tree._structure import Tree
-from certifit.tree._target import Target
+from certifit.tree._target import TreeTarget
 
 _AT_ONCE = 256  # splits whose sides are added up in one product
 
@@ -23,7 +23,7 @@ _AT_ONCE = 256  # splits whose sides are added up in one product
 class Work:
     """The rows from which a tree was grown, and how its splits are measured."""
 
-    def __init__(self, X: Array, columns: Columns, target: Target, settings: Settings) -> None:
+    def __init__(self, X: Array, columns: Columns, target: TreeTarget, settings: Settings) -> None:
         self.X, self.columns, self.target, self.settings = X, columns, target, settings
         self.weight = np.ones(target.n) if target.weight is None else target.weight
 
