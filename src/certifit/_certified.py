@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import assert_all_finite, validate_data
+from sklearn.utils.validation import assert_all_finite
 
 from certifit._dispatch import computes_in_numpy
 from certifit._errors import ChangedDataError
 from certifit._types import Matrix, Record, VectorLike
+from certifit._validation import RemembersParameters, validate_data
 from certifit.certificates import Certificate
 from certifit.design import fingerprint, look
 
@@ -99,7 +100,7 @@ class Held:
         return self.parts
 
 
-class Certified:
+class Certified(RemembersParameters):
     """Mixin: ``certificate_`` (main claim) and ``certificates_`` (all of them, main claim first).
 
     A `fit` or `partial_fit` that raises leaves the model as it was.

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, MatrixLike
+from certifit._validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.stats
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
@@ -19,6 +18,7 @@ from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.bayes._evidence import Hyper, Spectral, maximise_evidence
 from certifit.bayes._means import weighted_mean
 from certifit.certificates import Certificate, Data

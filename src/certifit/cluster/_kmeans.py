@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data
 from certifit.certificates.clustering import dense_rows
 from certifit.cluster import _bound as search

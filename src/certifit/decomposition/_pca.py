@@ -11,12 +11,12 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import Interval, RealNotInt, StrOptions
 from certifit._types import Array, Matrix, RandomState, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data
 from certifit.decomposition import _spectrum as roads
 from certifit.decomposition._covariance import Covariance

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data
 from certifit.certificates.density import cells
 

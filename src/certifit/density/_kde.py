@@ -11,13 +11,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KernelDensity as TheirDensity
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._progress import task
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Ball, Certificate, Data
 from certifit.certificates.density import KERNELS, NORMS, direct_density, kernel_integral
 from certifit.parallel import by_ranges, ranges

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import ChangedDataError, UnknownModelError
 from certifit._types import Matrix, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.certificates._record import kind_named

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.kernel_ridge._folds import kernel_ridge_answers
 from certifit.kernel_ridge._functions import THEIRS, Named, as_table_function

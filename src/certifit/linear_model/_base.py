@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import read_rows
 from certifit._linear_scores import dense
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
@@ -20,6 +19,7 @@ from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.linear_model._base import name_coefficients, read_regression

@@ -13,8 +13,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
@@ -23,6 +21,7 @@ from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import as_design
 from certifit.geometry import separability

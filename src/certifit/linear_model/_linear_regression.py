@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Design, as_design
 from certifit.inference import Scatter, Summary, least_squares_summary

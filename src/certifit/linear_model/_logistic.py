@@ -11,8 +11,6 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified, read_rows
 from certifit._errors import NoOptimumError
@@ -20,6 +18,7 @@ from certifit._linear_scores import SparseCoefficients, dense, linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import ConvergenceWarning, Hidden, Interval, StrOptions
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted
 from certifit.certificates import Certificate, Data, issue, local
 from certifit.design import Design, as_design
 from certifit.inference import Summary, likelihood_summary
@@ -171,7 +170,9 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         code = np.searchsorted(classes, y)
         if len(classes) < 2 or (given is not None and len(np.unique(y[given > 0])) < 2):
             raise ValueError(self._one_class(classes if given is None else np.unique(y[given > 0])))
-        factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
+        factors = np.ones(len(classes))
+        if self.class_weight is not None:
+            factors = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=given)
         if np.any(factors < 0) or not np.all(np.isfinite(factors)):
             raise ValueError(f"class_weight must contain finite numbers ≥ 0, not {factors.min()}.")
         weights = factors[code] if given is None else given * factors[code]

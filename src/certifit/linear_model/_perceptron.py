@@ -13,14 +13,13 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike
+from certifit._validation import check_classification_targets, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.separation import padded
 from certifit.geometry import separability

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores
 from certifit._sklearn import Interval, check_sample_weight
 from certifit._types import Array, Matrix, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, validate_data
 from certifit.certificates import Data, issue
 
 _BLOCK = 1 << 22  # scores held at a time

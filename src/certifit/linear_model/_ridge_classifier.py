@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d, compute_class_weight, compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import type_of_target
 
 from certifit._certified import Certified, read_rows
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective, names_of
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, ClassWeight, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.linear_model._base import CertainLabels, read_weights
 from certifit.linear_model._ridge import Ridge

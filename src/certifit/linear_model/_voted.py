@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, Matrix, MatrixLike, RandomState, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.linear_model._perceptron import ClassAgainstRest, PerceptronBase, _start
 from certifit.solvers.perceptron import OnPass, Pass
 

@@ -14,13 +14,13 @@ from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Tags, get_tags, indexable
-from sklearn.utils.validation import check_is_fitted
 
 from certifit import _notebook
 from certifit._errors import respelled
 from certifit._limits import corrected_limits
 from certifit._sklearn import check_sample_weight, has_callbacks
 from certifit._types import Array, Folds, Grid, Matrix, MatrixLike, Named, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate
 from certifit.metrics import Interval
 from certifit.model_selection._run import (

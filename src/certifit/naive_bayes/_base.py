@@ -13,11 +13,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import Certified
 from certifit._sklearn import check_partial_fit_first_call, check_sample_weight
 from certifit._types import Array, Grid, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._folds import bayes_answers
 from certifit.naive_bayes._labels import encode, encode_known

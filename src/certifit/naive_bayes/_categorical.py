@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit._validation import validate_data
 from certifit.naive_bayes._base import smoothed_log_shares
 from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
 from certifit.naive_bayes._statistics import ClassCounts

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.naive_bayes._base import (
     Alpha,

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.loops import moments
 from certifit.naive_bayes._base import Boundary, IncrementalNB, NaiveBayes, check_prior, log_quietly
 from certifit.naive_bayes._statistics import ClassMoments

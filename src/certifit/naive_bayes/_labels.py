@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._types import Array
+from certifit._validation import check_classification_targets
 
 
 def encode(y: Array) -> tuple[Array, Array]:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from certifit._sklearn import Interval, check_y, num_samples
 from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit._validation import validate_data
 from certifit.naive_bayes._base import NaiveBayes, class_shares, log_quietly, smoothed_log_shares
 from certifit.naive_bayes._columns import (
     ColumnKind,

@@ -13,13 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import HasMethods, Interval, KNeighborsMixin, NeighborsBase, StrOptions
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.nearest import NAMES, OTHERS, Index, Metric, check_axioms, resolve
 from certifit.neighbors import _votes

@@ -11,13 +11,12 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array, Grid, Matrix
+from certifit._validation import check_is_fitted
 from certifit.neighbors import _votes
 from certifit.neighbors._base import LabelAnswers, Searcher, ValueAnswers
 from certifit.neighbors._folds import class_votes, neighbor_answers, read_neighbors, value_means

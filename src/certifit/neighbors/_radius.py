@@ -8,10 +8,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import StrOptions
 from certifit._types import Array, Matrix, Record, VectorLike
+from certifit._validation import check_is_fitted
 from certifit.neighbors._base import ClassTargets, LabelAnswers, ValueAnswers
 from certifit.neighbors._within import WithinRadius, ragged
 

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.loops import neighbors_tree
 from certifit.nearest import NAMES, Index, Metric, owned, resolve

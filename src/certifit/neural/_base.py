@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, Options, StrOptions
 from certifit._types import Array, MatrixLike, RandomState, Record
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.certificates.network import layers_of
 from certifit.solvers import Solution

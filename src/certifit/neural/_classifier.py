@@ -10,13 +10,13 @@ import scipy.special
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from certifit._certified import all_or_nothing
 from certifit._dispatch import in_numpy
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, MatrixLike, VectorLike
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.network import layers_of
 from certifit.neural._base import Network, codes_of, walks

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import all_or_nothing
 from certifit._dispatch import in_numpy
 from certifit._sklearn import StrOptions, check_sample_weight
 from certifit._types import Array, MatrixLike, Record, VectorLike
+from certifit._validation import validate_data
 from certifit.neural._base import Network, walks
 from certifit.solvers.network import NetworkTask
 

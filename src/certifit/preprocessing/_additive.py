@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, VectorLike
+from certifit._validation import check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
 
 _FEWEST = 3  # steps of a column, however many columns there are

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import check_feature_names_in
 from certifit._types import Array, Matrix
+from certifit._validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

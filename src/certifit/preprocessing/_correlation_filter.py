@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 
 
 class CorrelationFilter(SelectorMixin, TransformerMixin, BaseEstimator):

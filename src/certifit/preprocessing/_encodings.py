@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import StrOptions
 from certifit._types import Array, Matrix, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
 
 _UNKNOWN = [StrOptions({"error", "ignore"})]

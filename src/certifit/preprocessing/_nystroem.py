@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, RandomState, VectorLike
+from certifit._validation import check_is_fitted
 from certifit.kernels import Gaussian
 from certifit.preprocessing._base import numbers
 

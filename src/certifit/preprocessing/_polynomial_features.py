@@ -13,11 +13,11 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures as _Theirs
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import Interval, StrOptions
 from certifit._types import Array, Matrix, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.preprocessing._base import names_in
 from certifit.preprocessing._polynomial import dimension, monomial_names
 

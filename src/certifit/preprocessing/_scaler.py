@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._dispatch import computes_in_numpy
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 
 _ROWS = 8192  # rows at once: a block stays in cache
 _FLOATS = [np.float64, np.float32]

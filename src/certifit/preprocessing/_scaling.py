@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._validation import check_is_fitted
 from certifit.preprocessing._base import names_in, numbers
 
 

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, Record, Sparse, VectorLike
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.certificates.harmonic import Labels, reaching, unlabelled
 from certifit.semi_supervised import _graph

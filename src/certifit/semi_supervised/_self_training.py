@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn import semi_supervised
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._certified import all_or_nothing
 from certifit._trace import Trace, TraceRow
 from certifit._types import MatrixLike, VectorLike
+from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg  # optimize loads on first use
 import scipy.sparse.linalg
-from scipy.linalg.lapack import dtrcon
+from scipy.linalg.lapack import dtrcon, dtrtri, dtrtrs
 
 from certifit._types import Array, Record
 from certifit.design import (
@@ -47,6 +47,8 @@ _NUMBERS = 1 << 18  # of X that are read at a time for residuals
 _REFINED = 1e-5  # of a step from rough moments: the next one would be its square
 _RANK = 1e-13  # reciprocal condition of the scaled columns below which rank is called short
 _WIDE_SPARSE = 3000  # columns above which a sparse Gram matrix is not formed
+_RATE = 1e3 * float(np.finfo(float).eps)  # errors after a step of refinement over those before, for condition 1
+_SETTLED = 1e-20  # relative change of the scaled coefficients that leaves even small ones as they are
 _SMALL = 1 << 16  # entries of X up to which least squares always gets all its digits
 _DENSE_LIMIT = 50_000_000  # entries up to which a sparse X may be made dense
 
@@ -220,7 +222,9 @@ def _road(task: _Quadratic, method: str) -> tuple[Array, Array, Record]:
 
 def _norms(A: Array) -> Array:
     """Column norms without overflow."""
-    return np.array([scipy.linalg.norm(c, check_finite=False) for c in A.T])
+    largest = np.abs(A).max(axis=0, initial=0.0)
+    scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
+    return scale * np.sqrt(np.square(A / scale).sum(axis=0))
 
 
 def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | None:
@@ -350,10 +354,10 @@ def _qr(task: _Quadratic) -> tuple[Array, Array, Record]:
         if not rcond > _RANK:
             return _svd(task)
         worst = min(worst, rcond)
-        full = _refined(rows, Q, R)
+        full = _refined(rows, Q, R, _RATE / rcond)
         W[t], b[t] = full[:d], full[d] if task.fit_intercept else 0.0
         if len(cache) == 1:
-            T = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False) / rows.D[:, None]
+            T = np.triu(dtrtri(R)[0]) / rows.D[:, None]
             total = float(task.design.shape[0] if task.weights is None else task.weights.sum())
             factor = Factor(T[:d, :], rows.centre, total)
     stats = {
@@ -365,15 +369,14 @@ def _qr(task: _Quadratic) -> tuple[Array, Array, Record]:
     return W, b, stats
 
 
-def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
-    """(w, b) by QR and refinement of residual and coefficients together (Björck 1967)."""
+def _refined(rows: _Rows, Q: Array, R: Array, rate: float) -> Array:
+    """(w, b) by QR and refinement of residual and coefficients (Björck 1967), each step of which leaves ``rate``."""
     k = len(rows.centre)
 
     def solve(f: Array, g: Array) -> tuple[Array, Array]:
         """[I B; Bᵀ 0][dr; dθ] = [f; g]."""
-        s = scipy.linalg.solve_triangular(R, g, trans=1, check_finite=False)
-        h = Q.T @ f - s
-        return f - Q @ h, scipy.linalg.solve_triangular(R, h, check_finite=False)
+        h = Q.T @ f - dtrtrs(R, g, trans=1)[0]
+        return f - Q @ h, dtrtrs(R, h)[0]
 
     r, theta = solve(rows.y, np.zeros(len(R)))
     low = np.zeros_like(r)  # the residual is carried in two parts: where it is large, its last digits decide
@@ -389,6 +392,8 @@ def _refined(rows: _Rows, Q: Array, R: Array) -> Array:
         if not size < 0.5 * last:
             break
         (r, low), full, last = add_to_pair(r, low, dr), full + rows.raw(dtheta), size
+        if size * rate < _SETTLED:  # what another step would change
+            break
     return full
 
 

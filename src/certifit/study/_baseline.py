@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit import certificates
 from certifit._certified import Certified
 from certifit._sklearn import check_sample_weight
 from certifit._types import Array, Matrix, Record, VectorLike, Weights
+from certifit._validation import check_classification_targets, check_is_fitted, validate_data
 from certifit.certificates import Data
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._sklearn import trees_of_boosting
 from certifit._types import Array, Matrix, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 
 BOOSTING, FOREST = "gradient boosting", "random forest"
 NOTHING = "Nothing is proved about this model."

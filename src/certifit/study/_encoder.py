@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array, Matrix, VectorLike
+from certifit._validation import check_is_fitted
 from certifit.study._calendar import PARTS, parts_of
 
 

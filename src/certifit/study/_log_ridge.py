@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._types import Answers, Array, Grid, Matrix, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.linear_model import Ridge
 from certifit.resampling import FoldAnswers, FoldTable, assemble, is_number, read_table, require, require_shared
 from certifit.solvers.ridge_folds import ridge_folds

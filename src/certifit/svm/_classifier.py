@@ -13,13 +13,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._dispatch import in_numpy
 from certifit._sklearn import StrOptions, ovr_decision_function
 from certifit._trace import Trace
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Ball, Data, dot, issue
 from certifit.certificates.gram import new_scores, radii
 from certifit.certificates.region import Region

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._types import Array, Matrix, MatrixLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.kernels import RBF, Kernel, Linear, Precomputed
 from certifit.svm._linear import normals
 

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._errors import NotSeparableError, ThinMarginError
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._types import Array, Matrix, MatrixLike, Record, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.certificates.kernel_margin import certain_sides
 from certifit.design import blocks

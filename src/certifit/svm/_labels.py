@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from certifit._sklearn import any_sample_weight, check_sample_weight
 from certifit._types import Array, ClassWeight, Matrix, Weights
+from certifit._validation import check_classification_targets
 
 
 @dataclass(frozen=True)

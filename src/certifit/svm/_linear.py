@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import LinearScores, SparseCoefficients, dense
@@ -19,6 +18,7 @@ from certifit._objective import Objective
 from certifit._sklearn import ConvergenceWarning, Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, ClassWeight, Grid, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates.region import Region
 from certifit.design import as_design

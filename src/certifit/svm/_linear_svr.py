@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._linear_scores import linear_scores
 from certifit._objective import Objective
 from certifit._sklearn import Interval, StrOptions, check_sample_weight
 from certifit._types import Array, Matrix, MatrixLike, RandomState, Record, VectorLike, Weights
+from certifit._validation import validate_data
 from certifit.certificates import Data, issue
 from certifit.design import powers_of_two
 from certifit.losses import EpsilonInsensitive, Loss, SquaredEpsilonInsensitive, best_offset

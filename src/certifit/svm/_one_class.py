@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._objective import Objective
 from certifit._sklearn import Interval
 from certifit._types import Array, MatrixLike, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data, issue
 from certifit.losses import Hinge
 from certifit.regularizers import SquaredL2

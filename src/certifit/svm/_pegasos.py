@@ -12,12 +12,12 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, check_partial_fit_first_call
 from certifit._trace import Trace, joined
 from certifit._types import Array, MatrixLike, RandomState, VectorLike
+from certifit._validation import validate_data
 from certifit.certificates import Data, issue
 from certifit.solvers import Solution
 from certifit.solvers._status import worst

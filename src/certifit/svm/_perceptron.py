@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certifit._certified import Certified
 from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, MatrixLike, RandomState, VectorLike
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Certificate, Data, issue
 from certifit.design import Blocks, blocks
 from certifit.kernels import NAMES, Precomputed, choose

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from certifit._certified import Certified
 from certifit._objective import Objective
 from certifit._sklearn import Interval
 from certifit._types import Array, Matrix, MatrixLike, VectorLike, Weights
+from certifit._validation import validate_data
 from certifit.certificates import Data, issue
 from certifit.kernels import Kernel
 from certifit.losses import EpsilonInsensitive

@@ -12,12 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv, train_test_split
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from certifit import certificates
 from certifit._certified import Certified
@@ -25,6 +20,7 @@ from certifit._errors import respelled
 from certifit._sklearn import Interval, RealNotInt, StrOptions, check_sample_weight
 from certifit._trace import Trace
 from certifit._types import Array, Grid, Matrix, RandomState, Record, VectorLike, Weights
+from certifit._validation import check_is_fitted, validate_data
 from certifit.certificates import Data
 from certifit.resampling import FoldAnswers, FoldTable, require
 from certifit.tree import _columns

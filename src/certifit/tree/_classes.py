@@ -10,11 +10,11 @@ import sklearn.tree
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, column_or_1d
 
 from certifit._sklearn import StrOptions
 from certifit._types import Array, ClassWeight, Matrix, VectorLike
+from certifit._validation import check_classification_targets, check_is_fitted
 from certifit.tree._base import DecisionTree, _Table
 from certifit.tree._general import SeveralTargets
 from certifit.tree._target import TreeTarget

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sklearn.tree
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._types import Array
+from certifit._validation import check_is_fitted
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sklearn.tree
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._errors import need
 from certifit._types import Array
+from certifit._validation import check_is_fitted
 from certifit.tree._export import answer, other_questions, split
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from certifit._sklearn import compiled_tree
+from certifit._validation import check_is_fitted
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

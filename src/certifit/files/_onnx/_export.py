@@ -7,12 +7,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 import certifit
 from certifit._atomic import write_atomic
 from certifit._errors import need
 from certifit._types import Array
+from certifit._validation import check_is_fitted
 from certifit.exceptions import ExportError
 from certifit.files._table_model import TableModel
 

@@ -1,0 +1,93 @@
+"""scikit-learn's validation, with a short way for what is plainly in order.
+
+On small tables scikit-learn's validation takes longer than many fits: it asks what kind of table X is, reads the tags
+of the model, builds the ranges of its parameters and converts. A NumPy array of finite floats comes out of it as it
+went in. Such arrays, integers as labels and parameters that were seen before are recognised here in a few microseconds;
+everything else, every error and every warning, is scikit-learn's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import sklearn.utils.multiclass
+import sklearn.utils.validation as theirs
+
+_KNOWN = {
+    "accept_sparse", "accept_large_sparse", "dtype", "order", "ensure_all_finite", "ensure_min_samples",
+    "ensure_min_features", "multi_output", "y_numeric", "copy", "force_writeable",
+}  # fmt: skip
+_SIMPLE = {type(None), bool, int, float, str}
+_REMEMBERED = 10_000  # sets of parameters
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def validate_data(model: Any, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, at once where X and y are arrays whose numbers it would not change."""
+    if not (_as_it_is(model, X, reset, options) and _target_as_it_is(X, y)):
+        return theirs.validate_data(model, X, y, reset=reset, **options)
+    if reset:
+        model.n_features_in_ = X.shape[1]
+    X = (np.array if options.get("copy") else np.asarray)(X, order=options.get("order"))
+    return X if isinstance(y, str) else (X, y)
+
+
+def check_is_fitted(model: Any, attributes: Any = None, **options: Any) -> None:
+    """scikit-learn's `check_is_fitted`, at once where a fit has left the number of columns."""
+    known = attributes is None and "n_features_in_" in vars(model) and not hasattr(model, "__sklearn_is_fitted__")
+    if not known:
+        theirs.check_is_fitted(model, attributes, **options)
+
+
+def check_classification_targets(y: Any) -> None:
+    """scikit-learn's `check_classification_targets`, at once for integers of which at most half are different."""
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu" and len(y) > 0
+    if not (plain and (len(y) <= 20 or 2 * len(np.unique(y)) <= len(y))):
+        sklearn.utils.multiclass.check_classification_targets(y)
+
+
+class RemembersParameters:
+    """Mixin before scikit-learn's BaseEstimator: values of parameters that passed its check once pass at once."""
+
+    _passed: ClassVar[set[tuple[Any, ...]]] = set()
+
+    def _validate_params(self) -> None:
+        chosen = [(type(value), value) for value in map(self.__getattribute__, self._get_param_names())]  # type: ignore[attr-defined]
+        seen = (type(self), *chosen) if all(kind in _SIMPLE for kind, _ in chosen) else None
+        if seen is None or seen not in self._passed:
+            super()._validate_params()  # type: ignore[misc]
+            if seen is not None and len(self._passed) < _REMEMBERED:
+                self._passed.add(seen)
+
+
+def _as_it_is(model: Any, X: Any, reset: bool, options: dict[str, Any]) -> bool:
+    """Whether X is a table of floats of the type asked for, and the model has no names of columns to compare."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or not options.keys() <= _KNOWN:
+        return False
+    if hasattr(model, "feature_names_in_") or not (reset or getattr(model, "n_features_in_", None) == X.shape[1]):
+        return False
+    asked = options.get("dtype", "numeric")
+    if not (
+        asked is None or asked == "numeric" or X.dtype in (asked if isinstance(asked, (list, tuple)) else (asked,))
+    ):
+        return False
+    if options.get("force_writeable") and not (X.flags.writeable or options.get("copy")):
+        return False
+    least = options.get("ensure_min_samples", 1), options.get("ensure_min_features", 1)
+    enough = X.shape[0] >= max(1, least[0]) and X.shape[1] >= max(1, least[1])
+    return enough and (options.get("ensure_all_finite", True) is False or _finite(X))
+
+
+def _target_as_it_is(X: Any, y: Any) -> bool:
+    """Whether y was not given at all, or is a vector of finite numbers, one for each row."""
+    if isinstance(y, str):
+        return y == "no_validation"
+    plain = type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X) and y.flags.c_contiguous
+    return plain and (y.dtype.kind in "biu" or (y.dtype in _FLOATS and _finite(y)))
+
+
+def _finite(A: np.ndarray) -> bool:
+    """Whether all numbers are seen to be finite: their sum is."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.add.reduce(A, axis=None)))
