@@ -9,7 +9,7 @@ from certifit.design._coordinates import Coordinates
 from certifit.design._design import Design, Moments, as_design
 from certifit.design._fingerprint import fingerprint, look
 from certifit.design._folds import Cells, Fold, FoldMoments, FoldSums, FoldTable
-from certifit.design._gram_blocks import Blocks, TwiceBlocks, blocks
+from certifit.design._gram_blocks import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.design._gram_pass import gram_pass
 from certifit.design._linalg import Cholesky, PseudoInverse, cholesky, lifted_cholesky, powers_of_two, pseudo_inverse
 
@@ -28,6 +28,7 @@ __all__ = [
     "Moments",
     "PseudoInverse",
     "TwiceBlocks",
+    "WholeBlocks",
     "add_to_pair",
     "as_design",
     "blocks",

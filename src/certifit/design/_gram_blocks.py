@@ -21,6 +21,7 @@ from certifit._types import Array, Matrix
 from certifit.kernels import RBF, Function, Kernel, Linear, Polynomial, Precomputed, Sigmoid, rows
 from certifit.parallel import side_by_side
 
+_SPARSE = 4  # columns of a matrix for each one asked for, beyond which they are picked one by one
 _CHUNK = 1 << 21  # entries of one buffer: 8 MB in single precision
 
 
@@ -51,7 +52,7 @@ class Blocks(ABC):
 
     @abstractmethod
     def block(self, i: Array, j: Array) -> Array:
-        """K[i][:, j] as a fresh array."""
+        """K[i][:, j], to be read only: it may be the whole matrix itself."""
 
     @abstractmethod
     def take(self, i: Array) -> Blocks:
@@ -133,22 +134,53 @@ class FactorBlocks(Blocks):
 
 
 class MatrixBlocks(Blocks):
-    """A Gram matrix that is there in full."""
+    """A Gram matrix that is there in full, or that of some of its points."""
 
-    def __init__(self, K: Array) -> None:
-        self.K, self.n, self.dtype = K, len(K), K.dtype
+    def __init__(self, K: Array, points: Array | None = None) -> None:
+        self.K, self.points, self.dtype = K, points, K.dtype
+        self.n = len(K) if points is None else len(points)
+
+    def _at(self, i: Array) -> Array:
+        return i if self.points is None else self.points[i]
 
     def block(self, i: Array, j: Array) -> Array:
-        return self.K[np.ix_(i, j)]
+        i, j = self._at(i), self._at(j)
+        every = len(i) == len(j) == len(self.K) and np.array_equal(i, j) and bool(np.all(np.diff(i) == 1))
+        return self.K if every else self.K.take(i, axis=0).take(j, axis=1)
 
     def take(self, i: Array) -> Blocks:
-        return MatrixBlocks(self.K[np.ix_(i, i)])
+        return MatrixBlocks(self.K, self._at(i))
 
     def diagonal(self) -> Array:
-        return np.diagonal(self.K).astype(float)
+        return np.diagonal(self.K)[self._at(np.arange(self.n))].astype(float)
 
     def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
-        return np.asarray(weights.astype(self.dtype) @ (self.K[i] if at is None else self.block(i, at)), dtype=float)
+        there = self.points if at is None else self._at(at)
+        w, i = weights.astype(self.dtype), self._at(i)
+        if there is not None and _SPARSE * len(there) < len(self.K):
+            return np.asarray(w @ self.K[np.ix_(i, there)], dtype=float)
+        total = np.asarray(w @ self.K[i], dtype=float)  # whole rows lie together in memory
+        return total if there is None else total[there]
+
+
+class WholeBlocks(MatrixBlocks):
+    """A Gram matrix computed once and kept: for few points, whose blocks are asked for again and again.
+
+    Examples
+    --------
+    >>> from certifit.kernels import Linear
+    >>> WholeBlocks(blocks(Linear(), np.array([[1.0], [2.0]]))).block(np.array([0]), np.array([1]))
+    array([[2.]])
+    """
+
+    def __init__(self, gram: Blocks) -> None:
+        every = np.arange(gram.n)
+        super().__init__(gram.block(every, every))
+        self.gram = gram
+
+    def combine(self, i: Array, weights: Array, at: Array | None = None) -> Array:
+        linear = isinstance(self.gram, FactorBlocks) and self.gram.function is None  # two products with few columns
+        return self.gram.combine(i, weights, at) if linear else super().combine(i, weights, at)
 
 
 class TwiceBlocks(Blocks):

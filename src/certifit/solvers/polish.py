@@ -38,6 +38,7 @@ _LIFT = 1e-14  # fraction of the largest diagonal entry that is added: kernels o
 _AT_BOUND = 1e-13  # fraction of its box by which a multiplier may miss a bound and still stand at it
 _TRIES = 4  # pair steps and the bold way, in turns
 _NARROWER, _STEPS_PER_POINT = 0.003, 100  # share of the violation that pair steps among few leave, and their limit
+_FINE = 1e-9  # violation, relative to the gradient, below which pair steps only fight with rounding
 _LAST_STEPS = 200  # pair steps after the sure way, whose budget may end anywhere
 _FEW = 1 << 19  # kernel values below which all points are looked at
 _WIDENINGS = 5  # how often points that come to matter are added to those looked at
@@ -85,7 +86,7 @@ def polish(make: MakeBlocks, box: Box, start: Polished, least: float, dtype: npt
     ([-0.5, 0.5], -1.0)
     """
     gram, coarse = make(np.float64), make(dtype)
-    near = _near(box, start)
+    near = _near(box, start, few=0 if coarse.dtype != gram.dtype else _FEW)
     if np.count_nonzero(_free(box, start.beta)) > MOST_FREE or np.count_nonzero(near) < 2:
         return start
     at, fresh, doubt = start, near, 0.0
@@ -117,9 +118,9 @@ def _judged(box: Box, beta: Array, F: Array) -> Polished:
     return Polished(beta, F, *box.offset_and_gap(beta, F))
 
 
-def _near(box: Box, at: Polished) -> Array:
+def _near(box: Box, at: Polished, few: int) -> Array:
     """Points whose gradient may come to matter: a mask."""
-    if len(at.beta) * np.count_nonzero(at.beta) <= _FEW:
+    if len(at.beta) * np.count_nonzero(at.beta) <= few:
         return np.ones(len(at.beta), dtype=bool)
     r, free = np.abs(at.gradient + at.offset), _free(box, at.beta)
     return free | (r <= 3.0 * r[free].max(initial=0.0))
@@ -219,8 +220,9 @@ class _Part:
             if not high - low < 0.5 * level:
                 break
             level = high - low
-            loops.solve_block(K, F, beta, self.lo, self.hi, _NARROWER * level, _STEPS_PER_POINT * len(beta))
-            F = self.F + self.K @ (beta - self.beta)
+            if level > _FINE * float(np.abs(F).max()):
+                loops.solve_block(K, F, beta, self.lo, self.hi, _NARROWER * level, _STEPS_PER_POINT * len(beta))
+                F = self.F + self.K @ (beta - self.beta)
             moved = self.boldly(beta, F)
             if moved is not None:
                 return moved

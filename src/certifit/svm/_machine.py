@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from certifit._sklearn import Interval, StrOptions
 from certifit._trace import joined
 from certifit._types import Array, Matrix, MatrixLike
 from certifit._validation import check_is_fitted
-from certifit.design import Blocks, TwiceBlocks, blocks
+from certifit.design import Blocks, TwiceBlocks, WholeBlocks, blocks
 from certifit.kernels import NAMES, RBF, Kernel, Linear, Precomputed, choose
 from certifit.kernels._choice import TOO_LARGE
 from certifit.solvers import Solution
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _TOL_TO_GAP = 0.01  # libsvm's tol (a KKT violation) of 1e-3 leaves relative gaps near 1e-5
 _ROUNDED = 1e-13  # relative gap that is rounding: Newton steps on the free points lead there
 _SINGLE = 1e-6  # relative gap above which single precision serves
+_WHOLE = 1024  # rows up to which the Gram matrix is computed once: the first block of pair steps has all of them
 
 CONSTRAINTS: dict[str, Any] = {
     "kernel": [StrOptions(set(NAMES)), callable],
@@ -150,17 +152,26 @@ def solve_box(
         centre = X.mean(axis=0)
         X = X - centre
 
-    def gram(dtype: npt.DTypeLike) -> Blocks:
+    relative = model._relative_gap()
+    single = isinstance(kernel, RBF) and relative >= _SINGLE and X.shape[0] > 500
+    few = X.shape[0] <= _WHOLE
+
+    @cache
+    def made(dtype: np.dtype[Any]) -> Blocks:
         once = blocks(kernel, X, dtype, memory=1e6 * model.cache_size)
+        if few and (dtype == np.float32) == single:  # the first round looks at all of it anyway
+            once = WholeBlocks(once)
         return once if once.n == len(box.lo) else TwiceBlocks(once)
 
-    relative = model._relative_gap()
+    def gram(dtype: npt.DTypeLike) -> Blocks:
+        return made(np.dtype(dtype))
+
     found = smo(
         gram,
         box,
         relative * null,
         rounded=_ROUNDED * null if rounded else None,
-        single=isinstance(kernel, RBF) and relative >= _SINGLE and X.shape[0] > 500,
+        single=single,
         time_budget=model.time_budget,
         max_steps=np.inf if model.max_iter == -1 else model.max_iter,
         shrinking=model.shrinking,
