@@ -13,14 +13,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.isotonic import IsotonicRegression
 
 from certifit import checker, kernels, separability
 from certifit.bayes import HypothesisSpace
+from certifit.bayes.conjugate import (
+    BetaBernoulli,
+    DirichletCategorical,
+    GammaPoisson,
+    NormalInverseGamma,
+    NormalKnownVariance,
+)
 from certifit.certificates import Certificate, Data, issue, write_table
 from certifit.cluster import KMeans
 from certifit.decomposition import PCA
-from certifit.density import Histogram, KernelDensity
+from certifit.density import KernelDensity
 from certifit.exceptions import NotSeparableError
 from certifit.glm import GLM
 from certifit.kernel_ridge import KernelRidge
@@ -242,9 +248,41 @@ def _bayes(rng: np.random.Generator) -> Case:
     return Case(space.certify([row[0] for row in seen]), np.array(seen, dtype=object))
 
 
-def _histogram(rng: np.random.Generator) -> Case:
-    X, weight = rng.integers(0, 9, size=(30, 2)) / 2.0, rng.integers(1, 4, 30).astype(float)
-    return Case(Histogram(bins=3).fit(X, sample_weight=weight).certificate_, X, None, weight)
+def _posterior(prior: Any, draw: Callable[[np.random.Generator], Any]) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        seen = np.asarray(draw(rng), dtype=float)
+        return Case(prior.certify(seen), seen[:, None])
+
+    return make
+
+
+def _holes(model: Any) -> Callable[[np.random.Generator], Case]:
+    """Numbers of which some are missing."""
+
+    def make(rng: np.random.Generator) -> Case:
+        X, y = _rows(rng, 30), np.arange(30) % 3
+        X[rng.random(X.shape) < 0.2] = np.nan
+        return _fitted(model, X, y)
+
+    return make
+
+
+def _counted(model: Any) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        X = _rows(rng)
+        return _fitted(model, X, rng.poisson(3.0, 24) + 0.0)
+
+    return make
+
+
+def _two_labels(model: Any) -> Callable[[np.random.Generator], Case]:
+    """Two targets of classes, two of one and three of the other."""
+
+    def make(rng: np.random.Generator) -> Case:
+        y = np.column_stack([np.arange(24) % 2, rng.permutation(np.arange(24) % 3)])
+        return _fitted(model, _rows(rng), y)
+
+    return make
 
 
 def _kernel_density(kernel: str, metric: str = "euclidean") -> Callable[[np.random.Generator], Case]:
@@ -324,15 +362,6 @@ def _plan(plan: Callable[[MDP], Any]) -> Callable[[np.random.Generator], Case]:
     return make
 
 
-def _isotonic(rng: np.random.Generator) -> Case:
-    x, weight = rng.integers(0, 12, 24) / 4.0, rng.integers(1, 4, 24) / 2.0
-    y = (x + rng.normal(size=24)).round(2)
-    scores = np.unique(x)
-    values = IsotonicRegression().fit(x, y, sample_weight=weight).predict(scores)
-    evidence = {"scores": scores, "values": values}
-    return Case(issue("isotonic", Data.of(x[:, None], y, weight), evidence), x[:, None], y, weight)
-
-
 def _spread_labels(model: Any) -> Callable[[np.random.Generator], Case]:
     def make(rng: np.random.Generator) -> Case:
         side = np.arange(20) % 2
@@ -356,6 +385,10 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "softmax, words": _labels(LogisticRegression(), 3, words=True),
     "hinge, l1": _labels(LinearModel("hinge", "l1", lam=0.01)),
     "linear machine": _labels(LinearSVC(), 3),
+    "machine of all classes": _labels(LinearSVC(multi_class="crammer_singer", class_weight="balanced"), 3),
+    "machine of all classes without an offset": _labels(
+        LinearSVC(multi_class="crammer_singer", fit_intercept=False, C=0.1), 3, weighted=True
+    ),
     "kernel machine": _labels(SVC(), 3),
     "kernel machine, classes weighted": _labels(SVC(kernel="poly", degree=2, class_weight="balanced")),
     "kernel ridge": _real(KernelRidge(kernel="rbf")),
@@ -398,14 +431,27 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),
     "tree by entropy": _labels(DecisionTreeClassifier(criterion="entropy", max_depth=2), weighted=True),
     "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),
+    "tree of absolute errors": _real(DecisionTreeRegressor(criterion="absolute_error", max_depth=3), weighted=True),
+    "tree of counts": _counted(DecisionTreeRegressor(criterion="poisson", max_depth=3, ccp_alpha=0.01)),
+    "tree with missing numbers": _holes(DecisionTreeClassifier(max_depth=4, class_weight="balanced")),
+    "tree of two targets": _real(DecisionTreeRegressor(max_depth=3), weighted=True, targets=2),
+    "tree of two targets by absolute errors": _real(
+        DecisionTreeRegressor(criterion="absolute_error", max_depth=2), targets=2
+    ),
+    "tree of two labels": _two_labels(DecisionTreeClassifier(criterion="entropy", max_depth=3)),
     "clusters": _clusters(False),
     "clusters, weighted": _clusters(True),
     "constant": _constant,
     "hypotheses": _bayes,
-    "histogram": _histogram,
+    "posterior of zeros and ones": _posterior(BetaBernoulli(2.0, 3.5), lambda rng: rng.integers(0, 2, 15)),
+    "posterior of categories": _posterior(DirichletCategorical([1.0, 0.5, 2.0]), lambda rng: rng.integers(0, 3, 15)),
+    "posterior of counts": _posterior(GammaPoisson(2.0, 1.5), lambda rng: rng.poisson(3.0, 15)),
+    "posterior of a mean": _posterior(NormalKnownVariance(0.0, 10.0, 1.7), lambda rng: rng.normal(3.0, 1.3, 15)),
+    "posterior of mean and variance": _posterior(
+        NormalInverseGamma(0.1, 0.3, 2.0, 1.1), lambda rng: rng.normal(1e3, 1.0, 15)
+    ),
     "kernel density": _kernel_density("gaussian"),
     "kernel density, within a radius": _kernel_density("epanechnikov", "manhattan"),
-    "isotonic": _isotonic,
     "labels on a graph": _spread_labels(LabelPropagation(gamma=1.0)),
     "labels on a graph of neighbours": _spread_labels(LabelPropagation(kernel="knn", n_neighbors=3)),
     "labels, spread": _spread_labels(LabelSpreading(gamma=0.5)),

@@ -89,13 +89,14 @@ def refused_by_library(record, data):
         return False
 
 
+GROWN = ("missing_left", "max_depth", "min_samples_split", "max_leaf_nodes", "min_impurity_decrease")
 UNREAD = {
     "finite-bayes": ("log_evidence",),
     "gaussian-counts": ("class_count",),
     "principal-components": ("mean",),
-    "tree": ("group", "sets", "missing_left", "max_depth", "min_samples_split", "max_leaf_nodes",
-             "min_impurity_decrease"),
-}  # fmt: skip
+    "tree": ("group", "sets", *GROWN),
+    "tree-general": GROWN,
+}
 """Fields of the evidence that are no part of what the checker proves: it does not read them."""
 
 UNEQUAL = {"perceptron": ("start_0",), "principal-components": ("slack",)}

@@ -3,7 +3,7 @@ Each figure is recomputed from data and evidence and printed, then PROVED or NOT
 proof file" and "What you have to trust" give format and theorems. Floats are integers times powers of two: sums and products are exact.
 `N` is an interval [lo, hi]·2^e of integers, one number where lo = hi. Division, roots, exponentials and logarithms round outwards (the
 errors are proved where they stand), as do intervals longer than BITS. In order: numbers, files, algebra, kinds, check."""
-import ast, bisect, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
+import ast, csv, decimal, fractions, functools, hashlib, itertools, json, math, operator, pathlib, re, struct, sys
 BITS, GIVEN, exponent = 192, (["given"], ["precomputed"]), operator.attrgetter("e")  # bits of an interval; kernels whose values are given
 class Refused(Exception): """The evidence does not prove the claim; the text says why."""
 def need(condition, why):
@@ -64,10 +64,9 @@ def exp(x):
     while term: term = (term * r >> unit) // i; sum_, i = sum_ + term, i + 1
     wrong = 6 * abs(k) + 256; return N(sum_ - wrong, sum_ + wrong, k - unit)
 def log(x):
-    """log(2^k y) = k ln 2 + 2 artanh t with 1 ≤ y < 2 and t = (y − 1)/(y + 1) ≤ 1/3, in fixed point with `unit` places.
-    t is rounded down by less than 1 unit and t² is off by less than 2; then a power t^(2i+1) is off by less than 2 units and
-    a term of the series by less than 3. Fewer than `unit` terms are kept (each is at most a ninth of the one before) and the
-    rest is below 1, so 2 artanh t is off by less than 6·unit + 4, and k ln 2 by less than 2|k| units."""
+    """log(2^k y) = k ln 2 + 2 artanh t, 1 ≤ y < 2, t = (y − 1)/(y + 1) ≤ 1/3, in fixed point with `unit` places. t is rounded down by
+    less than 1 unit, t² is off by less than 2, a power t^(2i+1) by less than 2 and a term of the series by less than 3. Fewer than `unit`
+    terms are kept (each at most a ninth of the one before), the rest is below 1: 2 artanh t is off by < 6·unit + 4, k ln 2 by < 2|k|."""
     need(x.lo > 0, "the logarithm of what may not be positive")
     if x.lo != x.hi: return join(log(x.ends()[0]), log(x.ends()[1]))
     one = 1 << x.lo.bit_length() - 1; k = x.lo.bit_length() - 1 + x.e
@@ -161,9 +160,11 @@ def loss_of(spec):  # losses of real targets are c times a power of (|z − y| �
     need(c > 0 and w >= 0 and " ".join([name, *p]) in (*REAL, *LOSSES), "a loss that this checker does not know: %s" % name)
     return LOSSES.get(name) or (lambda z, y: (lambda t: c * t**2 if power else t)((abs(z - y) - w).max0()), lambda y, s, b:
         b * y + abs(b) * w + (b**2 / (4 * c * s) if power else inside(s - abs(b)) * 0), lambda y: True)
-def softmax(z, code, s, b):  # s(lse(z) − z_y) and the term of one row; P = b + s·e_y are s times probabilities
-    lse, P = log(total(exp(v) for v in z)), [inside(v + s if k == code else v) for k, v in enumerate(b)]
-    need(total(b).zero(), "no probabilities"); return s * (lse - z[code]), s * lse + total(plogp(v, s) for v in P) - dot(P, z)
+def class_scores(name, z, code, s, b):  # s·L and the term of a row with a score for each class; P = b + s·e_y is s times probabilities
+    P = [inside(v + s if k == code else v) for k, v in enumerate(b)]; need(total(b).zero(), "no probabilities")
+    if name == "softmax": top, dual = log(total(exp(v) for v in z)), total(plogp(v, s) for v in P)
+    else: top, dual = largest(v + int(k != code) for k, v in enumerate(z)), P[code] - s  # the hinge max (z_k + [k ≠ y]) − z_y
+    return s * (top - z[code]), s * top + dual - dot(P, z)
 def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1
     need(0 < rho <= 1, "no mixing parameter"); value = lam * (rho * total(abs(v) for v in w) + (1 - rho) * total(v**2 for v in w) / 2)
     if not (1 - rho).zero(): return value, value + total((abs(v) - rho * lam).max0()**2 for v in q) / (2 * (1 - rho) * lam) - inner
@@ -183,23 +184,23 @@ def penalty(spec, lam, W, Q):  # (ΛR(W), Λ[R(W) + R*(V) − V·W]) for coeffic
     k = n(p.p) if name == "p_norm" else N(0); need(k > 1, "a penalty that this checker does not know: %s" % name)
     need(norm(q, k / (k - 1)) <= lam, "the dual variables are not in the dual ball"); return lam * norm(w, k), lam * norm(w, k) - inner
 def machines(table, e):  # (objective, y columns, weights, outputs) of each machine: real targets, ±1 for one class against others, or codes
-    many = e.objective if isinstance(e.objective, list) else None; o, s = many[0] if many else e.objective, table.weight
-    need(not many or (len(many) == len(table.y) and all(v.classes is None for v in many)), "one objective a target is needed")
-    need(all(truth(v.offset) == (table.offset is not None) and v.stated == o.stated in ("mean", "sum") for v in many or [o]), "offsets?")
-    if o.classes is None:
-        joint = o.regularizer.name == "column_norms"; need(not many or not joint, "one objective for all targets is needed")
-        return [(o, table.y, s, len(table.y))] if joint else [(many[k] if many else o, [y], s, 1) for k, y in enumerate(table.y)]
-    codes, k = table.codes(o.classes), len(o.classes); factor = [1.0] * k if o.class_weight is None else o.class_weight
+    given = e.objective if isinstance(e.objective, list) else [e.objective]; o, s = given[0], table.weight
+    joint = o.classes is None and o.regularizer.name == "column_norms"; each = not joint and all(v.classes is None for v in given)
+    need(len(given) == 1 or (each and len(given) == len(table.y)), "one objective, or one for each target, is needed")
+    need({(truth(v.offset), v.stated) for v in given} == {(table.offset is not None, o.stated)}, "offsets only in data or objective")
+    if joint: return [(o, table.y, s, len(table.y))]
+    if each: return [(v, [y], s, 1) for v, y in zip(given * (len(table.y) // len(given)), table.y)]
+    codes, k = table.codes(o.classes), len(o.classes); factor, every = [1.0] * k if o.class_weight is None else o.class_weight, range(k)
     need(len(factor) == k and all(0 <= v < math.inf for v in factor), "no class weights"); s = [a * factor[c] for a, c in zip(s, codes)]
-    if o.loss.name == "softmax": return [(o, [codes], s, k)]
-    pairs = {"pairs": [(i, j) for i in range(k) for j in range(i + 1, k)], "rest": [(i, None) for i in range(k)]}[o.layout]
-    return [(o, [[1.0 if c == a else -1.0 for c in codes]], [v if b is None or c in (a, b) else 0.0 for v, c in zip(s, codes)], 1)
-            for a, b in ([(1, None)] if k == 2 else pairs)]
+    if o.loss.name in ("softmax", "multiclass_hinge"): return [(o, [codes], s, k)]
+    sets = {"pairs": [(a, (a, b)) for a in every for b in every[a + 1 :]], "rest": [(a, every) for a in every]}[o.layout]
+    sets = sets if k > 2 else [(1, every)]  # the class that is +1, and those that take part
+    return [(o, [[1.0 if c == a else -1.0 for c in codes]], [v if c in part else 0.0 for v, c in zip(s, codes)], 1) for a, part in sets]
 def scores(table, o, z, b): need(truth(o.fit_intercept) or b.zero(), "an offset"); return [v + b + a for v, a in zip(z, table.shift)]
 def bounds(value, gap, o, s):  # the figures of a gap, of the mean or of the sum
-    S = total(vec(s)) if o.stated == "mean" else N(1); value, gap = value / S, gap.max0() / S; bound = value - gap
+    S = {"mean": total(vec(s)), "sum": N(1)}[o.stated]; value, gap = value / S, gap.max0() / S; bound = value - gap
     return {"value": near(value), "bound": low(bound), "gap": up(gap), **({"excess": up(gap / bound)} if bound > 0 else {})}
-def duality(table, e):
+def prove_duality(table, e):
     value, gap, at = N(0), N(0), 0; rows = table.at(e.support) if "support" in e else list(range(table.rows))
     dual = dict(zip(rows, e.dual)); need(len(dual) == len(rows) == len(e.dual), "dual variables that do not fit")
     for o, y, s, outputs in machines(table, e):
@@ -217,7 +218,8 @@ def duality(table, e):
     need(at == len(e.intercept) == len(e.coef), "other coefficients"); return bounds(value, gap, o, machines(table, e)[0][2])
 def rows_part(loss, y, s, Z, beta):  # Σ sL and Σ [sL + sL*(β/s) − βz]; a row without weight has no dual variable
     used = [i for i, w in enumerate(s) if w > 0]; need(all(w > 0 or v.zero() for c in beta for v, w in zip(c, s)), "a row without weight")
-    if loss.name == "softmax": return map(total, zip(*(softmax([z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta]) for i in used)))
+    if loss.name in ("softmax", "multiclass_hinge"):
+        return map(total, zip(*(class_scores(loss.name, [z[i] for z in Z], y[0][i], s[i], [c[i] for c in beta]) for i in used)))
     value, conjugate, possible = loss_of(loss); need(all(possible(v) for column in y for v in column), "a label that the loss is not for")
     cells = [(s[i], n(column[i]), z[i], c[i]) for column, z, c in zip(y, Z, beta) for i in used]
     sum_ = total(w * value(z, v) for w, v, z, _ in cells); return sum_, sum_ + total(conjugate(v, w, b) - b * z for w, v, z, b in cells)
@@ -231,11 +233,11 @@ def hulls(table, e):  # w = Σ βⱼφ(xⱼ) joins two points of the hulls: sign
     need(len(e.classes) == 2 and len(set(rows)) == len(rows) == len(beta) and total(beta).zero(), "multipliers that do not balance")
     need(all(b * y[i] >= 0 for b, i in zip(beta, rows)), "a negative multiplier"); f = [dot(row, beta) for row in gram(table, e, rows, 1)]
     length = total(b * f[i] for b, i in zip(beta, rows)).sqrt(); return y, f, length, length / total(abs(b) for b in beta)
-def hard_margin(table, e):  # w reaches its margin, and half the distance of two points of the hulls cannot be beaten
+def prove_hard_margin(table, e):  # w reaches its margin, and half the distance of two points of the hulls cannot be beaten
     y, f, length, bound = hulls(table, e); closest = least((v + n(e.intercept[0])) * s for v, s in zip(f, y))
     need(closest > 0, "a row that is not on its side"); value = closest / length
     return {"value": low(value), "bound": up(bound), "gap": up(bound - value), "relative_gap": up((bound - value) / bound)}
-def no_margin(table, e):  # two equal rows with different labels, or points of the hulls whose distance is rounding beside the radius
+def prove_no_margin(table, e):  # two equal rows with different labels, or points of the hulls whose distance is rounding beside the radius
     if "twins" in e:
         (i, j), y = table.at(e.twins), table.codes(table.names())
         need(table.numbers() and table.X[i] == table.X[j] and y[i] != y[j], "no such twins"); return {"bound": up(N(0)), "rows": [i, j]}
@@ -262,7 +264,7 @@ def newton(table, o, y, s, coef, b):  # value, gradient, Hessian (from below), c
     H = scatter([(a * k[1]).floor() for a, k in zip(s, both)], columns)
     for i in range(len(H) - (free and o.fit_intercept)): H[i][i] = H[i][i] + 2 * c
     return total(a * value(v, n(t)) for a, v, t in zip(s, z, y)) + c * dot(away, away), g, H, columns
-def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1: the objective is at most q²/(2(1 − u)) above its minimum
+def prove_local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1: the objective is at most q²/(2(1 − u)) above its minimum
     (o, (y,), s, _), = machines(table, e); need(o.loss.name in set(SMOOTH) - {"squared"}, "a loss that this bound is not for")
     model = best = newton(table, o, y, vec(s), e.coef[0], n(e.intercept[0])); more = N(0)
     if "witness_coef" in e:  # a better point, from which the bound is taken
@@ -272,7 +274,7 @@ def local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = qr < 1
     if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
     else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
     u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
-def least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, exactly, whatever the rank; with w ≥ 0 a push down does not count where w = 0
+def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, whatever the rank; with w ≥ 0 a push down does not count where w = 0
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
         v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
@@ -293,15 +295,9 @@ def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 
     X = [list(x) for x in zip(*[aligned(c)[0] for c in table.columns()] + [[1] * table.rows] * truth(e.fit_intercept))]  # in own units
     Z = [[v * ((c == codes[i]) - (c == k)) for c in range(1, classes) for v in X[i]] for i, k in pairs]
     (R, d, pivots), mu = reduced(zip(*Z)), numerators(e.multipliers); free = [j for j in range(len(Z)) if j not in set(pivots)]
-    need(all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R),
-         "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
-def sides(table, codes, e, classes):  # {(row, other class): (w_own − w_other)·x̃}, exactly, and the weights W, class 0 at zero
-    flat, width = e.weights, table.width + truth(e.fit_intercept)  # the length of the weights does not matter
-    flat = vec(numerators(sum(flat, []) if type(flat[0]) is list else flat), (classes - 1) * width)
-    W = [[N(0)] * width] + [flat[k * width : (k + 1) * width] for k in range(classes - 1)]
-    Z = [[z + w[-1] if e.fit_intercept else z for z in table.products(w[: table.width])] for w in W]
-    return {(i, k): Z[c][i] - Z[k][i] for i, c in enumerate(codes) for k in range(classes) if k != c}, W
-def separability(table, e):
+    right = all(mu[j] > 0 for j in free) and all(sum(r[j] * mu[j] for j in free) * (d > 0 or -1) < 0 for r in R)
+    need(right, "no positive mixture of the named rows vanishes"); return X, sorted({i for i, _ in pairs}), len(pivots)
+def prove_separability(table, e):
     names, verdict = table.names(), e.verdict; classes, codes = len(names), table.codes(names)
     need(verdict in ("separable", "touching", "overlapping"), "an unknown verdict"); found = {"verdict": verdict, "classes": classes}
     if verdict != "separable": X, rows, rank = vanishing(table, codes, e, classes); found["witnesses"] = len(rows)
@@ -309,15 +305,17 @@ def separability(table, e):
         R, d, pivots = reduced([X[i] for i in rows]); need(rank == (classes - 1) * len(pivots), "the named rows do not span enough")
         null = [[(j, d)] + [(p, -r[j]) for p, r in zip(pivots, R)] for j in set(range(len(X[0]))) - set(pivots)]
         need(not any(sum(row[k] * c for k, c in v) for v in null for row in X), "the named rows do not span all"); return found
-    z, W = sides(table, codes, e, classes); farthest = largest(dot(x, x) + int(e.fit_intercept) for x in table.numbers())
-    if verdict == "touching":
-        need(all(v >= 0 for v in z.values()) and any(v > 0 for v in z.values()), "a row on the wrong side")
-        return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
-    need(all(v > 0 for v in z.values()), "a row that is not on its side")
-    closest = {(c, k): least(v for (i, o), v in z.items() if {codes[i], o} == {c, k}) for c in range(classes) for k in range(c)}
+    flat, k, width = e.weights, range(classes), table.width + truth(e.fit_intercept)  # the length of the weights does not matter
+    flat = vec(numerators(sum(flat, []) if type(flat[0]) is list else flat), (classes - 1) * width)
+    W = [[N(0)] * width] + [flat[c * width :][:width] for c in k[:-1]]; X = [[*x, N(1)][:width] for x in table.numbers()]
+    Z = [[dot(x, w) for x in X] for w in W]; z = {(i, o): Z[c][i] - Z[o][i] for i, c in enumerate(codes) for o in k if o != c}
+    need(least(z.values()) > 0 or (verdict == "touching" and least(z.values()) >= 0 < largest(z.values())), "a row on the wrong side")
+    if verdict == "touching": return {**found, "on_the_boundary": sum(v.zero() for v in z.values())}
+    closest = {(c, k): least(v for (i, o), v in z.items() if {codes[i], o} == {c, k}) for c in k for k in range(c)}
     def margin(d): return least(v / length(apart(W[c][:d], W[k][:d])) for (c, k), v in closest.items())  # d: without the offset
-    return {**found, "margin": low(margin(table.width)), **({"mistake_bound": up(farthest / margin(None)**2)} if classes == 2 else {})}
-def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
+    if classes == 2: found["mistake_bound"] = up(largest(dot(x, x) for x in X) / margin(None)**2)
+    return {**found, "margin": low(margin(table.width))}
+def prove_perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at zero; or a vanishing mixture, and it never stops
     labels, k, eta, made, bound = table.codes(e.classes), len(e.classes), n(e.eta0), 0, N(0); need(eta > 0, "a negative step")
     for c in [1] if k == 2 else range(k):
         tail = "_%d" % (0 if k == 2 else c); made += sum(e["times" + tail])
@@ -329,7 +327,7 @@ def perceptron(table, e):  # mistakes k ≤ (R/γ)² (Novikoff) from a start at 
             moves = [N(0)] + [n((table.X[i] + [1.0])[j]) * eta * (t if codes[i] else -t) for i, t in zip(rows, times)]
             slack = total(map(abs, moves)) * (4 * sum(times) + 16) * 2.0**-53 + 1e-300; need(abs(total(moves) - end) <= slack, "weights?")
         if part.verdict != "separable": bound = vanishing(table, codes, part, 2) and None
-        elif bound is not None: bound = bound + separability(Table(table.X, [[*map(float, codes)]]), part)["mistake_bound"][1]
+        elif bound is not None: bound = bound + prove_separability(Table(table.X, [[*map(float, codes)]]), part)["mistake_bound"][1]
     need(bound is None or N(made) <= bound.ends()[1], "more mistakes than are possible")
     return {"verdict": "not separable" if bound is None else "separable", "value": made, "bound": math.inf if bound is None else up(bound)}
 SHAPES = {"sum": "kk", "product": "kk", "normalized": "k", "scaled": "nk", "linear": "", "rbf": "n", "polynomial": "nnn"}  # parameters
@@ -351,7 +349,7 @@ def gram(table, e, rows, proved):  # kernel values of all rows with some: by a f
         return [[row[j] for j in rows] for row in mat(K)]
     need((is_mercer(e.kernel) or not proved) and table.rows * len(rows) <= 4000000, "a kernel not Mercer, or over 4000000 values")
     X, _, ex = grid(table.numbers()); return [[kernel(e.kernel, x, X[j], ex) for j in rows] for x in X]
-def mercer(table, e):
+def prove_mercer(table, e):
     how, K = e.method, [] if e.method == "construction" else gram(table, e, range(table.rows), False); bound = low(N(0))
     if how == "construction": need(is_mercer(e.kernel), "the kernel is not built from Mercer kernels")
     elif how == "vector": v = vec(e.vector); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv not < 0")
@@ -359,7 +357,7 @@ def mercer(table, e):
         t, top = n(e.shift), largest(abs(v) for row in K for v in row); Cholesky([[*row[:i], row[i] + t] for i, row in enumerate(K)])
         bound = low(-t); need(how == "cholesky" and t <= top * 1e-9, "a shift that is more than rounding")
     return {"method": how, "verdict": "not mercer" if how == "vector" else "mercer", "least_eigenvalue": bound}
-def principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
+def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     tau, w, d, U = n(e.slack), table.w, range(table.width), mat(e.components, None, table.width)
     S, columns = total(w), table.columns(); mean, H = [dot(w, c) / S for c in columns], scatter(w, columns)
     A, values = [[(H[max(i, j)][min(i, j)] - S * mean[i] * mean[j]) / (S - 1) for j in d] for i in d], vec(e.variances, len(U))
@@ -386,52 +384,66 @@ def nearest(table, e, queries):  # for each query the (distance, row) of all row
 def listed(orders, lists):  # the stated rows are the first of each order
     k, orders = len(lists[0]), [[i for _, i in order[: len(lists[0])]] for order, *_ in orders]
     need(k > 0 and orders == [[*map(whole, rows)] for rows in lists], "others are nearer"); return {"queries": len(orders), "neighbors": k}
-def neighbors(table, e): return listed(nearest(table, e, e.queries), e.indices)
-def neighbors_given_distances(table, e):
+def prove_neighbors(table, e): return listed(nearest(table, e, e.queries), e.indices)
+def prove_neighbors_given_distances(table, e):
     need(all(len(d) == table.rows and min(d) >= 0 and vec(d) for d in e.distances), "distances that do not fit, or are none")
     return listed(([sorted(zip(d, range(table.rows)))] for d in e.distances), e.indices)
-def radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
+def prove_radius_neighbors(table, e):  # distance ≤ r; by angle s ≥ (1 − r)‖x‖‖q‖, both sides squared with their signs
     r, stated, counts = fractions.Fraction(e.radius), iter(e.indices), [whole(c, 0) for c in e.counts]; t = 1 - r
     for at, (order, unit, p, size) in enumerate(nearest(table, e, e.queries)):
         limit = r**p / unit if e.metric != "cosine" else -t * abs(t) * size if size else -int(t > 0)
         rows = sorted(i for d, i in order if d <= limit); need(rows == sorted(whole(next(stated)) for _ in range(counts[at])), "other rows")
     need(r >= 0 and len(counts) == at + 1 and sum(counts) == len(e.indices), "lists that do not fit, or a negative radius")
     return {"queries": at + 1, "radius": float(e.radius), "fewest": min(counts), "most": max(counts)}
-def condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
+def prove_condensed_neighbors(table, e):  # the nearest row and the nearest prototype of every row have one label
     kept, (y,), orders = {whole(i, 0, table.rows) for i in e.prototypes}, table.y, nearest(table, Record(e, own=None), table.X)
     need(all(y[order[0][1]] == y[next(i for _, i in order if i in kept)] for order, *_ in orders), "a row that they answer otherwise")
     return {"prototypes": len(kept), "agreeing": table.rows}
-def edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
+def prove_edited_neighbors(table, e):  # kept is who has the label that most of its nearest other rows have, the first of equals
     y = table.codes(table.names()); right = [max(range(max(y) + 1), key=[y[j] for j in rows].count) == v for v, rows in zip(y, e.neighbors)]
     need(sorted(map(whole, e.kept)) == [i for i, v in enumerate(right) if v], "kept are not the rows that their neighbours confirm")
     return {"kept": sum(right), **listed(nearest(table, Record(e, own=range(table.rows)), table.X), e.neighbors)}
-def constant(table, e):  # the mean is the best constant for squared loss; the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
+def prove_constant(table, e):  # the mean is best for squared loss, the class shares are for log loss: excess ≤ Σ(p−q)²/q + |1 − Σq|
     need(e.loss in ("squared", "log") and len(table.y) == 1, "a loss that this checker does not know, or several targets")
     if e.loss == "squared": m, var = moments(table.w, vec(table.y[0]), range(table.rows)); gap = (m - e.value[0])**2; value = var + gap
     else:
         p, q = table.shares(e.classes), vec(e.shares, len(e.classes)); need(all(0 < v <= 1 for v in q), "shares that are no probabilities")
         value, gap = -dot(p, [log(v) for v in q]), total((a - b)**2 / b for a, b in zip(p, q)) + abs(total(q) - 1)
     return {"value": near(value), "gap": up(gap)}
-def finite_bayes(table, e):
+def prove_finite_bayes(table, e):
     prior, stated, tiny = vec(e.priors), vec(e.posterior, len(e.priors)), 1e-9; need(table.rows <= 5000, "over 5000 outcomes")
     likely, seen = mat(e.likelihoods, len(prior), len(e.outcomes)), Table(table.X, [[x[0] for x in table.X]]).codes(e.outcomes)
     for row in [prior, stated, *likely]: need(all(v >= 0 for v in row) and abs(total(row) - 1) <= tiny, "these are no probabilities")
     joint, wrong = [math.prod([row[k] for k in seen], start=p) for p, row in zip(prior, likely)], abs(total(stated) - 1)
     error = largest(abs(p / total(joint) - s) for p, s in zip(joint, stated)); need(error <= tiny, "another posterior")
     return {"log_evidence": near(log(total(joint))), "error": up(error), "sum_error": up(wrong), "observations": table.rows}
+def prove_conjugate_posterior(table, e):  # the parameters are those of the prior and sums over the rows; errors as shares of their size
+    k, prior, normal, x = table.rows, vec(e.prior), e.family.startswith("normal"), [v for v, in table.numbers()]; S, Q = total(x), dot(x, x)
+    family = {"beta": lambda a, b: [a + S, b + k - S], "gamma": lambda a, b: [a + S, b + k],
+              "dirichlet": lambda *a: [v + sum((u - j).zero() for u in x) for j, v in enumerate(a)],
+              "normal": lambda m, v, s: [(m * s + v * S) / (s + v * k), v * s / (s + v * k), s], "normal-inverse-gamma": lambda m, c, a, b:
+              [(c * m + S) / (c + k), c + k, a + N(k) / 2, b + (Q + c * m**2 - (c * m + S)**2 / (c + k)) / 2]}[e.family]
+    if not normal: [whole(v, 0, {"beta": 2, "dirichlet": len(prior)}.get(e.family, math.inf)) for v, in table.X]  # counts, or categories
+    need(not table.y and table.given is None and len(prior) > 1 and all(v > 0 for v in prior[normal:]), "a prior or data that are none")
+    right = family(*prior); size = [largest(map(abs, [prior[0], *x])) if normal and not j else v for j, v in enumerate(right)]
+    error = largest(abs(a - b) / c if c > 0 else abs(a - b) * 2.0**1000 for a, b, c in zip(vec(e.posterior, len(prior)), right, size))
+    need(error <= 1e-9, "another posterior"); return {"error": up(error), "observations": k}
 def moments(w, x, rows):  # mean and variance of some rows of a column
     W = total(w[i] for i in rows); m = total(w[i] * x[i] for i in rows) / W; return m, total(w[i] * (x[i] - m)**2 for i in rows) / W
 def priors(table, e):  # how far the stated class shares are from what their rule says: those of the data, equal ones, or given ones
     p, stated = table.shares(e.classes), vec(e.class_prior, len(e.classes)); need(all(v >= 0 for v in stated), "no probabilities")
     return up(largest(apart(stated, {"data": p, "uniform": [N(1) / len(p)] * len(p), "given": stated}[e.prior_rule])))
-def gaussian_counts(table, e):  # class shares, means and variances are those of the data: errors in standard deviations, and as shares
-    rows, w, smooth, spare = table.groups(e.classes), table.w, n(e.var_smoothing), "numeric" in e and range(table.rows)
-    theta, var = [mat(e[k], len(rows), table.width) for k in ("theta", "var")]; need(smooth >= 0 and least(sum(var, [])) > 0, "no variance")
-    columns, every = table.columns(), range(table.rows); widest = largest(moments(w, x, every)[1] for x in columns)  # spare: empty classes
-    cells = [(*moments(w, x, here or spare), t, v) for here, T, V in zip(rows, theta, var) for x, t, v in zip(columns, T, V)]
-    off, wrong = [abs(a - t) / v.sqrt() for a, _, t, v in cells], [abs(b + widest * smooth - v) / v for _, b, _, v in cells]
+def prove_gaussian_counts(table, e):  # shares, means and variances are those of the data: errors in standard deviations, and as shares
+    rows, w, smooth, mixed, d = table.groups(e.classes), table.w, n(e.var_smoothing), "numeric" in e, range(table.width)
+    theta, var = [mat(e[k], len(rows), len(d)) for k in ("theta", "var")]; need(smooth >= 0 and least(sum(var, [])) > 0, "no variance")
+    columns = [[n(0.0 if mixed and x[j] != x[j] else x[j]) for x in table.X] for j in d]  # missing cells are left out of mixed tables
+    there = [[i for i, x in enumerate(table.X) if not mixed or (x[j] == x[j] and table.weight[i])] for j in d]
+    spread = [moments(w, x, known)[1] for x, known in zip(columns, there)]; extra = spread if mixed else [largest(spread)] * len(d)
+    cells = [(*moments(w, columns[j], sorted({*here} & {*there[j]}) or (mixed and there[j])), T[j], V[j], extra[j] * smooth)
+             for here, T, V in zip(rows, theta, var) for j in d]
+    off, wrong = [abs(a - t) / v.sqrt() for a, _, t, v, _ in cells], [abs(b + more - v) / v for _, b, _, v, more in cells]
     return {"mean_error": up(largest(off)), "variance_error": up(largest(wrong)), "prior_error": priors(table, e)}
-def class_centres(table, e):  # a point off the mean by δ costs W·δ² more than it; at a median no more than half of the rows lie on a side
+def prove_class_centres(table, e):  # a point off the mean by δ costs W·δ² more; at a median no more than half of the rows lie on a side
     w, middle, groups, C = table.w, e.distance == "manhattan", table.groups(e.classes), mat(e.centres, None, table.width)
     need(((middle and table.given is None) or e.distance == "euclidean") and all(groups) and len(C) == len(groups), "no such centres")
     cells = [(x, rows, m) for rows, c in zip(groups, C) for x, m in zip(table.columns(), c)]
@@ -440,7 +452,7 @@ def class_centres(table, e):  # a point off the mean by δ costs W·δ² more th
     need(all(abs(a - m) <= v.sqrt() * 1e-9 + abs(m) * 2.0**-49 for a, v, m, _ in off) and min(half + [0]) == 0, "a wrong centre")
     return {"classes": len(C), **({} if middle else {"gap": up(total((a - m)**2 * W for a, _, m, W in off))})}
 def smoothing(a, d): a = vec(a if type(a) is list else [a] * d, d); need(least(a) >= 0, "a negative α"); return a  # α for each column
-def complement_counts(table, e):  # a weight is −log of a column's share of the counts plus α in all other classes, or that over their sum
+def prove_complement_counts(table, e):  # a weight is −log of a column's share of counts plus α in all other classes, or that over their sum
     w, X, worst, F = table.w, table.numbers(), [], mat(e.feature_weights, len(e.classes), table.width)
     alpha = smoothing(e.alpha, table.width); need(all(v >= 0 for x in X for v in x), "a negative count")
     for here, stated in zip(map(set, table.groups(e.classes)), F):
@@ -448,80 +460,92 @@ def complement_counts(table, e):  # a weight is −log of a column's share of th
         logs = [-log(v / total(counts)) for v in counts]; best = [v / total(logs) for v in logs] if truth(e.norm) else logs
         worst += [abs(a - b) / (abs(b) if table.width > 1 else 1) for a, b in zip(best, stated)]  # one column: log 1
     error = largest(worst); need(error <= 1e-8, "other weights"); return {"error": up(error), "classes": len(F)}
-def smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) within its class and feature, up to `gradient` as a share
-    w, model, d, columns, cut = table.w, e.model, range(table.width), table.columns(), e.get("binarize")
+def prove_smoothed_counts(table, e):  # every probability is (count + α)/Σ(count + α) in its class and feature, up to `gradient` as a share
+    w, model, d, cut, worst, sums = table.w, e.model, range(table.width), e.get("binarize"), [], []
     alpha, rows, sizes = smoothing(e.alpha, table.width), table.groups(e.classes), [whole(m, 1) for m in e.get("n_categories", ())]
-    on, twice, worst, sums = lambda v: v if cut is None else N(int(v > n(cut))), model == "bernoulli", [], []
-    groups = {"multinomial": [[(j, lambda v: v) for j in d]], "bernoulli": [[(j, on), (j, lambda v: 1 - on(v))] for j in d], "categorical":
-              [[(j, lambda v, k=k: N(int((v - k).zero()))) for k in range(m)] for j, m in enumerate(sizes)]}[model]  # what cells count for
-    need(model != "categorical" or all(len(sizes) == len(x) and [whole(v, 0, m) for v, m in zip(x, sizes)] for x in table.X), "categories?")
+    def on(v): return n(v) if cut is None else N(int(n(v) > n(cut)))
+    groups = {"multinomial": [[(j, n) for j in d]], "bernoulli": [[(j, on), (j, lambda v: 1 - on(v))] for j in d],  # what cells count for
+              "categorical": [[(j, lambda v, k=k: N(int(v == k))) for k in range(m)] for j, m in enumerate(sizes)]}[model]
+    known = model != "categorical" or all((v != v and "numeric" in e) or whole(v, 0, m) >= 0 for x in table.X for v, m in zip(x, sizes))
+    need(known and len(sizes) in (0, len(d)), "categories that do not fit the columns")  # a missing cell of a mixed table counts for none
     for here, row in itertools.zip_longest(rows, e.feature_log_prob):
-        p = [N(0) if v == -math.inf else exp(n(v)) for v in row]; p = iter([q for v in p for q in ((v, 1 - v) if twice else (v,))])
+        p = [exp(n(v)) if v > -math.inf else N(0) for v in row]; p = iter([q for v in p for q in (v, 1 - v)] if model == "bernoulli" else p)
         for group in groups:
-            a, q = [total([alpha[j]] + [w[i] * of(columns[j][i]) for i in here]) for j, of in group], [next(p) for _ in group]
+            a, q = [total([alpha[j]] + [w[i] * of(table.X[i][j]) for i in here]) for j, of in group], [next(p) for _ in group]
             need(all(v >= 0 for v in a), "a negative count"); sums.append(abs(total(q) - 1))
             worst += [abs(x / total(a) - y) / y if y > 0 else x for x, y in zip(a, q)]
         need(next(p, None) is None, "too many probabilities")
     need(all(v <= 1e-8 for v in worst + sums), "a probability that is not its smoothed share")
     return {"gradient": up(largest(worst)), "sum_error": up(largest(sums)), "prior_error": priors(table, e)}
-def mixed_counts(table, e):  # column by column, without the rows where it is missing: numbers by gaussian_counts, words by smoothed_counts
-    (numeric, discrete), words, at = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", []), 0
+def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of words by smoothed_counts; missing cells are left out
+    (numeric, discrete), words, coded = [[whole(j) for j in e[k]] for k in ("numeric", "discrete")], e.get("categories", []), []
     need(sorted(numeric + discrete) == list(range(table.width)) and len(discrete) == len(words), "every column is taken once, as one kind")
-    worst, widths = {"prior_error": [priors(table, e)[1]]}, {"theta": numeric, "var": numeric, "feature_log_prob": sum(words, [])}
-    need(all(len(row) == len(widths[name]) for name in widths for row in e.get(name, [])), "estimates of other columns")
-    def alone(kind, cells, names, at, size, **more):  # what a kind says about one column, and about the estimates from `at` on
-        rows = [i for i, v in enumerate(cells) if v is not None and table.weight[i]]; pick = lambda values: [values[i] for i in rows]
-        more.update({name: [row[at : at + size] for row in e[name]] for name in names}, prior_rule="given")
-        found = kind(Table([[v] for v in pick(cells)], [pick(table.y[0])], pick(table.weight)), Record(e, **more))
-        for name, (_, v) in [f for f in found.items() if type(f[1]) is tuple]: worst.setdefault(name, []).append(v)
-    for k, j in enumerate(numeric): alone(gaussian_counts, [x[j] if x[j] == x[j] else None for x in table.X], ("theta", "var"), k, 1)
+    def part(columns): return Table([list(x) for x in zip(*columns)], table.y, table.weight)
+    found = prove_gaussian_counts(part([[x[j] for x in table.X] for j in numeric]), e) if numeric else {}
     for j, names in zip(discrete, words):
-        place = {**{v: float(k) for k, v in enumerate(names)}, "nan": None, "None": None, "<NA>": None, "NaT": None}  # these are missing
-        cells = [place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X]; size = len(names)
-        need(len(place) == size + 4, "a category that is named twice, or for what is missing")
-        alone(smoothed_counts, cells, ("feature_log_prob",), at, size, model="categorical", n_categories=[size]); at += size
-    return {k: up(largest(v)) for k, v in worst.items()}
-logarithm = functools.lru_cache(None)(lambda k: log(N(k)))
-def worth(criterion, W, sums):  # what a division should make large on each side: Σc²/W, Σ c log₂(c/W) or (Σwy)²/W, in integers
-    if criterion in ("gini", "squared_error"): return N(sum(s * s for s in sums)) / W
-    return (total(logarithm(s) * s for s in sums if s) - logarithm(W) * W) / logarithm(2)
-def tree(table, e):  # at every node that asks, no threshold on any column gains more than `shortfall`; no pruning costs less at alpha
-    need(all(v is None for v in (*map(e.get, ("drawn", "validation", "precision")), *e.categories)), "draws, held rows or categories")
-    criteria = ("squared_error",) if e.get("classes") is None else ("gini", "entropy", "log_loss"); need(table.numbers(), "no rows")
-    y, K = (table.codes(e.classes), len(e.classes)) if e.get("classes") is not None else (vec(table.y[0]), 1)
-    factor, X, m, alpha, criterion = e.get("class_weight") or [1.0] * K, table.X, len(e.left), n(e.alpha), e.criterion
-    need(criterion in criteria and all(v >= 0 for v in factor) and len(factor) == K and alpha >= 0, "a criterion or weights not for this")
-    w, _, unit = aligned(n(a * factor[c] if K > 1 else a) for a, c in zip(table.weight, y))
-    sums_of, _, step = ([0], 0, unit) if K > 1 else aligned(N(a, None, unit) * v for a, v in zip(w, y))
-    parts = [[a * (c == k) for k in range(K)] for a, c in zip(w, y)] if K > 1 else [[v] for v in sums_of]
-    least, light, scale = whole(e.min_samples_leaf, 1), n(e.min_weight_leaf), N(1, None, 2 * step - unit) / N(sum(w), None, unit)
-    rows, short, cost, best, kept, held, yes = {0: [i for i in range(table.rows) if w[i] > 0]}, [N(0)], {}, {}, {}, {}, sum(e.asks)
-    def weigh(rows): return sum(w[i] for i in rows), [sum(c) for c in zip(*(parts[i] for i in rows))]
+        place = {**{v: float(k) for k, v in enumerate(names)}, **dict.fromkeys(("nan", "None", "<NA>", "NaT"), math.nan)}  # NaN: missing
+        need(len(place) == len(names) + 4, "a category that is named twice, or for what is missing")
+        coded.append([place.get(x[j] if type(x[j]) is str else repr(x[j]), -1.0) for x in table.X])
+    if discrete: found.update(prove_smoothed_counts(part(coded), Record(e, model="categorical", n_categories=[*map(len, words)])))
+    return found
+logarithm = functools.lru_cache(2**16)(lambda k: log(N(k)))
+def squares(W, *sums): return N(sum(s * s for s in sums)) / W
+def logs(W, *sums): return total(logarithm(s) * s for s in sums if s) - logarithm(W) * sum(sums)
+CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
+    "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
+    "entropy": (True, lambda *side: logs(*side) / logarithm(2), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
+def around_median(rows, w, y, _, unit):  # the least Σ w|y − c|: between two neighbours of y it has the smaller mass of the two sides
+    order = sorted(rows, key=y.__getitem__); mass = [*itertools.accumulate(w[i] for i in order)]
+    return N(sum(min(m, mass[-1] - m) * (y[b] - y[a]) for m, a, b in zip(mass, order, order[1:])), None, unit)
+def tree_targets(table, e, of_classes):  # codes or numbers of each target; a unit, and in it weight and terms of the sums of each row
+    names, factors, s = e.get("classes") or [], e.get("class_weight") or [], table.weight
+    names, factors = [[v] if v and type(v[0]) is not list else v for v in (names, factors)]  # of each target
+    need(bool(names) == of_classes and len(names) in (0, len(table.y)), "classes or a criterion that are not for these targets")
+    Y = [Table(table.X, [y]).codes(c) for y, c in zip(table.y, names)] or [vec(y) for y in table.y]
+    for y, f in zip(Y, factors): s = [a * f[c] for a, c in zip(s, y)]
+    s, Z = vec(s), [[N(int(v == k)) for v in y] for y in Y for k in range(max(map(len, names)))] if names else Y
+    flat, _, unit = aligned(itertools.chain(s, *([a * v for a, v in zip(s, z)] for z in Z))); need(least(s) >= 0, "a negative class weight")
+    return Y, unit, [flat[i :: table.rows] for i in range(table.rows)]
+def prove_tree(table, e):  # at every node that is split no other threshold gains more than `shortfall`; no pruning costs less at alpha
+    other = [e.get(k) for k in ("drawn", "validation", "precision", "monotonic")] + [*e.get("categories", ())]
+    need(not any(v is not None for v in other) and e.get("splitter", "best") == "best", "a tree grown by rules that are not known here")
+    of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
+    (Y, unit, parts), X, m, alpha, few = tree_targets(table, e, of_classes), table.X, len(e.left), n(e.alpha), whole(e.min_samples_leaf, 1)
+    w, levels, light, slack = [p[0] for p in parts], [aligned(y) for y in Y if not formula], n(e.min_weight_leaf), n(1e-9); more = 1 + slack
+    need(alpha >= 0 and all(abs(v) < math.inf or v != v for x in X for v in x), "a negative alpha, or an infinite cell")
+    rows, short, cost, best, kept, held, mass = {0: [i for i, v in enumerate(w) if v]}, [N(0)], {}, {}, {}, {}, sum(w) * len(Y)
+    def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
+    def worth(side, rows): return formula(*side) if formula else -total(around_median(rows, w, *v) for v in levels)
     for t in range(m):
-        here, (W, sums) = rows[t], weigh(rows[t]); top = largest(abs(y[i]) for i in here) if K == 1 else None
-        stated = zip(vec(e.value[t]), [N(s, None, step) / N(W, None, unit) for s in sums])
-        need(len(e.value[t]) == K and all(abs(a - b) <= 1e-9 * (top or b) for a, b in stated), "node %d: a wrong value" % t)
-        base = N(W if criterion == "gini" else 0) if K > 1 else total(N(w[i], None, 2 * (unit - step)) * y[i]**2 for i in here)
-        cost[t] = (base - worth(criterion, W, sums)) * scale
+        here, value = rows[t], e.value[t] if type(e.value[t][0]) is list else [e.value[t]]; W, *sums = side = weigh(here)
+        cost[t] = (total(term(y[i]) * w[i] for y in Y for i in here) - worth(side, here)) / mass; right = [N(v) / W for v in sums]
+        stated, size = vec(sum(value, []), len(sums)), right if of_classes else [largest(abs(y[i]) for i in here) for y in Y]
+        if formula: off = [abs(a - b) - c * slack for a, b, c in zip(stated, right, size)]
+        else: off = [total(abs(y[i] - a) * w[i] for i in here) - around_median(here, w, *v) * more for a, y, v in zip(stated, Y, levels)]
+        need(largest(off) <= 0, "node %d: a wrong value" % t)
         if e.left[t] < 0: continue
-        j, cut, a, b = whole(e.feature[t], 0, table.width), n(e.threshold[t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
+        j, cut, a, b = whole(e.feature[t], 0, table.width), float(e.threshold[t]), *[whole(e[k][t], t + 1, m) for k in ("left", "right")]
         need(a != b and not {a, b} & set(rows) and e.asks[t] >= max(e.asks[a], e.asks[b]), "the nodes do not form a tree")
-        rows[a], rows[b] = [i for i in here if n(X[i][j]) <= cut], [i for i in here if n(X[i][j]) > cut]
-        need(all(len(rows[k]) >= least and N(weigh(rows[k])[0], None, unit) >= light * n(1 - 1e-9) for k in (a, b)), "against its limits")
-        own, heavy = total(worth(criterion, *weigh(rows[k])) for k in (a, b)), light * n(1 + 1e-9)
-        for j in range(table.width):
-            order, left, run = sorted(here, key=lambda i: X[i][j]), 0, [0] * K
-            for k, i in enumerate(order[:-1], 1):
-                left, run = left + w[i], [r + p for r, p in zip(run, parts[i])]
-                if X[i][j] != X[order[k]][j] and min(k, len(order) - k) >= least and not N(min(left, W - left), None, unit) < heavy:
-                    gain = worth(criterion, left, run) + worth(criterion, W - left, [s - r for s, r in zip(sums, run)]) - own
-                    if not gain <= 0: short.append((gain * scale).max0()); need(short[-1] <= cost[t] * 1e-9, "node %d: a better split" % t)
+        goes = {i: X[i][j] <= cut if X[i][j] == X[i][j] else e.missing_left[t] == 1 for i in here}
+        rows[a], rows[b] = sides = [i for i in here if goes[i]], [i for i in here if not goes[i]]; sums = [*map(weigh, sides)]
+        need(min(map(len, sides)) >= few and N(min(v[0] for v in sums), None, unit) >= light * (1 - slack), "node %d: a side too small" % t)
+        own, ends = total(map(worth, sums, sides)), (math.inf, -math.inf)  # missing cells are put last, then first
+        for j, end in [(j, end) for j in range(table.width) for end in ends[: 1 + any(X[i][j] != X[i][j] for i in here)]]:
+            cell = {i: X[i][j] if X[i][j] == X[i][j] else end for i in here}; order, left = sorted(here, key=cell.get), [0] * len(side)
+            for k, (i, after) in enumerate(zip(order, order[1:]), 1):
+                left = [*map(operator.add, left, parts[i])]; right = [*map(operator.sub, side, left)]
+                if cell[i] == cell[after] or min(k, len(order) - k) < few or N(min(left[0], right[0]), None, unit) < light * more: continue
+                if (formula and left in sums) or (formula is logs and 0 in left + right): continue  # worth the same; or a rate of zero
+                gain = worth(left, order[:k]) + worth(right, order[k:]) - own
+                if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= cost[t] * slack, "node %d: a better split" % t)
     for t in reversed(range(m)):
         leaf, a, b = cost[t] + alpha, e.left[t], e.right[t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
         kept[t], held[t] = (kept[a] + kept[b], held[a] + held[b]) if truth(e.asks[t]) else (leaf, cost[t])
-    lost = (kept[0] - best[0]).max0(); need(lost <= kept[0] * 1e-9 + (abs(cost[0]) + int(K > 1)) * 1e-30, "a better pruning exists")
-    return {"questions": yes, "leaves": yes + 1, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
-def kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
+    lost, yes = (kept[0] - best[0]).max0(), sum(e.asks); found = {"questions": yes, "leaves": yes + 1, "outputs": len(Y)}
+    need(lost <= kept[0] * slack + (abs(cost[0]) + int(of_classes)) * 1e-30, "a better pruning exists")  # 1e-30: intervals of zero
+    return {**found, "shortfall": up(largest(short)), "impurity": near(held[0]), "pruning_shortfall": up(lost)}
+prove_tree_general = prove_tree  # the same, with a list of classes, of class weights and of values for each target
+def prove_kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the integral of K, with V the volume of a ball, V_d = 2π/d·V_(d−2)
     h, d, w, P, turn = n(e.bandwidth), table.width, table.w, mat(e.points, None, table.width), 32 * arctan(5) - 8 * arctan(239); k = len(P)
     a, b, V = vec(e.lower, k), vec(e.upper, k), math.prod((turn / i for i in range(2 + d % 2, d + 1, 2)), start=N(1 + d % 2))
     K, mass = {"gaussian": (lambda u: exp(-u**2 / 2), (turn**d).sqrt()), "tophat": (lambda u: N(int(u < 1), int(not u >= 1)), V),
@@ -532,7 +556,7 @@ def kernel_density(table, e):  # Σ s K(‖x − p‖/h) over Σ s, h^d and the 
     need(h > 0 < d and P and all(u <= v <= t for u, v, t in zip(a, f, b)), "a density that is not between its bounds")
     return {"points": k, "kernel": e.kernel, "bandwidth": float(e.bandwidth), "width": up(largest([N(0), *wide]))}
 def away(x, c): return total((a - b)**2 for a, b in zip(x, c))
-def clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means as centres, or one row elsewhere could gain; a bound for k parts
+def prove_clustering(table, e):  # Φ = Σ s‖x − c‖²; what nearest centres, means, or one row elsewhere could gain; a bound for k parts
     X, s, C, k = table.numbers(), table.w, mat(e.centres, None, table.width), range(len(e.centres))
     label, D = [whole(c, 0, len(C)) for c in e.labels], [[away(x, c) for c in C] for x in X]; own = list(zip(s, D, label))
     parts = [[i for i, c in enumerate(label) if c == b and not s[i].zero()] for b in k]; W = [total(s[i] for i in part) for part in parts]
@@ -557,23 +581,13 @@ def relaxed(X, s, label, W, far, t, shift):
     def P(i, j, a, b): return (R[i][b] * R[j][a] / most[a][b]).ends()[0] if a != b and most[a][b] > 0 else N(0)
     def S(i, j): return q[i] * q[j] * away(X[i], X[j]) / 2 - P(i, j, label[i], label[j]) - (y[i] * q[j] + q[i] * y[j]) / 2
     Cholesky([[S(i, j) - (u if i == j else 0) for j in range(i + 1)] for i in range(len(X))]); return dot(y, q) + u * len(W)
-def histogram(table, e):  # every height is the share of its rows per volume; a row on an edge belongs above, on the last edge below
-    bins, H = [whole(b, 1) for b in e.bins], vec(e.heights); edges = [e.edges[sum(bins[:k]) + k :][: b + 1] for k, b in enumerate(bins)]
-    rising, fit = all(n(a) < b for c in edges for a, b in zip(c, c[1:])), sum(bins, len(bins)) == len(e.edges) and math.prod(bins) == len(H)
-    need(len(bins) == table.width and table.numbers() and rising and fit, "edges or H that do not fit, or edges that do not rise")
-    rows = {c: [] for c in itertools.product(*map(range, bins))}
-    for x, w in zip(table.X, table.w): rows.get(tuple(bisect.bisect_right(c, v) - 1 - (v == c[-1]) for c, v in zip(edges, x)), []).append(w)
-    shares = [total(v) / total(table.w) / math.prod([n(g[k + 1]) - n(g[k]) for g, k in zip(edges, c)], start=N(1)) for c, v in rows.items()]
-    wrong = [abs(h - s) / (s if s > 0 else 1) for h, s in zip(H, shares)]  # of an empty cell the height itself
-    need(all(v <= 1e-9 * int(s > 0) for v, s in zip(wrong, shares)), "a height that is not the share of its rows per volume")
-    return {"cells": len(H), "outside": table.rows - sum(map(len, rows.values())), "error": up(largest(wrong))}
-def training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
+def prove_training_errors(table, e):  # rows whose own class has not the largest score w·x + b; a tie goes to the class that sorts first
     names, W, b, s = table.names(), mat(e.coef), vec(e.intercept), table.w
     need(len(W) == len(b) == (1 if len(names) == 2 else len(names)), "one line of weights for two classes, and one a class for more")
     Z = [[N(0)] * table.rows] * (len(W) == 1) + [[z + v for z in table.products(w)] for w, v in zip(W, b)]
     wrong = [int(any(z[i] > Z[c][i] or (k < c and z[i] >= Z[c][i]) for k, z in enumerate(Z))) for i, c in enumerate(table.codes(names))]
     return {"value": sum(wrong), "error_rate": near(dot(s, vec(wrong)) / total(s))}
-def stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from the mean are errors
+def prove_stored_rows(table, e):  # equal rows are answered alike: all labels but the commonest are mistakes, deviations from means errors
     need(table.numbers() and any(Table(table.X).digest(s) == e.rows for s in (False, True)), "other rows than those of the model")
     need(e.task in (["none"] if not table.y else ["classes", "values"]), "an unknown task"); groups, found = {}, {}
     for x, label in zip(table.X, zip(*table.y or [table.X])): groups.setdefault(tuple(x), []).append(label)
@@ -584,7 +598,7 @@ def layers(e, width, name, net=()):  # weights of every unit and offsets, layer 
     for i in range(whole(e.layers, 1, 1001)):
         b = vec(e["intercept_%d" % i]); W = mat(e["%s_%d" % (name, i)], width, len(b)); net, width = (*net, (list(zip(*W)), b)), len(b)
     return net
-def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
+def prove_truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on all inputs of 0 and 1
     d = table.width; net, every = layers(e, d, "weights"), len({tuple(x) for x in table.X}) == table.rows == 2**d
     need(d < 17 and every and {v for x in table.X for v in x} <= {0.0, 1.0}, "these are not all inputs")
     for x, want in zip(table.numbers(), zip(*table.y)):
@@ -592,7 +606,7 @@ def truth_table(table, e):  # threshold units 1[xW + b > 0], layer by layer, on 
         need([v.lo for v in x] == list(want), "a row of the table that the network gets wrong")
     return {"inputs": d, "units": sum(len(b) for _, b in net), "right": table.rows}
 UNITS = {"identity": lambda z: z, "relu": N.max0, "tanh": lambda z: 1 - 2 / (1 + exp(2 * z)), "logistic": lambda z: 1 / (1 + exp(-z))}
-def network_radius(table, e):  # the label's score stays ahead in the whole box: an interval holds whatever a layer makes of its numbers
+def prove_network_radius(table, e):  # the label's score stays ahead in the box: an interval holds whatever a layer makes of its numbers
     *net, (W, b) = layers(e, table.width, "coef"); unit, radii, found = UNITS[e.activation], vec(e.radii, table.rows), [N(0)]
     W, b = ([[N(0)] * len(W[0]), W[0]], [N(0), b[0]]) if len(W) == 1 else (W, b)  # one score is compared with zero
     need(len(e.codes) == table.rows and all(r >= 0 for r in radii), "codes that do not fit, or a negative radius")
@@ -604,32 +618,22 @@ def network_radius(table, e):  # the label's score stays ahead in the whole box:
 def bellman(table, e):  # V ↦ r + γPV for the best actions or given ones; a row of X is a state and the chances of the next, over their sum
     m, gamma, P = table.width - 1, n(e.discount), [(row[1:], total(row[1:])) for row in table.numbers()]
     state = [whole(x[0], 0, m) for x in table.X]; need(state == sorted(state) and len(set(state)) == m, "a state without rows")
-    need(0 <= gamma <= 1 and len(table.y) == 1 and all(abs(S - 1) <= N(2 * m + 4, None, -52) and least(p) >= 0 for p, S in P),
-         "a discount, rewards or probabilities that are none")
+    need(all(least(p) >= 0 and abs(S - 1) <= N(2 * m + 4, None, -52) for p, S in P) and 0 <= gamma <= 1, "no probabilities, or discount")
     def step(V, rows=None):
-        Q = [n(r) + gamma * dot(p, V) / S for r, (p, S) in zip(table.y[0], P)]
+        (rewards,) = table.y; Q = [n(r) + gamma * dot(p, V) / S for r, (p, S) in zip(rewards, P)]
         if rows is None: return [largest(q for q, at in zip(Q, state) if at == k) for k in range(m)]
         rows = table.at(rows); need([state[r] for r in rows] == list(range(m)), "an action of another state"); return [Q[r] for r in rows]
     return {"states": m, "discount": float(e.discount)}, gamma, step
-def policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy by its own operator in the same way
+def prove_policy(table, e):  # a ≤ TV − V ≤ b: the best values are in TV + [a, b]γ/(1−γ), those of the policy likewise by its own operator
     (found, gamma, step), V, U = bellman(table, e), vec(e["values"]), vec(e.policy_values); TV, TU = step(V), step(U, e.policy)
     need(gamma < 1, "an endless horizon needs a discount below 1"); factor = gamma / (1 - gamma); change = [a - b for a, b in zip(TV, V)]
     loss = largest(a - b for a, b in zip(TV, TU)) + (largest(change) - least(a - b for a, b in zip(TU, U))) * factor
     return {**found, "loss": up(loss.max0()), "width": up(((largest(change) - least(change)) * factor).max0())}
-def finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
+def prove_finite_horizon(table, e):  # backward induction, for the best actions and for the given ones
     (found, _, step), V = bellman(table, e), vec(e.terminal); need(len(e.policy) == whole(e.horizon, 1), "other steps"); U = V
     for rows in reversed(e.policy): V, U = step(V), step(U, rows)
     return {**found, "horizon": len(e.policy), "loss": up(largest(a - b for a, b in zip(V, U)).max0())}
-def isotonic(table, e):  # the best values that never fall are the means of pools P: neighbouring scores are pooled where means do not rise
-    groups, P, v = {x: [] for x, in sorted(table.X)}, [], vec(e["values"])
-    for (x,), w, y in zip(table.X, table.w, vec(*table.y)): groups[x].append((w, y))
-    need([*groups] == e.scores and len(v) == len(groups) and all(a <= b for a, b in zip(v, v[1:])) and table.numbers(), "no such values")
-    for f, cells in zip(v, groups.values()):  # Σw, Σwy, Σw(y − f)², and that without Σwy²
-        P.append([total(part) for part in zip(*((w, w * y, w * (y - f)**2, w * f * (f - 2 * y)) for w, y in cells))])
-        while len(P) > 1 and P[-2][1] * P[-1][0] >= P[-1][1] * P[-2][0]: P[-2:] = [[a + b for a, b in zip(*P[-2:])]]
-    value, gap = total(p[2] for p in P) / total(table.w), total((rest * W + S**2) / W for W, S, _, rest in P) / total(table.w)
-    return {"value": near(value), "gap": up(gap), "relative_gap": up(gap / value if value > 0 else gap)}
-def kernel_perceptron(table, e):  # Σ R²/γ² over the classes against the others, γ the margin that the sum of the updates reaches
+def prove_kernel_perceptron(table, e):  # Σ R²/γ² over the classes against the others, γ the margin that the sum of the updates reaches
     codes, k, one, made, bound, split, no = table.codes(e.classes), range(len(e.classes)), int(truth(e.fit_intercept)), 0, N(0), True, False
     K, problems = gram(table, e, range(table.rows), 0), [1] if len(k) == 2 else k; R = largest(row[i] for i, row in enumerate(K)) + one
     need(set(codes) == set(k) and [*map(len, e.mistakes)] == [table.rows] * len(problems), "mistakes or classes that do not fit")
@@ -649,7 +653,7 @@ def graph(table, e):  # {row: weight} for the edges from each row: e^(−γ‖x 
     for row, (order, *_) in zip(lists, nearest(table, Record(metric="euclidean", own=m), table.X)):  # of equally far rows any may be listed
         need(len(row) == len(set(row)) == k > 0 and set(row) <= {j for d, j in order if d <= order[k - 1][0]}, "others are nearer")
     return [dict.fromkeys(row, N(1)) for row in lists]
-def harmonic_labels(table, e):
+def prove_harmonic_labels(table, e):
     """BG = R on the rows solved for, B = diag(δ) − αW. A w ≥ 0 with Bw > 0 shows that B⁻¹ ≥ 0, so |G̃ − G| ≤ w·max |BG̃ − R|/(Bw)."""
     m, spread, (y,) = range(table.rows), ["propagation", "spreading"].index(e.variant), [[*map(key, column)] for column in table.y]
     names, alpha, known = sorted({*y} - {-1.0}), n(e.alpha) if spread else N(1), {i for i in m if y[i] != -1.0}
@@ -666,10 +670,7 @@ def harmonic_labels(table, e):
     def sure(i): return any(all(G[i][c] - t[c] * w[i] > G[i][k] + t[k] * w[i] for k in classes if k != c) for c in classes)
     off = largest(t) * largest(a * b if spread else a for a, b in zip(w, root)); certain = sum(i not in solved or sure(i) for i in reached)
     return {"labelled": len(known), "unreached": len(m) - len(reached), "certain": low(N(certain)), "error": up(off)}
-KINDS = {f.__name__.replace("_", "-"): f for f in (duality, local, least_squares, separability, perceptron, kernel_perceptron, hard_margin,
-    kernel_density, mercer, neighbors, radius_neighbors, neighbors_given_distances, condensed_neighbors, edited_neighbors, class_centres,
-    complement_counts, principal_components, tree, gaussian_counts, smoothed_counts, mixed_counts, constant, finite_bayes, clustering,
-    histogram, stored_rows, training_errors, truth_table, finite_horizon, policy, network_radius, no_margin, isotonic, harmonic_labels)}
+KINDS = {name[6:].replace("_", "-"): f for name, f in sorted(globals().items()) if name.startswith("prove_")}
 def supports(stated, proved):  # whether what was proved backs a stated figure: a bound, a value to 1e-9, or an equal word or count
     if not isinstance(proved, tuple): return type(stated) in (type(proved), int, float) and stated == proved
     if type(stated) not in (int, float) or not math.isfinite(stated): return False
@@ -688,8 +689,7 @@ def check(proof, table, say=print):  # every step in words; raises Refused where
         shown = "%s %s" % proved[name] if isinstance(proved[name], tuple) else "%r" % (proved[name],)
         need(supports(figures[name], proved[name]), "%s is stated as %r, but only %s is proved" % (name, figures[name], shown))
         say("ok  %s: stated %r, proved %s" % (name, figures[name], shown))
-    if proof["kind"] != "mercer" and e.get("kernel", ["given"] if "gram" in e else None) in GIVEN:
-        say("assumed: the given kernel values come from a Mercer kernel")
+    if ("gram" in e or e.get("kernel") in GIVEN) and proof["kind"] != "mercer": say("assumed: the given values come from a Mercer kernel")
 def main(args: list) -> int:
     if len(args) < 2: return print("usage: python checker.py fit.proof data.csv    (or X.npy y.npy ...)") or 2
     try: check(json.loads(pathlib.Path(args[0]).read_text("utf-8")), read_table(args[1:]))

@@ -24,12 +24,14 @@ from tests.attacks.judges import JUDGES
 from tests.attacks.mutations import Change, LyingWord, data_changes, draw, evidence_changes, figure_changes
 
 ALSO_CHECKED = (
+    "conjugate-posterior",
     "harmonic-labels",
-    "isotonic",
     "kernel-density",
     "kernel-perceptron",
     "network-radius",
     "no-margin",
+    "tree",
+    "tree-general",
 )  # kinds that both a judge and the checker decide
 LIMIT = 10.0  # seconds of the processor that one answer may take, however busy the machine is
 

@@ -35,6 +35,7 @@ PROVED = {
     "clustering": (*_OPTIMALITY, "clusters", "bound_method", "reassignment_gain", "centre_gain", "move_gain"),
     "complement-counts": ("error", "rows", "classes"),
     "condensed-neighbors": ("rows", "prototypes", "agreeing"),
+    "conjugate-posterior": ("error", "observations"),
     "constant": ("value", "gap", "rows"),
     "duality": _OPTIMALITY,
     "edited-neighbors": ("rows", "kept", "neighbors"),
@@ -43,8 +44,6 @@ PROVED = {
     "gaussian-counts": ("mean_error", "variance_error", "prior_error", "rows"),
     "hard-margin": ("value", "bound", "gap", "relative_gap"),
     "harmonic-labels": ("rows", "labelled", "unreached", "error", "certain"),
-    "histogram": ("cells", "outside", "error"),
-    "isotonic": ("value", "gap", "relative_gap", "rows"),
     "kernel-density": ("points", "kernel", "bandwidth", "width"),
     "kernel-perceptron": ("value", "separated", "bound"),
     "least-squares": _OPTIMALITY,
@@ -64,6 +63,7 @@ PROVED = {
     "stored-rows": ("rows", "distinct", "unavoidable"),
     "training-errors": ("value", "rows", "error_rate"),
     "tree": ("questions", "leaves", "shortfall", "impurity", "pruning_shortfall"),
+    "tree-general": ("questions", "leaves", "outputs", "shortfall", "pruning_shortfall"),
     "truth-table": ("inputs", "rows", "units", "right"),
 }
 """The figures of each kind that the checker proves."""
@@ -77,6 +77,7 @@ _LOSSES = {
     "gamma_log": "y exp(−z) + z − log y − 1",
     "hinge": "max(0, 1 − y z)",
     "logistic": "log(1 + exp(−y z))",
+    "multiclass_hinge": "max over k of (z_k + [k ≠ y]) − z_y",
     "perceptron": "max(0, −y z)",
     "poisson": "exp(z) − y z + y log y − y",
     "softmax": "log Σ exp(z_k) − z_y",
@@ -307,8 +308,6 @@ def _beyond(certificate: Certificate) -> str:
     if not certificate.about:
         return "This certificate was issued by an older version, which did not note the shape of the data: fit again."
     why = _LIMITS[kind](certificate.evidence) if kind in _LIMITS else ""
-    if kind == "tree" and certificate.figures.get("missing"):
-        why = "the checker does not know trees on tables with missing numbers"
     if kind == "policy" and certificate.rigor == "exact":
         why = "the checker bounds the loss by the stated values, and does not solve for them in rationals"
     return f"No proof file is written: {why}. The library's own verify checks it." if why else ""
@@ -338,14 +337,12 @@ def _names(record: Any) -> Iterable[str]:
             yield from _names(part)
 
 
-_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
-
-
 def _tree_limit(evidence: Evidence) -> str:
     beyond = {
-        f"the criterion {evidence['criterion']!r}": evidence["criterion"] not in _CRITERIA,
-        "splits on categories": any(c is not None for c in evidence["categories"]),
+        "splits on categories": any(c is not None for c in evidence.get("categories", ())),
         "columns drawn at random": evidence.get("drawn") is not None,
+        "splits drawn at random": evidence.get("splitter") == "random",
+        "columns with a direction": evidence.get("monotonic") is not None,
         "columns read in single precision": evidence.get("precision") is not None,
         "pruning by validation rows": evidence.get("validation") is not None,
     }
@@ -415,4 +412,5 @@ _LIMITS: dict[str, Callable[[Evidence], str]] = {
     "perceptron": _perceptron_limit,
     "radius-neighbors": _neighbors_limit,
     "tree": _tree_limit,
+    "tree-general": _tree_limit,
 }

@@ -213,7 +213,7 @@ class _Table:
     """The data as numbers: coded X, class codes or values, weights; growing rows and validation rows."""
 
     def __init__(self, data: Data, e: Evidence) -> None:
-        self.X = _coded(data.X, e["categories"])
+        self.X = tq.finite_or_missing(_coded(data.X, e["categories"]))
         y = np.asarray(data.y)
         self.codes: Array | None = None
         self.y: Array | None = None
@@ -287,9 +287,7 @@ class _Walk:
         self.missing = np.isnan(self.X)
         self.shortfall, self.compared, self.heuristic = 0.0, 0, False
         self.relative_shortfall = 0.0  # of the impurity of the node
-        self.drawn = None if e.get("drawn") is None else np.asarray(e["drawn"]).astype(bool)
-        if self.drawn is not None and self.drawn.shape != (tree.n, self.X.shape[1]):
-            raise ValueError("columns are drawn once for each node")
+        self.drawn = tq.drawn_columns(e, tree.inner, tree.feature, self.X.shape[1])
         self.bad_value = self.bad_gain = -1
         n = tree.n
         self.node_cost = Ball(np.zeros(n), np.zeros(n))

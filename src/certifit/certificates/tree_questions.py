@@ -135,6 +135,25 @@ class Best:
         self.askable[node] = True
 
 
+def drawn_columns(e: Evidence, inner: Array, feature: Array, columns: int) -> Array | None:
+    """Which columns each node looked at, None where it was all of them; every split is on one of these."""
+    if e.get("drawn") is None:
+        return None
+    drawn = np.asarray(e["drawn"]).astype(bool)
+    if drawn.shape != (len(inner), columns):
+        raise ValueError("columns are drawn once for each node")
+    if not np.all(drawn[inner, feature[inner]]):
+        raise ValueError("a split is on a column that was drawn for its node")
+    return drawn
+
+
+def finite_or_missing(X: Array) -> Array:
+    """The table, which must not contain infinite cells."""
+    if np.any(np.isinf(X)):
+        raise ValueError("cells are finite numbers, or missing")
+    return X
+
+
 def told_apart(values: Array) -> Array:
     """Which neighbours of sorted single-precision values scikit-learn divides: x > y + 1e-7, rounded to single.
 
