@@ -139,6 +139,65 @@ def test_a_step_that_diverges():
     assert c.diagnose(X, y, eta=10.0, passes=200)[0].name == "step too large"
 
 
+def run_of(step, passes, factor=1.0):
+    """Gradient descent whose gradient is too large by a factor."""
+    X, y = problem("logistic", 4)
+    J, theta = cf.objective("logistic", "l2", X, y, lam=0.1), np.zeros(4)
+    for _ in range(passes):
+        theta = theta - factor * step * J.gradient(theta)
+    return X, y, cf.certify_coefficients(theta[:3], theta[3], X, y, loss="logistic", lam=0.1)
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [
+        (-1.0, "gradient ascent"), (40.0, "summed gradient"), (1 / 40, "gradient divided by n twice"),
+        (0.5, "half the gradient"), (2.0, "twice the gradient"),
+    ],
+)  # fmt: skip
+def test_wrong_gradients_are_replayed(factor, said):
+    X, y, c = run_of(0.01, 12, factor)
+    assert [f.name for f in c.diagnose(X, y, eta=0.01, passes=12)] == [said]
+
+
+def test_a_large_step_is_not_too_few_passes():
+    """A fixed step that is small enough never raises J: one that does is too large, wherever the passes end."""
+    for passes in (3, 10, 41):
+        X, y, c = run_of(20.0, passes)
+        assert [f.name for f in c.diagnose(X, y, eta=20.0, passes=passes)] == ["step too large"]
+
+
+def test_a_trace_is_replayed():
+    X, y = problem("logistic", 4)
+    J = cf.objective("logistic", "l2", X, y, lam=0.1)
+    for step, passes, said in ((0.05, 15, "stopped too early"), (20.0, 3, "step too large")):
+        found = cf.solvers.gradient_descent(J, J.gradient, np.zeros(4), step=step, max_iter=passes, trace=True)
+        c = cf.certify_coefficients(found.value[:3], found.value[3], X, y, loss="logistic", lam=0.1)
+        assert [f.name for f in c.diagnose(X, y, trace=found.trace)] == [said]
+    up = cf.solvers.gradient_descent(
+        lambda t: -J(t), lambda t: -J.gradient(t), np.zeros(4), step=0.05, max_iter=15, trace=True
+    )
+    c = cf.certify_coefficients(up.value[:3], up.value[3], X, y, loss="logistic", lam=0.1)
+    assert [f.name for f in c.diagnose(X, y, trace=up.trace)] == ["gradient ascent"]
+
+
+def test_zero_and_penalties_that_were_not_asked_for():
+    X, y = problem("squared", 5)
+    zero = cf.certify_coefficients(np.zeros(3), y.mean(), X, y, loss="squared", regularizer="l1", lam=0.01)
+    assert ["which is optimal from λ" in f.sentence for f in zero.diagnose(X, y)] == [True]
+    ridge = minimise("squared", X, y, 0.3)
+    found = cf.certify_coefficients(*ridge, X, y, loss="squared", regularizer="none", lam=0.0).diagnose(X, y)
+    assert [f.name for f in found] == ["penalty not asked for"]
+    assert "λ = 0.3:" in found[0].sentence
+
+
+def test_a_penalty_on_scaled_columns_that_were_scaled_back():
+    X, y = problem("logistic", 6)
+    w, b = minimise("logistic", (X - X.mean(0)) / X.std(0), y, 0.1)
+    w = w / X.std(0)
+    assert [f.name for f in judged((w, b - w @ X.mean(0)), "logistic", X, y, 0.1)] == ["penalty on scaled columns"]
+
+
 def test_dual_variables_for_another_cost():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

@@ -108,5 +108,5 @@ def test_every_estimator_of_ours_is_certified(which, how):
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_say_that_there_is_nothing_to_certify(name):
     step = getattr(cf.preprocessing, name)().fit(X, LABELS)
-    with pytest.raises(UnknownModelError, match="prepares columns and minimises nothing"):
+    with pytest.raises(UnknownModelError, match="which transforms columns: certify the model behind it"):
         cf.certify(step, X)

@@ -97,12 +97,10 @@ def certify_coefficients(
     elif strength is not None:
         raise ValueError("strength is the alpha or C of a convention: name it, or give lam.")
     data, kind, penalty = Data.of(X, y, sample_weight), read_loss(loss), read_penalty(regularizer, lam)
-    W, offset = (
-        np.atleast_2d(np.asarray(w, dtype=float)),
-        np.atleast_1d(np.asarray(0.0 if b is None else b, dtype=float)),
-    )
+    W = np.atleast_2d(np.asarray(w, dtype=float))
     classes = None if kind.targets not in ("sign", "class") else names_of(np.unique(np.asarray(data.y)))
     outputs = len(classes) if classes is not None and kind.targets == "class" else 1
+    offset = np.zeros(outputs) if b is None else np.atleast_1d(np.asarray(b, dtype=float))
     if W.shape != (outputs, data.X.shape[1]) or offset.shape != (outputs,):
         raise ValueError(
             f"w must contain {outputs} × {data.X.shape[1]} numbers and b {outputs}: got w of shape {np.shape(w)} and b "
@@ -253,7 +251,10 @@ def certify_dual(
     if len(classes) != 2 or a.shape != (len(np.asarray(data.y)),):
         raise ValueError("certify_dual needs two classes and one multiplier for each row.")
     if not (0.0 < C < np.inf and np.all(np.isfinite(a)) and np.all((a >= -1e-9 * C) & (a <= C * (1 + 1e-9)))):
-        raise ValueError("Every multiplier must lie in [0, C], with C a finite number > 0.")
+        raise ValueError(
+            f"Every multiplier must lie in [0, C], with C a finite number > 0: they run from {a.min():.6g} to "
+            f"{a.max():.6g}, and C is {C:g}."
+        )
     signs = np.where(np.asarray(data.y) == classes[1], 1.0, -1.0)
     if abs(float(a @ signs)) > 1e-6 * max(float(np.abs(a).sum()), 1e-300):
         raise ValueError(f"The multipliers must balance: Σ αᵢyᵢ = 0, not {float(a @ signs):.6g}.")

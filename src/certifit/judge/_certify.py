@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,8 +18,10 @@ from certifit.glm import VectorFit
 
 # Importing a module of readers makes its models known.
 from certifit.judge import _glm, _least_squares, _logistic, _perceptron, _sparse, _svm  # noqa: F401
+from certifit.judge._by_hand import certify_coefficients
 from certifit.judge._foreign import FOREIGN
-from certifit.judge._registry import READERS, TRUE_READERS, Reader
+from certifit.judge._registry import READERS, TRUE_READERS, Reader, reads
+from certifit.linear_model import LinearModel
 from certifit.semi_supervised import SelfTrainingClassifier
 from certifit.svm import OneClassSVM
 
@@ -43,7 +46,8 @@ def certify(
     ----------
     model : fitted estimator
         Also one inside a pipeline or a search (GridSearchCV): the last step is certified, on the rows transformed by
-        the steps before it; these are the data of the certificate (``pipe[:-1].transform(X)``).
+        the steps before it; these are the data of the certificate (``pipe[:-1].transform(X)``). Of one
+        against the rest (or one), the part farthest from its best is certified, on rows with labels 0 and 1.
     X, y, sample_weight :
         The data it was fitted to (``y=None`` for a model without targets). Given other data, the certificate says how
         far the model is from the best one for those data. Models that certify only by their own evidence (neighbours,
@@ -97,14 +101,31 @@ def _inmost(model: BaseEstimator, X: Matrix) -> tuple[Any, Any]:
 
 def _own(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """An estimator of ours that proves its own fit: its evidence, proved again from the data that it was fitted to."""
-    held = model.certificate_
+    try:
+        held = model.certificate_
+    except AttributeError as withheld:  # it says why there is none
+        raise UnknownModelError(str(withheld)) from None
     recognise = kind_named(held.kind).recognise
     same = recognise(_as_fitted(model, data), held.digests)
     if same is None and data.y is not None:  # a model without targets ignores y, as its fit does
         same = recognise(Data.of(data.X, None, data.sample_weight), held.digests)
+    if same is None and isinstance(model, LinearModel):
+        return _by_coefficients(model, data, rigor)
     if same is None:  # some kinds speak about the rows alone, not the model
         raise ChangedDataError(f"These are not the data that this {type(model).__name__} was fitted to.")
     return issue(held.kind, same, held.evidence, rigor)
+
+
+def _by_coefficients(model: LinearModel, data: Data, rigor: Rigor) -> Certificate:
+    """Other data than those of the fit: the coefficients are judged as if somebody had written them down."""
+    _check(model, data)
+    w, b = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    several = len(w) > 1
+    c = certify_coefficients(
+        w if several else w[0], (b if several else float(b[0])) if model.fit_intercept else None, data.X,
+        np.asarray(data.y), model.loss, model.regularizer, float(model.lam), data.sample_weight,
+    )  # fmt: skip
+    return c if rigor == "float" else issue(c.kind, data, c.evidence, rigor)
 
 
 def _as_fitted(model: BaseEstimator, data: Data) -> Data:
@@ -123,6 +144,16 @@ def _as_fitted(model: BaseEstimator, data: Data) -> Data:
     return data
 
 
+_REASONS = {
+    "LabelSpreading": "LabelSpreading of other libraries keeps normalised scores only, which solve no equation: fit "
+    "certifit.semi_supervised.LabelSpreading.",
+    "SelfTrainingClassifier": "A SelfTrainingClassifier was fitted to labels that it gave itself: certify its "
+    "estimator_ on those, or fit certifit.semi_supervised.SelfTrainingClassifier.",
+    "ARDRegression": "ARDRegression has a strength for each column, for which there is no certificate: BayesianRidge "
+    "has one.",
+}
+
+
 def _reader(model: BaseEstimator, objective: str) -> Reader | None:
     """Who judges such a model: by the name of its class, or of a class that it was derived from elsewhere."""
     for cls in type(model).__mro__:
@@ -138,8 +169,10 @@ def _reader(model: BaseEstimator, objective: str) -> Reader | None:
         return FOREIGN[type(model).__name__]
     if hasattr(model, "transform") and not hasattr(model, "predict"):
         raise UnknownModelError(
-            f"{type(model).__name__} prepares columns and minimises nothing: certify the model behind it."
+            f"There is no certificate of {type(model).__name__}, which transforms columns: certify the model behind it."
         )
+    if type(model).__name__ in _REASONS:
+        raise UnknownModelError(_REASONS[type(model).__name__])
     known = ", ".join(sorted({*READERS, *FOREIGN}))
     raise UnknownModelError(
         f"certify does not know the objective of {type(model).__name__}; it knows {known} (from "
@@ -174,3 +207,21 @@ def _check(model: BaseEstimator, data: Data) -> None:
             raise ValueError(f"y holds the label {strange[0]!r}; this {name} knows {classes.tolist()}.")
         if len(seen) < 2:
             raise ValueError(f"y holds one class only, {seen.tolist()}: there is nothing to certify.")
+
+
+@reads("OneVsRest", "OneVsRestClassifier", "OneVsOneClassifier")
+def _of_parts(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """The part that is farthest from its best; each is a model of its own, fitted to labels 0 and 1."""
+    y, classes, parts = np.asarray(data.y), np.asarray(model.classes_), list(model.estimators_)
+    if y.ndim != 1:
+        raise UnknownModelError(f"certify supports {type(model).__name__} with one label a row.")
+    if type(model).__name__ == "OneVsOneClassifier":
+        pairs = list(itertools.combinations(classes.tolist(), 2))
+        problems = [(np.flatnonzero((y == a) | (y == b)), b) for a, b in pairs]
+    else:
+        problems = [(np.arange(len(y)), c) for c in (classes[1:] if len(parts) == 1 else classes)]
+    found = []
+    for part, (rows, positive) in zip(parts, problems, strict=True):
+        weights = None if data.sample_weight is None else np.asarray(data.sample_weight)[rows]
+        found.append(certify(part, data.X[rows], (y[rows] == positive).astype(int), weights, rigor))
+    return min(found, key=lambda c: (c.holds, -float(c.figures.get("relative_gap", np.inf))))

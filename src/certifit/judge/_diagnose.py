@@ -6,7 +6,7 @@ With a step size and a number of passes, gradient descent is replayed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,23 +17,28 @@ from certifit._trace import Trace
 from certifit._types import Array, Matrix, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
 from certifit.glm import GLM
-from certifit.judge._by_hand import certify_coefficients, certify_components
+from certifit.judge._by_hand import certify_coefficients
 from certifit.judge._diagnose_clusters import diagnose_clusters
+from certifit.judge._diagnose_components import diagnose_components
 from certifit.judge._diagnose_conjugate import diagnose_conjugate
 from certifit.judge._diagnose_counts import diagnose_counts
 from certifit.judge._diagnose_densities import diagnose_density, diagnose_posterior
 from certifit.judge._diagnose_machines import TUBES, diagnose_kernel_machine, diagnose_linear_machines, linear_machines
+from certifit.judge._diagnose_multitask import diagnose_multitask, joint_penalty
 from certifit.judge._diagnose_neighbors import diagnose_neighbors
 from certifit.judge._diagnose_networks import diagnose_isotonic, diagnose_network, diagnose_truth_table
 from certifit.judge._diagnose_perceptron import diagnose_perceptron, diagnose_separation
 from certifit.judge._diagnose_policy import diagnose_policy
 from certifit.judge._diagnose_tree import diagnose_tree
-from certifit.judge._findings import Candidate, Diagnosis, Finding, dense_rows, explained
+from certifit.judge._findings import Candidate, Diagnosis, Finding, dense_rows, explained, scalings
+from certifit.judge._replay import Run, replay
+from certifit.judge._strength import STRENGTHS, fitting_strengths
 from certifit.judge._written_down import objective
 from certifit.losses import FamilyLoss, Loss, Softmax, Squared, get_loss
 from certifit.losses._families import LINKS
 from certifit.regularizers import L1, Regularizer, SquaredL2, Zero
 from certifit.solvers.dual import evidence_of
+from certifit.svm._crammer_singer import padded
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,13 @@ class Answer:
     def n(self) -> int:
         """The number of rows."""
         return len(self.y)
+
+    def coded(self) -> Array:
+        """The targets as the loss takes them: −1/+1 for two classes, 0 … K − 1 for several, else numbers."""
+        if self.loss.targets not in ("sign", "class"):
+            return self.y.astype(float)
+        codes = np.unique(self.y, return_inverse=True)[1]
+        return codes if self.loss.targets == "class" else np.where(codes == 1, 1.0, -1.0)
 
     def certificate(self) -> Certificate:
         """How far it is from the best, as `certify_coefficients` says; for a family of GLMs beside our own fit."""
@@ -118,11 +130,15 @@ def _only_ones(a: Answer) -> Answer | None:
     return replace(a, weights=ones if a.weights is None else ones * a.weights, lam=a.lam / share)
 
 
-def _scaled(a: Answer) -> Answer | None:
-    spread = a.X.std(axis=0)
-    if not np.all(spread > 0) or (np.allclose(spread, 1) and np.allclose(a.X.mean(axis=0), 0)):
-        return None
-    return replace(a, X=(a.X - a.X.mean(axis=0)) / spread)
+def _scaled(a: Answer) -> Iterator[tuple[str, str, Answer]]:
+    """Columns in other units: coefficients left in them, or scaled back after a penalty that saw the others."""
+    for name, words, rows in scalings(a.X):
+        yield name, f"It is optimal for {words}: did you forget to scale back?", replace(a, X=rows)
+        scale, shift = a.X.std(axis=0) / rows.std(axis=0), a.X.mean(axis=0)
+        if a.lam > 0 and a.b is not None and name == "scaled columns":
+            back = replace(a, X=rows, w=a.w * scale, b=a.b + a.w @ shift)
+            asks = f"It is optimal if the penalty is on coefficients for {words}: were they meant to be scaled?"
+            yield "penalty on scaled columns", asks, back
 
 
 def _centred(a: Answer) -> Answer | None:
@@ -194,7 +210,6 @@ SLIPS: tuple[Slip, ...] = (
      _zero_one),
     ("one class ignored", "It is optimal if rows of the first class count for nothing: are labels 0/1 in a formula for "
      "−1/+1?", _only_ones),
-    ("scaled columns", "It is optimal for standardised columns: did you forget to scale back?", _scaled),
     ("centred columns", "It is optimal for centred columns: did you forget to correct the offset?", _centred),
     ("transposed matrix", "It is optimal for the transposed matrix: are rows and columns exchanged?", _transposed),
     ("other norm", "It is optimal for the other norm: ‖w‖₁ or ‖w‖²?", _other_norm),
@@ -205,7 +220,35 @@ SLIPS: tuple[Slip, ...] = (
 )  # fmt: skip
 
 
-_STRENGTHS = ("half the penalty", "twice the penalty", "sum for mean", "penalty times n", "half the penalty, summed")
+def _with_strength(a: Answer, least: int) -> tuple[str, str, Answer] | None:
+    """A strength for which the answer may be optimal; None where fewer than ``least`` equations would say so.
+
+    One coefficient alone satisfies its only equation for some λ: that one has to be a usual multiple.
+    """
+    asked = a.lam > 0 and not isinstance(a.regularizer, Zero)
+    penalty = a.regularizer if asked else SquaredL2(1.0)
+    total = np.ones(a.n) if a.weights is None else a.weights
+    try:
+        found = fitting_strengths(a.loss, penalty, a.w, a.b, a.X, a.coded(), total / total.sum())
+    except TypeError:  # a penalty without a subgradient
+        return None
+    if found is None:
+        return None
+    if not asked:
+        lam = found.low
+        asks = f"It is optimal with a penalty λ‖w‖², λ = {lam:.4g}: did you add one that was not asked for?"
+        return (
+            ("penalty not asked for", asks, replace(a, lam=lam, regularizer=penalty)) if found.equations > 1 else None
+        )
+    lam, words = found.named(a.lam, a.n)
+    if words is None and found.equations < least:
+        return None
+    changed = replace(a, lam=lam)
+    if not np.any(a.w):
+        return "another penalty", f"It is zero, which is optimal from λ = {lam:.4g} on, not for {a.lam:.4g}.", changed
+    which = "" if words is None else f"which is {words}, "
+    asks = f"It is optimal for λ = {lam:.4g}, {which}not {a.lam:.4g}: is a factor or a power wrong in the objective?"
+    return STRENGTHS.get(words or "", "another penalty"), asks, changed
 
 
 def diagnose(
@@ -232,49 +275,96 @@ def diagnose(
             return diagnose_kernel_machine(certificate, data, tol)
         if linear_machines(certificate):
             return diagnose_linear_machines(certificate, data, tol)
+        if joint_penalty(certificate):
+            return diagnose_multitask(certificate, data, tol)
         return _linear(certificate, data, tol, run)
     if certificate.kind in _KINDS:
         return _KINDS[certificate.kind](certificate, data, tol)
     return Diagnosis(certificate, bool(certificate.holds and certificate.figures.get("relative_gap", 0.0) <= tol))
 
 
-def _answer(told: Objective, c: Certificate, data: Data) -> Answer:
-    """What was judged, with weights of classes as weights of rows, and a penalised offset as one more column."""
-    weights = None if data.sample_weight is None else np.asarray(data.sample_weight, dtype=float)
-    if told.class_weight is not None:
-        weights = np.asarray(data.weights) * np.array(told.class_weight)[told.codes(np.asarray(data.y))]
-    total = float(np.sum(data.weights if weights is None else weights))
-    X, w = dense_rows(data), np.atleast_2d(c.evidence["coef"])
-    b = np.atleast_1d(c.evidence["intercept"]) if told.fit_intercept else None
-    if b is not None and told.padding is not None:
-        X, w, b = np.column_stack([X, np.full(len(X), told.padding)]), np.column_stack([w, b / told.padding]), None
-    return Answer(w, b, X, np.asarray(data.y), told.loss, told.regularizer, told.strength / total, weights)
+def _answers(c: Certificate, data: Data) -> list[Answer]:
+    """What was judged, one answer for each target that has a problem of its own.
+
+    Weights of classes become weights of rows, and a penalised offset one more column.
+    """
+    told, W, X = c.evidence["objective"], np.atleast_2d(c.evidence["coef"]), dense_rows(data)
+    offsets = np.broadcast_to(np.atleast_1d(c.evidence["intercept"]), (len(W),))
+    objectives = [Objective.from_dict(o) for o in ([told] if isinstance(told, Mapping) else told)]
+    parts = [slice(None)] if objectives[0].loss.targets == "class" else [slice(k, k + 1) for k in range(len(W))]
+    found = []
+    for k, part in enumerate(parts):
+        o, labels = objectives[min(k, len(objectives) - 1)], np.asarray(data.y)
+        weights = None if data.sample_weight is None else np.asarray(data.sample_weight, dtype=float)
+        if o.class_weight is not None:
+            weights = np.asarray(data.weights) * np.array(o.class_weight)[o.codes(labels)]
+        y = labels if o.loss.targets in ("sign", "class") else o.encode(labels)[k].y
+        rows, w, b = X, W[part], offsets[part] if o.fit_intercept else None
+        if b is not None and o.padding is not None:
+            rows, w, b = padded(X, o.padding), np.column_stack([w, b / o.padding]), None
+        total = float(np.sum(data.weights if weights is None else weights))
+        found.append(Answer(w, b, rows, y, o.loss, o.regularizer, o.strength / total, weights))
+    return found
 
 
 def _linear(c: Certificate, data: Data, tol: float, run: Run | None) -> Diagnosis:
-    answer = _answer(Objective.from_dict(c.evidence["objective"]), c, data)
     if c.holds and c.relative_gap <= tol:
         return Diagnosis(c, True)
-    candidates = [(name, question, change(answer)) for name, question, change in SLIPS]
-    candidates += [
-        (f"class {label} left out", f"It is optimal without the rows of class {label}: were they left out?", changed)
-        for label, changed in _left_out(answer)
-    ]
-    replayed = [] if run is None else _replay(c, answer, run)
-    found = explained(c, tol, [(n, q, changed.certificate) for n, q, changed in candidates if changed is not None])
+    answers = _answers(c, data)
+    replayed = [] if run is None or len(answers) > 1 else _replayed(c, answers[0], run)
+    found = explained(c, tol, _together(answers, _one))
     if not found and not replayed:
-        found = explained(c, tol, [(name, asks, both.certificate) for name, asks, both in _two(answer)])
+        found = explained(c, tol, _together(answers, _two))
     return Diagnosis(c, False, (*replayed, *found))
+
+
+def _together(answers: list[Answer], slips: Callable[[Answer], Iterator[tuple[str, str, Answer]]]) -> list[Candidate]:
+    """Slips that make sense for all targets; their proof is the one with the largest gap."""
+    each = [{name: (asks, changed) for name, asks, changed in slips(a)} for a in answers]
+
+    def judge(name: str) -> Callable[[], Certificate]:
+        return lambda: max((some[name][1].certificate() for some in each), key=_shortfall)
+
+    return [(name, asks, judge(name)) for name, (asks, _) in each[0].items() if all(name in some for some in each)]
+
+
+def _shortfall(c: Certificate) -> float:
+    return float(c.figures.get("relative_gap", np.inf)) if c.holds else np.inf
+
+
+def _one(a: Answer) -> Iterator[tuple[str, str, Answer]]:
+    """The answer under each single slip that makes sense for it."""
+    for name, asks, change in SLIPS:
+        changed = change(a)
+        if changed is not None:
+            yield name, asks, changed
+    other = _with_strength(a, 2)
+    if other is not None and other[0] not in STRENGTHS.values():
+        yield other
+    yield from _scaled(a)
+    for label, changed in _left_out(a):
+        asks = f"It is optimal without the rows of class {label}: were they left out?"
+        yield f"class {label} left out", asks, changed
 
 
 def _two(a: Answer) -> Iterator[tuple[str, str, Answer]]:
     """A wrong strength together with one other slip: both come with a formula that is copied from elsewhere."""
-    for name, asks, change in SLIPS:
-        changed = None if name in _STRENGTHS else change(a)
-        for factor, also, weaken in SLIPS if changed is not None else ():
-            both = weaken(changed) if changed is not None and factor in _STRENGTHS else None
-            if both is not None:
-                yield f"{name} and {factor}", f"Two slips together. {asks} {also}", both
+    for name, asks, changed in _one(a) if a.lam > 0 else ():
+        both = (
+            None
+            if name in (*STRENGTHS.values(), "no penalty", "another penalty", "penalty not asked for")
+            else _with_strength(changed, 3)
+        )
+        if both is not None:
+            yield f"{name} and {both[0]}", f"Two slips together. {asks} {both[1]}", both[2]
+
+
+def _replayed(c: Certificate, a: Answer, run: Run) -> list[Finding]:
+    """What gradient descent with this step says, for objectives that have a gradient."""
+    if isinstance(a.loss, FamilyLoss) or not a.loss.smooth or not isinstance(a.regularizer, (SquaredL2, Zero)):
+        return []
+    J = objective(a.loss, a.regularizer, a.X, a.y, a.lam, fit_intercept=a.b is not None, sample_weight=a.weights)
+    return replay(c, J, a.w.ravel() if a.b is None else np.append(a.w.ravel(), a.b), run)
 
 
 def _equations(c: Certificate, data: Data, tol: float) -> Diagnosis:
@@ -292,6 +382,11 @@ def _equations(c: Certificate, data: Data, tol: float) -> Diagnosis:
     for name, factor in (("λ/2", 0.5), ("2λ", 2.0), ("λ/n", 1 / n), ("λn", n)):
         asks = f"The equations hold for {name}: is the loss a sum or a mean, with ½ or without?"
         holds(f"{name} for λ", asks, replace(objective_, strength=objective_.strength * factor))
+    answer = _answers(c, data)[0]
+    other = _with_strength(answer, 2)
+    if other is not None and other[0] == "another penalty":
+        holds(other[0], other[1].replace("It is optimal", "The equations hold"),
+              replace(objective_, strength=objective_.strength * other[2].lam / answer.lam))  # fmt: skip
     none = replace(objective_, regularizer=Zero(), strength=0.0)
     holds("no penalty", "The equations hold without a penalty: did you leave λ out?", none)
     holds("wrong sign", "They hold for its negative: is a sign wrong, or are the labels swapped?", objective_, -1.0)
@@ -303,136 +398,8 @@ def _equations(c: Certificate, data: Data, tol: float) -> Diagnosis:
     return Diagnosis(c, False, found)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Gradient descent as somebody says that it was done."""
-
-    eta: float
-    passes: int
-    start: Array | None = None
-
-    @classmethod
-    def of(cls, eta: float | None, passes: int | None, trace: Trace | None) -> Run | None:
-        """From the step and the number of passes, or from a trace, which holds both and the start."""
-        if trace is not None:
-            steps = [row.step for row in trace if row.iteration > 0]
-            if not steps or not np.all(np.isfinite(steps)) or np.ptp(steps) > 0:
-                raise ValueError("A run can be replayed from a trace of gradient descent with a fixed step.")
-            start = np.asarray(trace[0].theta, dtype=float) if "theta" in trace.columns else None
-            return cls(float(steps[0]), int(trace[-1].iteration), start)
-        if eta is None or passes is None:
-            return None
-        if not (0 < eta < np.inf and passes >= 1):
-            raise ValueError(f"eta must be a positive number and passes at least 1, not {eta} and {passes}.")
-        return cls(float(eta), int(passes))
-
-
-def _replay(c: Certificate, a: Answer, run: Run) -> list[Finding]:
-    """Gradient descent with this step: after how many passes does it give the answer?"""
-    if isinstance(a.loss, FamilyLoss) or not a.loss.smooth or not isinstance(a.regularizer, (SquaredL2, Zero)):
-        return []
-    J = objective(a.loss, a.regularizer, a.X, a.y, a.lam, fit_intercept=a.b is not None, sample_weight=a.weights)
-    goal = a.w.ravel() if a.b is None else np.append(a.w.ravel(), a.b)
-    theta = np.zeros(len(goal)) if run.start is None else run.start
-    if theta.shape != goal.shape:
-        return []
-    scale, eta, passes = max(float(np.abs(goal).max()), 1e-300), run.eta, run.passes
-    same: list[int] = []
-    for step in range(1, passes + 2):
-        with np.errstate(all="ignore"):
-            theta = theta - eta * J.gradient(theta)
-            size = float(np.abs(theta).max())
-        if not np.isfinite(size) or size > 1e12 * (1 + scale):
-            return [Finding("step too large", f"Gradient descent with η = {eta:g} diverges: take a smaller step.", c)]
-        if np.allclose(theta, goal, rtol=1e-6, atol=1e-8 * scale):
-            same.append(step)
-    if passes in same:
-        early = f"Gradient descent with η = {eta:g} is there after {passes} passes: it needs more, or a larger step."
-        return [Finding("stopped too early", early, c)]
-    if same:
-        return [Finding("off by a pass", f"This is gradient descent after {same[-1]} passes, not {passes}.", c)]
-    return []
-
-
-# components
-
-
-def _components(c: Certificate, data: Data, tol: float) -> Diagnosis:
-    U, dense = np.asarray(c.evidence["components"]), dense_rows(data)
-    wrong = _variances(c, U, dense, tol)
-    if c.holds and c.relative_gap <= tol and wrong is None:
-        return Diagnosis(c, True)
-    if wrong:
-        return Diagnosis(c, False, wrong)
-    spread = np.where(dense.std(axis=0) > 0, dense.std(axis=0), 1.0)
-    candidates: list[Candidate] = [
-        ("scaled columns", "They are the components of the standardised columns: were they meant to be scaled?",
-         lambda: certify_components(U, dense / spread)),
-        ("not centred", "They are the components of the data without centring: did you subtract the mean?",
-         lambda: certify_components(U, np.vstack([dense, -dense]))),
-        ("not of length one", "Divided by their lengths they are the components: normalise them.",
-         lambda: certify_components(U / np.linalg.norm(U, axis=1, keepdims=True), dense)),
-        ("means of rows subtracted", "They are the components after subtracting the mean of each row: subtract that of "
-         "each column.", lambda: certify_components(U, _rows_centred(dense))),
-    ]  # fmt: skip
-    if U.shape[0] == U.shape[1]:
-        candidates.append(("transposed", "Their transpose is optimal: are the components rows or columns?",
-                           lambda: certify_components(U.T, dense)))  # fmt: skip
-    if dense.shape[0] == dense.shape[1]:
-        candidates.append(("transposed matrix", "They are the components of the transposed matrix: are rows and "
-                           "columns exchanged?", lambda: certify_components(U, dense.T)))  # fmt: skip
-    rest = _complement(U, dense)
-    if 0 < len(rest) == len(U):
-        candidates.append(("smallest for largest", "The directions at right angles to them keep the most variance: did "
-                           "you take the smallest eigenvalues?", lambda: certify_components(rest, dense)))  # fmt: skip
-    found = explained(c, tol, candidates)
-    if not found and 0 < len(U) < min(dense.shape):
-        last = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)[2][-len(U) :]
-        if np.allclose(np.abs(last @ U.T) ** 2 @ np.ones(len(U)), 1.0, atol=1e-6):
-            asks = "They are the directions with the least variance: did you take the smallest eigenvalues?"
-            found = (Finding("smallest for largest", asks, c),)
-    return Diagnosis(c, False, found)
-
-
-def _rows_centred(X: Array) -> Array:
-    """Each row less its mean, beside its negative, so that columns have mean zero as well."""
-    rows = X - X.mean(axis=1, keepdims=True)
-    return np.vstack([rows, -rows])
-
-
-def _variances(c: Certificate, U: Array, X: Array, tol: float) -> list[Finding] | None:
-    """Slips of stated variances; None where they are those along the components."""
-    own = np.square((X - X.mean(axis=0)) @ U.T).sum(axis=0) / max(len(X) - 1, 1)
-    stated, n, scale = (
-        np.asarray(c.evidence["variances"], dtype=float),
-        len(X),
-        max(float(own.max(initial=0.0)), 1e-300),
-    )
-
-    def same(other: Array) -> bool:
-        return bool(np.all(np.abs(stated - other) <= tol * max(float(np.abs(other).max(initial=0.0)), 1e-300)))
-
-    if np.all(np.abs(stated - own) <= tol * scale) or not len(U):
-        return None
-    slips = [
-        ("n for n − 1", "The variances are divided by n: divide by n − 1.", own * (n - 1) / n),
-        ("sums for variances", "These are sums of squares: divide by n − 1.", own * (n - 1)),
-        ("standard deviations", "These are standard deviations: square them.", np.sqrt(own)),
-        ("singular values", "These are singular values of the centred data: square them, and divide by n − 1.",
-         np.sqrt(own * (n - 1))),
-        ("shares of the variance", "These are shares of the whole variance.", own / X.var(axis=0, ddof=1).sum()),
-    ]  # fmt: skip
-    return [Finding(name, asks, c) for name, asks, other in slips if same(other)]
-
-
-def _complement(U: Array, X: Array) -> Array:
-    """The principal directions of the data at right angles to all rows of U."""
-    rest = np.linalg.svd(U, full_matrices=True)[2][len(U) :]
-    return np.linalg.svd((X - X.mean(axis=0)) @ rest.T, full_matrices=False)[2] @ rest
-
-
 _KINDS: dict[str, Callable[[Certificate, Data, float], Diagnosis]] = {
-    "principal-components": _components,
+    "principal-components": diagnose_components,
     "stationary": _equations,
     "tree": lambda c, data, tol: diagnose_tree(c, data),
     "clustering": diagnose_clusters,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,12 +19,15 @@ from certifit._objective import Objective
 from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.judge._by_hand import certify_dual
-from certifit.judge._findings import Candidate, Diagnosis, dense_rows, explained
+from certifit.judge._findings import Candidate, Diagnosis, dense_rows, explained, scalings
+from certifit.judge._strength import fitting_strengths
+from certifit.judge._svm import half_width
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
 from certifit.kernels import RBF, Linear, Polynomial, rebuild
 from certifit.losses import EpsilonInsensitive, Hinge, Squared, SquaredEpsilonInsensitive, SquaredHinge, best_offset
 from certifit.regularizers import SquaredL2
 from certifit.solvers.balance import balance
+from certifit.svm._crammer_singer import padded
 from certifit.svm._evidence import kernel_evidence
 from certifit.svm._linear import linear_evidence_of
 
@@ -32,7 +36,13 @@ _PRICES: tuple[tuple[str, Callable[[int], float]], ...] = (
     ("C/2", lambda n: 0.5), ("2C", lambda n: 2.0), ("C/n", lambda n: 1.0 / n), ("nC", float),
 )  # fmt: skip
 _PRICE = "It is optimal for {}: is the penalty on the slack a sum or a mean, with ½ or without?"
-_SCALED = "It is optimal for standardised columns: were they meant to be scaled?"
+_OTHER_PRICE = "It is optimal for C = {:.4g}, not {:.4g}: was another C meant, or is a factor wrong?"
+
+
+def _scaled(words: str) -> str:
+    return f"It is optimal for {words}: were they meant to be scaled?"
+
+
 _CLASSES = 5  # up to which all orders of the classes are tried
 
 
@@ -77,6 +87,12 @@ class _Machines:
         def issued() -> Certificate:
             e, data = self.c.evidence, self.data
             others = [_priced(o, factor, width) for o in self.objectives]
+            if (
+                "nu" in e
+                and isinstance(others[0].loss, EpsilonInsensitive)
+                and (rows is not None or kernel is not None)
+            ):
+                others = [_priced(o, 1.0, self._own_width(kernel, rows)) for o in others]  # ε follows from ν
             if rows is not None or order is not None:
                 data = Data.of(data.X if rows is None else rows, _renamed(data.y, others[0], order), data.sample_weight)
             coef, support = sign * np.asarray(e["coef"], dtype=float), np.asarray(e["support"], dtype=int)
@@ -86,7 +102,7 @@ class _Machines:
                 targets = tuple(o.encode(np.asarray(data.y), data.sample_weight)[k] for k, o in enumerate(others))
             dual = [
                 balance(o.strength * w, t.weights[support] if isinstance(o.loss, (Hinge, EpsilonInsensitive))
-                        else np.full(len(support), np.inf))
+                        else np.full(len(support), np.inf)) if o.fit_intercept else o.strength * w
                 for o, w, t in zip(told, coef, targets)
             ]  # fmt: skip
             own: dict[str, Any] = {
@@ -100,6 +116,15 @@ class _Machines:
             return issue("duality", data, {**e, **own, **more})
 
         return issued
+
+    def _own_width(self, kernel: Any, rows: Array | None) -> float:
+        """The half width that a machine with ν has on other rows, or by another kernel."""
+        e, X = self.c.evidence, dense_rows(self.data) if rows is None else rows
+        support, w = np.asarray(e["support"], dtype=int), np.asarray(e["coef"], dtype=float)[0]
+        used = X[support]
+        scores = (rebuild(e["kernel"]) if kernel is None else kernel)(used, used) @ w + np.ravel(e["intercept"])[0]
+        errors = np.abs(np.asarray(self.data.y, dtype=float)[support] - scores)
+        return half_width(errors, np.abs(w) / np.asarray(self.data.weights)[support])
 
     def with_offsets(self) -> Callable[[], Certificate]:
         """With the best offset of each machine."""
@@ -117,6 +142,15 @@ class _Machines:
             return self.judge(intercept=np.array(found))()
 
         return issued
+
+
+def _price(o: Objective) -> float:
+    return 1.0 / o.strength if o.class_weight is None else o.class_weight[0]
+
+
+def _unusual(ratio: float, n: int) -> bool:
+    """Whether this is a factor that has no words here."""
+    return ratio > 0 and not any(abs(np.log(ratio / factor)) < 1e-6 for factor in (1.0, 0.5, 2.0, 1.0 / n, float(n)))
 
 
 def _priced(o: Objective, factor: float, width: float | None) -> Objective:
@@ -144,8 +178,11 @@ def _several(c: Certificate, data: Data, tol: float, objectives: list[Objective]
     found: list[Candidate] = []
     if "nu" in c.evidence:
         found += [*_shares(machines, float(c.evidence["nu"]))]
-    else:
+    if "nu" not in c.evidence or isinstance(loss, EpsilonInsensitive):
         found += [(f"{name} for C", _PRICE.format(name), machines.judge(factor(n))) for name, factor in _PRICES]
+        price, top = _price(objectives[0]), float(np.abs(np.asarray(c.evidence["coef"])).max(initial=0.0))
+        if _unusual(top / price, n):  # rows outside the margin have multipliers of C
+            found.append(("another C", _OTHER_PRICE.format(top, price), machines.judge(top / price)))
     found.append(("wrong sign", "Its negative is optimal: is a sign wrong, or are the labels swapped?",
                   machines.judge(sign=-1.0)))  # fmt: skip
     found.append(("wrong offset", "It is optimal with another offset: was b left out, or not found from rows on the "
@@ -164,19 +201,27 @@ def _several(c: Certificate, data: Data, tol: float, objectives: list[Objective]
     if c.evidence["kernel"][0] != "given":
         kernel = rebuild(c.evidence["kernel"])
         found += [(name, asks, machines.judge(kernel=other)) for name, asks, other in _other_kernels(kernel)]
-        dense = dense_rows(data)
-        if np.all(dense.std(axis=0) > 0):
-            scaled = (dense - dense.mean(axis=0)) / dense.std(axis=0)
-            found.append(("scaled columns", _SCALED, machines.judge(rows=scaled)))
+        found += [(name, _scaled(words), machines.judge(rows=rows)) for name, words, rows in scalings(dense_rows(data))]
     return Diagnosis(c, False, explained(c, tol, found))
 
 
 def _shares(machines: _Machines, nu: float) -> Iterator[Candidate]:
-    """Multipliers that add up to another share of the rows."""
-    for name, share in (("ν/2", nu / 2), ("2ν", 2 * nu), ("1 − ν", 1 - nu), ("ν²", nu * nu)):
-        if 0 < share <= 1 and share != nu:
+    """Multipliers that add up to another share of the rows.
+
+    A classifier is divided by its margin, so that its price follows from ν; other machines have theirs beside it.
+    """
+    o, w = machines.objectives[0], np.abs(np.asarray(machines.c.evidence["coef"], dtype=float)[0])
+    limits = o.encode(np.asarray(machines.data.y), machines.data.sample_weight)[0].weights
+    of_margin, names = o.classes is not None, {"ν/2": nu / 2, "2ν": 2 * nu, "1 − ν": 1 - nu, "ν²": nu * nu}
+    top = float(w.max(initial=0.0)) if of_margin else 1.0 / o.strength
+    rows = float(np.count_nonzero(limits)) if of_margin else float(limits.sum())
+    own = float(w.sum()) / (top * rows) if top > 0 and rows else nu
+    for name, share in {**names, f"ν = {own:.4g}": own}.items():
+        usual = name in names
+        if 0 < share <= 1 and share != nu and (usual or not np.isclose([*names.values(), nu], share, rtol=1e-6).any()):
             asks = f"The multipliers add up to {name} of the rows: is ν the share that may be on the wrong side?"
-            yield f"{name} for ν", asks, machines.judge(nu / share, nu=share)
+            judged = machines.judge(nu / share if of_margin else 1.0, nu=share)
+            yield (f"{name} for ν" if usual else "another ν"), asks, judged
 
 
 # linear machines, one class against the rest
@@ -230,15 +275,27 @@ def diagnose_linear_machines(c: Certificate, data: Data, tol: float) -> Diagnosi
     if o.fit_intercept and not np.any(b):
         asks = "It is optimal among models without an offset: did you forget the offset?"
         found.append(("forgotten offset", asks, judge(padded=False, fit_intercept=False)))
-    if np.all(dense.std(axis=0) > 0):
-        found.append(("scaled columns", _SCALED, judge((dense - dense.mean(axis=0)) / dense.std(axis=0))))
-        asks = "It is optimal for centred columns: did you forget to correct the offset?"
-        found.append(("centred columns", asks, judge(dense - dense.mean(axis=0))))
+    found += [(name, _scaled(words), judge(rows)) for name, words, rows in scalings(dense)]
+    asks = "It is optimal for centred columns: did you forget to correct the offset?"
+    found.append(("centred columns", asks, judge(dense - dense.mean(axis=0))))
+    if share is None and (price := _linear_price(o, W[:1], b[:1], data)) and _unusual(price / model.C, n):
+        found.append(("another C", _OTHER_PRICE.format(price, model.C), judge(C=price)))
     for order in itertools.permutations(range(len(W))) if 2 < len(W) <= _CLASSES else ():
         if order != tuple(range(len(W))):
             asks = f"It is optimal with its lines in the order {list(order)}: the classes are sorted."
             found.append(("classes in another order", asks, judge(coef_=W[list(order)], intercept_=b[list(order)])))
     return Diagnosis(c, False, explained(c, tol, found))
+
+
+def _linear_price(o: Objective, w: Array, b: Array, data: Data) -> float | None:
+    """The C for which the first machine may be optimal: λ = 1/(C Σ sᵢ) in the objective of means."""
+    target, X = o.encode(np.asarray(data.y), data.sample_weight)[0], dense_rows(data)
+    offset: Array | None = b if o.fit_intercept else None
+    if offset is not None and o.padding is not None:
+        X, w, offset = padded(X, o.padding), np.column_stack([w, b / o.padding]), None
+    total = float(np.sum(data.weights))
+    found = fitting_strengths(o.loss, SquaredL2(0.5), w, offset, X, target.y, np.asarray(data.weights) / total)
+    return None if found is None else 1.0 / (found.named(1.0, len(X))[0] * total)
 
 
 # two classes, and kernel ridge
@@ -268,7 +325,7 @@ def _other_kernels(kernel: Any) -> list[tuple[str, str, Any]]:
 def _dual(c: Certificate, data: Data, tol: float, told: Objective) -> Diagnosis:
     kernel = rebuild(c.evidence["kernel"])
     alpha = np.zeros(len(np.asarray(data.y)))
-    alpha[np.asarray(c.evidence["support"], dtype=int)] = np.abs(np.asarray(c.evidence["dual"])).ravel()
+    alpha[np.asarray(c.evidence["support"], dtype=int)] = np.abs(np.asarray(c.evidence["coef"])).ravel()
     C, n = 1.0 / told.strength if told.class_weight is None else told.class_weight[0], len(alpha)
     factors = {"C/2": 0.5, "2C": 2.0, "C/n": 1.0 / n, "nC": float(n)}
 
@@ -281,6 +338,9 @@ def _dual(c: Certificate, data: Data, tol: float, told: Objective) -> Diagnosis:
         (f"{name} for C", f"It is optimal for {name}: is the penalty on the slack a sum or a mean, with ½ or without?",
          judge(alpha, C * factor, labels)) for name, factor in factors.items()
     ]  # fmt: skip
+    top = float(alpha.max(initial=0.0))
+    if _unusual(top / C, n):
+        candidates.append(("another C", _OTHER_PRICE.format(top, C), judge(alpha, top, labels)))
     swapped = np.where(labels == first, second, first)
     candidates += [
         ("labels swapped", "It is optimal with the labels exchanged.", judge(alpha, C, swapped)),
@@ -292,11 +352,8 @@ def _dual(c: Certificate, data: Data, tol: float, told: Objective) -> Diagnosis:
          judge(alpha, 1e3 * max(C, float(alpha.max(initial=0.0))), labels)),
         *((name, asks, judge(alpha, C, labels, other)) for name, asks, other in _other_kernels(kernel)),
     ]  # fmt: skip
-    dense = dense_rows(data)
-    if np.all(dense.std(axis=0) > 0):
-        scaled = (dense - dense.mean(axis=0)) / dense.std(axis=0)
-        candidates.append(("scaled columns", "It is optimal for standardised columns: were they meant to be scaled?",
-                           lambda: certify_dual(alpha, scaled, labels, C, kernel)))  # fmt: skip
+    candidates += [(name, _scaled(words), partial(certify_dual, alpha, rows, labels, C, kernel))
+                   for name, words, rows in scalings(dense_rows(data))]  # fmt: skip
     return Diagnosis(c, False, explained(c, tol, candidates))
 
 
@@ -322,13 +379,15 @@ def _kernel_ridge(c: Certificate, data: Data, tol: float, strengths: list[float]
         (f"{name} for λ", f"It is optimal for {name}: is the loss a sum or a mean, with ½ or without?",
          judge(coef, factor)) for name, factor in factors.items() if factor != 1.0
     ]  # fmt: skip
+    K = np.asarray(c.evidence["gram"]) if given else kernel(data.X)
+    rest = np.asarray(data.y, dtype=float).reshape(coef.shape) - K @ coef  # λ times the coefficients at the optimum
+    found = float(np.sum(rest * coef)) / max(float(np.sum(coef * coef)), 1e-300)
+    if found > 0 and _unusual(found / alpha[0], n):
+        asks = f"It is optimal for λ = {found:.4g}, not {alpha[0]:.4g}: is a factor or a power wrong in the objective?"
+        candidates.append(("another penalty", asks, judge(coef, found / alpha[0])))
     candidates.append(("wrong sign", "Its negative is optimal: is a sign wrong?", judge(-coef)))
     candidates.append(("no penalty", "It is optimal without a penalty: did you leave λ out?", judge(coef, 1e-9)))
     if kernel is not None:
         candidates += [(name, asks, judge(coef, 1.0, other)) for name, asks, other in _other_kernels(kernel)]
-        dense = dense_rows(data)
-        if np.all(dense.std(axis=0) > 0):
-            scaled = (dense - dense.mean(axis=0)) / dense.std(axis=0)
-            candidates.append(("scaled columns", "It is optimal for standardised columns: were they meant to be "
-                               "scaled?", judge(coef, rows=scaled)))  # fmt: skip
+        candidates += [(name, _scaled(words), judge(coef, rows=X)) for name, words, X in scalings(dense_rows(data))]
     return Diagnosis(c, False, explained(c, tol, candidates))

@@ -16,6 +16,8 @@ from certifit.certificates import Certificate, Data, issue
 
 _CLEAR = 0.01  # a slip explains an answer if its gap there is at most this fraction of the gap that is to be explained
 
+_BESIDE = 1e4  # how much larger than that of the best explanation the gap of another one may be
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -89,6 +91,22 @@ def dense_rows(data: Data) -> Array:
     return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X, dtype=float)
 
 
+def scalings(X: Array) -> list[tuple[str, str, Array]]:
+    """The columns in the usual other units: a name, words for them, and the rows."""
+    centred, low, spread = X - X.mean(axis=0), X.min(axis=0), np.ptp(X, axis=0)
+    if not np.all(spread > 0) or len(X) < 2:
+        return []
+    s0, s1 = X.std(axis=0), X.std(axis=0, ddof=1)
+    found = [
+        ("scaled columns", "standardised columns", centred / s0),
+        ("scaled columns, n − 1", "columns standardised by deviations that divide by n − 1", centred / s1),
+        ("divided columns", "columns divided by their standard deviations, not centred", X / s0),
+        ("divided columns, n − 1", "columns divided by deviations that divide by n − 1, not centred", X / s1),
+        ("columns from 0 to 1", "columns scaled to run from 0 to 1", (X - low) / spread),
+    ]
+    return [row for row in found if not np.allclose(row[2], X)]
+
+
 def explained(c: Certificate, tol: float, candidates: list[Candidate]) -> tuple[Finding, ...]:
     """Those under which the answer is proved to be optimal, the smallest gap first."""
     found: list[tuple[float, Finding]] = []
@@ -102,7 +120,8 @@ def explained(c: Certificate, tol: float, candidates: list[Candidate]) -> tuple[
         gap = float(other.figures.get("relative_gap", np.inf))
         if other.holds and gap <= tol and gap <= _CLEAR * float(c.figures.get("relative_gap", np.inf)):
             found.append((gap, Finding(name, question, other)))
-    return tuple(finding for _, finding in sorted(found, key=lambda pair: pair[0]))
+    found.sort(key=lambda pair: pair[0])
+    return tuple(finding for gap, finding in found if gap <= max(_BESIDE * found[0][0], 1e-10))
 
 
 # estimates that are recomputed: shares, means, neighbours, heights

@@ -1,17 +1,25 @@
-"""Models of other libraries whose answer is no vector of coefficients: trees, clusterings, components, counts."""
+"""Models of other libraries that need a reader of their own; ours of the same names prove themselves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
-from certifit.certificates import Certificate, Data
+import numpy as np
+
+from certifit._errors import ChangedDataError, UnknownModelError
+from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
+from certifit.certificates.network import layers_of
 from certifit.judge._by_hand import certify_components
 from certifit.judge._clusters import certify_clusters
+from certifit.judge._findings import dense_rows
+from certifit.judge._least_squares import judge_bayesian, judge_votes
 from certifit.judge._naive_bayes import certify_naive_bayes
 from certifit.judge._registry import Reader
-from certifit.judge._svm import judge_linear_tube, judge_share, judge_tube
+from certifit.judge._svm import judge_linear_tube, judge_one_class, judge_share, judge_tube
 from certifit.judge._tree import certify_tree
+from certifit.semi_supervised import LabelPropagation
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -37,6 +45,64 @@ def _naive_bayes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return certify_naive_bayes(model, data.X, data.y, sample_weight=data.sample_weight)
 
 
+def _stored(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Models that compare with the rows they were fitted to: are these the rows and targets that they keep?"""
+    X = dense_rows(data)
+    kept = np.asarray(model.tree_.data) if hasattr(model, "tree_") else model._fit_X
+    kept = kept.toarray() if hasattr(kept, "toarray") else kept
+    # Equal numbers of another type have another digest.
+    evidence = {"rows": Data.of(X if np.array_equal(kept, X) else kept).digest(), "task": "none"}
+    if not hasattr(model, "_y"):
+        return issue("stored-rows", Data.of(X), evidence, rigor)
+    if data.y is None or not np.array_equal(_kept_targets(model), np.asarray(data.y)):
+        raise ChangedDataError(f"These are not the targets that this {type(model).__name__} was fitted to.")
+    evidence["task"] = "classes" if hasattr(model, "classes_") else "values"
+    return issue("stored-rows", Data.of(X, data.y), evidence, rigor)
+
+
+def _kept_targets(model: BaseEstimator) -> Any:
+    """Labels are kept as codes, of several columns those of each."""
+    codes = np.asarray(model._y)
+    if not hasattr(model, "classes_"):
+        return codes
+    if codes.ndim == 1:
+        return np.asarray(model.classes_)[codes]
+    return np.column_stack([np.asarray(names)[column] for names, column in zip(model.classes_, codes.T)])
+
+
+def _centres(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    if model.shrink_threshold is not None:
+        raise UnknownModelError("certify supports NearestCentroid of other libraries without shrink_threshold.")
+    evidence = {"classes": model.classes_, "centres": model.centroids_, "distance": model.metric}
+    return issue("class-centres", data, evidence, rigor)
+
+
+def _network(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    if hasattr(model, "classes_"):
+        task = "classes" if np.asarray(data.y).ndim == 1 else "labels"
+    else:
+        task = "counts" if getattr(model, "loss", "squared_error") == "poisson" else "regression"
+    evidence = {**layers_of(model.coefs_, model.intercepts_), "activation": model.activation, "task": task}
+    return issue("network-gradient", data, evidence | {"alpha": float(model.alpha)}, rigor)
+
+
+def _isotonic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    if not model.increasing_ or model.y_min is not None or model.y_max is not None:
+        raise UnknownModelError("certify supports IsotonicRegression that increases, without y_min and y_max.")
+    column = Data.of(np.asarray(data.X).reshape(-1, 1), data.y, data.sample_weight)
+    scores = np.unique(column.X[:, 0])
+    return issue("isotonic", column, {"scores": scores, "values": model.predict(scores)}, rigor)
+
+
+def _harmonic(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Their scores, with the graph and the inequality that our own fit proves its scores by."""
+    own = LabelPropagation(model.kernel, gamma=model.gamma, n_neighbors=model.n_neighbors, tol=1e-9)
+    with warnings.catch_warnings():  # rows without a path to a label are named in the evidence
+        warnings.simplefilter("ignore", UserWarning)
+        evidence = own.fit(data.X, np.asarray(data.y)).certificate_.evidence
+    return issue("harmonic-labels", data, {**evidence, "scores": model.label_distributions_}, rigor)
+
+
 FOREIGN: dict[str, Reader] = {
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
@@ -44,8 +110,28 @@ FOREIGN: dict[str, Reader] = {
     "MiniBatchKMeans": _clusters,
     "BisectingKMeans": _clusters,
     "PCA": _components,
+    "IncrementalPCA": _components,
     "SVR": judge_tube,
+    "NuSVR": judge_tube,
     "LinearSVR": judge_linear_tube,
     "NuSVC": judge_share,
+    "OneClassSVM": judge_one_class,
+    "BayesianRidge": judge_bayesian,
+    "NearestCentroid": _centres,
+    "IsotonicRegression": _isotonic,
+    "LabelPropagation": _harmonic,
+    **dict.fromkeys(("RidgeClassifier", "RidgeClassifierCV"), judge_votes),
+    **dict.fromkeys(
+        (
+            "KNeighborsClassifier",
+            "RadiusNeighborsClassifier",
+            "KNeighborsRegressor",
+            "RadiusNeighborsRegressor",
+            "NearestNeighbors",
+            "KernelDensity",
+        ),
+        _stored,
+    ),
+    **dict.fromkeys(("MLPClassifier", "MLPRegressor"), _network),
     **dict.fromkeys(("GaussianNB", "BernoulliNB", "MultinomialNB", "CategoricalNB", "ComplementNB"), _naive_bayes),
 }

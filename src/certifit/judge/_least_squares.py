@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import compute_class_weight
 
-from certifit._objective import Objective
+from certifit._errors import UnknownModelError
+from certifit._objective import Objective, names_of
 from certifit._types import Array, Record
 from certifit._validation import check_is_fitted
 from certifit.certificates import Certificate, Data, issue
@@ -14,7 +16,7 @@ from certifit.certificates._data import Rigor
 from certifit.design import as_design
 from certifit.judge._registry import model_name, reads
 from certifit.losses import Squared
-from certifit.regularizers import NonNegative, SquaredL2, Zero
+from certifit.regularizers import NonNegative, Regularizer, SquaredL2, Zero
 from certifit.solvers import solve_least_squares
 from certifit.solvers.dual import dual_point, evidence_of
 
@@ -70,10 +72,15 @@ def beside(evidence: Record, best: tuple[Array, Array], model: BaseEstimator) ->
     return evidence | {"witness_coef": best[0], "witness_intercept": best[1], "model": model_name(model)}
 
 
-@reads("Ridge")
+def chosen(model: BaseEstimator, name: str) -> Any:
+    """A parameter, or what cross-validation chose for it, which models keep under the same name with an underscore."""
+    return getattr(model, f"{name}_", getattr(model, name, None))
+
+
+@reads("Ridge", "RidgeCV")
 def _ridge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     W, b = fitted(model, data)
-    alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), (len(W),)).astype(float)
+    alpha = np.broadcast_to(np.asarray(chosen(model, "alpha"), dtype=float), (len(W),)).astype(float)
     positive, offset, prior = bool(getattr(model, "positive", False)), has_offset(model), getattr(model, "prior", None)
     prior = None if prior is None else np.broadcast_to(np.asarray(prior, dtype=float), W.shape)
     squared = [SquaredL2(1.0, None if prior is None else tuple(prior[t])) for t in range(len(W))]
@@ -83,4 +90,37 @@ def _ridge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if np.any(alpha == 0):
         return issue("least-squares", data, beside(evidence, best, model), rigor)
     dual = {"dual": dual_point(objectives, data, *best), "model": model_name(model)}
+    return issue("duality", data, evidence | dual, rigor)
+
+
+def judge_bayesian(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's BayesianRidge: with the precisions that it found, its mean is ridge with alpha = λ/α."""
+    W, b = fitted(model, data)
+    offset, strength = has_offset(model), float(model.lambda_) / float(model.alpha_)
+    best = _best(data, np.array([strength]), None, offset, False)
+    objective = Objective(Squared(), SquaredL2(), strength, offset)
+    return issue("least-squares", data, beside(evidence_of(objective, W, b), best, model), rigor)
+
+
+def judge_votes(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's RidgeClassifier: ridge on −1/+1, one machine for each class (one alone for two)."""
+    if data.y is None or np.asarray(data.y).ndim != 1:
+        raise UnknownModelError(f"certify supports {type(model).__name__} of other libraries with one label a row.")
+    classes, positive, offset = np.asarray(model.classes_), bool(getattr(model, "positive", False)), has_offset(model)
+    code = np.searchsorted(classes, np.asarray(data.y))
+    factors = compute_class_weight(model.class_weight, classes=classes, y=np.asarray(data.y))  # rows, not weights
+    machines = range(len(classes)) if len(classes) > 2 else [1]
+    signs = np.column_stack([np.where(code == k, 1.0, -1.0) for k in machines])
+    (W, b), alpha = fitted(model, data), float(chosen(model, "alpha"))
+    weighted = Data.of(data.X, signs, data.weights * factors[code])
+    best = _best(weighted, np.full(len(W), alpha), None, offset, positive)
+    penalty: Regularizer = SquaredL2() if alpha > 0 else Zero()
+    factor = None if np.all(factors == 1.0) else tuple(factors)
+    objective = Objective(
+        Squared(), NonNegative(penalty) if positive else penalty, alpha, offset, names_of(classes), factor
+    )
+    evidence = evidence_of(objective, W, b)
+    if alpha == 0.0:
+        return issue("least-squares", data, beside(evidence, best, model), rigor)
+    dual = {"dual": dual_point(objective, data, *best), "model": model_name(model)}
     return issue("duality", data, evidence | dual, rigor)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from certifit._errors import UnknownModelError
 from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
 from certifit.certificates import Certificate, Data, issue
+from certifit.naive_bayes._categorical import FRACTIONS
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -162,6 +164,8 @@ def _fitted(model: BaseEstimator, data: Data) -> Certificate:
             "var_smoothing": float(told["var_smoothing"]) * _widest(data, None) / _widest(data, data.sample_weight),
         }  # fmt: skip
         return issue("gaussian-counts", data, evidence)
+    if kind == "categorical" and np.any(np.asarray(data.X, dtype=float) != np.trunc(np.asarray(data.X, dtype=float))):
+        raise UnknownModelError(FRACTIONS)
     rule = "given" if told.get("class_prior") is not None else "data" if told["fit_prior"] else "uniform"
     logs, sizes = _side_by_side(model.feature_log_prob_, kind)
     evidence = {

@@ -12,7 +12,7 @@ from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.design import as_design
-from certifit.judge._least_squares import beside, fitted, has_offset
+from certifit.judge._least_squares import beside, chosen, fitted, has_offset
 from certifit.judge._registry import model_name, reads
 from certifit.losses import Absolute, Loss, Squared
 from certifit.regularizers import ColumnNorms, NonNegative, Zero, mix_of_norms
@@ -53,34 +53,48 @@ def _judge(model: BaseEstimator, data: Data, rigor: Rigor, alpha: float, ratio: 
     return issue("duality", data, evidence, rigor)
 
 
-@reads("Lasso")
+@reads("Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC")
 def _lasso(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
         raise UnknownModelError("certify does not certify a lasso with one strength per column (weights=...).")
-    return _judge(model, data, rigor, float(model.alpha), 1.0)
+    return _judge(model, data, rigor, float(chosen(model, "alpha")), 1.0)
 
 
-@reads("ElasticNet")
+@reads("ElasticNet", "ElasticNetCV")
 def _elastic_net(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     if getattr(model, "weights", None) is not None:
         raise UnknownModelError("certify does not certify an elastic net with one strength per column (weights=...).")
-    return _judge(model, data, rigor, float(model.alpha), float(model.l1_ratio))
+    return _judge(model, data, rigor, float(chosen(model, "alpha")), float(chosen(model, "l1_ratio")))
 
 
-@reads("MultiTaskLasso", "MultiTaskElasticNet")
+@reads("MultiTaskLasso", "MultiTaskElasticNet", "MultiTaskLassoCV", "MultiTaskElasticNetCV")
 def _multitask(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     """Several targets whose coefficients of one column are penalised together, by their length."""
-    alpha, ratio = float(model.alpha), float(getattr(model, "l1_ratio", 1.0))
+    alpha, ratio = float(chosen(model, "alpha")), chosen(model, "l1_ratio")
+    ratio = 1.0 if ratio is None else float(ratio)
     if not alpha * ratio > 0.0:
         raise UnknownModelError("certify supports multi-task models with alpha > 0 and l1_ratio > 0.")
-    W, b = fitted(model, data)
-    objective = Objective(Squared(0.5), ColumnNorms(ratio), alpha * float(data.weights.sum()), has_offset(model))
+    return judge_columns(*fitted(model, data), data, alpha, ratio, has_offset(model), model_name(model), rigor)
+
+
+def judge_columns(
+    W: Array,
+    b: Array,
+    data: Data,
+    alpha: float,
+    ratio: float,
+    offset: bool,
+    name: str | None = None,
+    rigor: Rigor = "float",
+) -> Certificate:
+    """Coefficients of several targets with a penalty on the length of each column of them."""
+    objective = Objective(Squared(0.5), ColumnNorms(ratio), alpha * float(data.weights.sum()), offset)
     found = solve_multitask(
         as_design(data.X), _targets(data), np.array([alpha]), ratio, data.sample_weight,
-        fit_intercept=objective.fit_intercept, tol=_TIGHT, start=W,
+        fit_intercept=offset, tol=_TIGHT, start=W,
     )  # fmt: skip
     dual = dual_point(objective, data, found.value[0][0], found.value[1][0])
-    return issue("duality", data, evidence_of(objective, W, b) | {"dual": dual, "model": model_name(model)}, rigor)
+    return issue("duality", data, evidence_of(objective, W, b) | {"dual": dual, "model": name}, rigor)
 
 
 @reads("SGDRegressor")

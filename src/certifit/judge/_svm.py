@@ -12,13 +12,14 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from certifit._errors import UnknownModelError
 from certifit._objective import Objective
+from certifit._types import Array
 from certifit.certificates import Certificate, Data, issue
 from certifit.certificates._data import Rigor
 from certifit.judge._registry import model_name, reads
 from certifit.kernel_ridge._kernel_ridge import ridge_evidence
 from certifit.kernels import NAMES, Function, Kernel, rows
 from certifit.kernels._choice import choose
-from certifit.losses import EpsilonInsensitive
+from certifit.losses import EpsilonInsensitive, Hinge
 from certifit.regularizers import SquaredL2
 from certifit.solvers import dual as points
 from certifit.solvers.balance import balance
@@ -91,20 +92,60 @@ def judge_hinge(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
     return issue(kind, data, evidence, rigor)
 
 
-def judge_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
-    """Another library's SVR, by its own expansion and offset; its dual solution is the same expansion, repaired."""
-    _check_numbers(data)
+def _expansion(model: BaseEstimator, data: Data) -> tuple[Kernel, Any, Array, Array]:
+    """Kernel, rows, support and multipliers of another library's machine."""
     rows_of_x = np.asarray(data.X, dtype=float) if model.kernel == "precomputed" else rows(data.X)
     kernel, _ = choose(model.kernel, getattr(model, "_gamma", model.gamma), model.degree, model.coef0, rows_of_x)
-    price, support = float(model.C), np.asarray(model.support_, dtype=int)
     dual = model.dual_coef_
-    beta = np.ravel(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
-    objective = Objective(EpsilonInsensitive(float(model.epsilon)), SquaredL2(0.5), 1.0 / price, stated="sum")
-    repaired = balance(beta / price, np.asarray(data.weights, dtype=float)[support])
+    multipliers = np.ravel(dual.toarray() if scipy.sparse.issparse(dual) else np.asarray(dual, dtype=float))
+    return kernel, rows_of_x, np.asarray(model.support_, dtype=int), multipliers
+
+
+def judge_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's SVR or NuSVR, by its own expansion and offset; its dual is the same expansion, repaired."""
+    _check_numbers(data)
+    (kernel, X, support, beta), price = _expansion(model, data), float(model.C)
+    weights, share = np.asarray(data.weights, dtype=float), {}
+    if "nu" in model.get_params():
+        K = X[:, support] if model.kernel == "precomputed" else kernel(X, X[support])
+        errors = np.abs(np.asarray(data.y, dtype=float) - K @ beta - float(np.ravel(model.intercept_)[0]))
+        width, share = half_width(errors[support], np.abs(beta) / weights[support]), {"nu": float(model.nu)}
+        # Only a tube of no width may have fewer multipliers than ν: nothing is then claimed of their share.
+        few = np.abs(beta).sum() < float(model.nu) * price * weights.sum() * (1.0 - 1e-6)
+        if few and width <= 2.0 * float(model.tol):
+            width, share = 0.0, {}
+    else:
+        width = float(model.epsilon)
+    objective = Objective(EpsilonInsensitive(width), SquaredL2(0.5), 1.0 / price, stated="sum")
+    repaired = balance(beta / price, weights[support])
     evidence = machine_evidence(
-        kernel, rows_of_x, objective, support, beta[:, None], np.ravel(model.intercept_), repaired[:, None]
+        kernel, X, objective, support, beta[:, None], np.ravel(model.intercept_), repaired[:, None]
     )
-    return issue("duality", data, evidence, rigor)
+    return issue("duality", data, evidence | share, rigor)
+
+
+def half_width(errors: Array, sizes: Array) -> float:
+    """ε of a tube by its support vectors: rows on its edge have multipliers below the limit that rows outside reach.
+
+    Where all multipliers are alike, the row nearest to the tube stands for the edge.
+    """
+    edge = sizes < sizes.max(initial=0.0) * (1.0 - 1e-8)
+    return float(np.median(errors[edge]) if edge.any() else errors.min(initial=np.inf)) if len(errors) else 0.0
+
+
+def judge_one_class(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:
+    """Another library's OneClassSVM: divided by the height ρ of its hyperplane, a machine that wants 1 of every row."""
+    (kernel, X, support, alpha), height = _expansion(model, data), float(np.ravel(model.offset_)[0])
+    if not height > float(model.tol):
+        raise UnknownModelError(
+            f"The height ρ = {height:.1e} of this OneClassSVM's hyperplane is not above its tolerance {model.tol:g}: "
+            "it may go through the origin, and w cannot be divided by ρ."
+        )
+    ones = Data.of(data.X, np.ones(data.X.shape[0]), data.sample_weight)
+    objective = Objective(Hinge(), SquaredL2(0.5), height, fit_intercept=False, stated="sum")
+    columns = alpha[:, None]
+    evidence = machine_evidence(kernel, X, objective, support, columns / height, np.zeros(1), columns)
+    return issue("duality", ones, evidence | {"nu": float(model.nu)}, rigor)
 
 
 def judge_linear_tube(model: BaseEstimator, data: Data, rigor: Rigor) -> Certificate:

@@ -13,7 +13,16 @@ from certifit._types import Array, MatrixLike, VectorLike, Weights
 from certifit.certificates import Certificate, Data
 from certifit.judge._by_hand import certify_coefficients, read_loss, read_penalty
 from certifit.losses import Loss
-from certifit.regularizers import Regularizer
+from certifit.regularizers import L1, ElasticMix, Regularizer
+
+
+def subgradient(penalty: Regularizer, w: Array) -> Array:
+    """∇R(w), or a subgradient where a 1-norm has a kink."""
+    if isinstance(penalty, L1):
+        return np.sign(w)
+    if isinstance(penalty, ElasticMix):
+        return penalty.l1_ratio * np.sign(w) + (1.0 - penalty.l1_ratio) * w
+    return penalty.gradient(w)
 
 
 @dataclass(frozen=True)
@@ -93,8 +102,7 @@ class WrittenObjective:
         """
         w, offset = self._parts(theta, b)
         slope = self.loss.slope(self._scores(w, offset), self.y).reshape(len(self.X), -1) * self.weights[:, None]
-        v = w.ravel()
-        pull = self.lam * (self.regularizer.gradient(v) if hasattr(self.regularizer, "gradient") else np.sign(v))
+        pull = self.lam * subgradient(self.regularizer, w.ravel())
         return np.append((slope.T @ self.X).ravel() + pull, slope.sum(axis=0) if self.fit_intercept else [])
 
     def hessian(self, theta: VectorLike, b: float | VectorLike | None = None) -> Array:
