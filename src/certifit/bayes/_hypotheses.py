@@ -110,7 +110,7 @@ class HypothesisSpace:
         return [self.posterior(seen[:k]) for k in range(len(seen) + 1)]
 
     def trace(self, outcomes: Iterable[Label]) -> Trace:
-        """The posteriors as a trace: one row an outcome, with P(h | outcomes so far) of every hypothesis.
+        """The posteriors as a trace: one row per outcome, with P(h | outcomes so far) of every hypothesis.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class HypothesisSpace:
         return dict(zip(self.outcomes, (weights @ self.likelihoods).tolist()))
 
     def map(self, outcomes: Iterable[Label]) -> Any:
-        """The hypothesis of largest posterior (the first of equals).
+        """The hypothesis of largest posterior (ties: the first).
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class HypothesisSpace:
         return self.hypotheses[int(np.argmax(joint))]
 
     def ml(self, outcomes: Iterable[Label]) -> Any:
-        """The hypothesis of largest likelihood (the first of equals); the prior plays no part.
+        """The hypothesis of largest likelihood (ties: the first); the prior is not used.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class HypothesisSpace:
         ----------
         outcomes : iterable
         posterior : mapping, default=None
-            A posterior that was found by hand, to be certified in place of our own; ``diagnose(column)`` of a wrong
+            A posterior found by hand, to be certified instead of the computed one; ``diagnose(column)`` of a wrong
             one tries common mistakes.
 
         Returns

@@ -50,7 +50,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     max_iter : int ≥ 1, default=300
         Steps towards the largest evidence.
     tol : float > 0, default=1e-8
-        Stop where the log evidence is stationary: its slope by log α and log λ at most this, per row.
+        Stop when the log evidence is stationary: its derivatives by log α and log λ are at most this, per row.
     alpha_1, alpha_2, lambda_1, lambda_2 : float ≥ 0, default=1e-6
         Shape and rate of the Gamma priors on α and λ.
     alpha_init, lambda_init : float > 0, default=None
@@ -86,12 +86,13 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     X_offset_ : ndarray of shape (n_features,)
     certificate_ : Certificate
         The weights are the ridge solution; a second one proves ``sigma_`` and the maximum of the evidence. With a
-        basis they speak about the features: ``certificate_.verify(model.features(X), y)``.
+        basis they are about the features: ``certificate_.verify(model.features(X), y)``.
 
     Notes
     -----
-    Names as in scikit-learn's BayesianRidge, whose steps stop when the weights move little; here they go on until the
-    evidence is stationary. Not in certifit: ``copy_X`` (X is never overwritten), ``verbose`` (see ``trace``).
+    Names as in scikit-learn's BayesianRidge, which stops when the weights change little; here the iteration continues
+    until the evidence is stationary. Not in certifit: ``copy_X`` (X is never overwritten), ``verbose`` (see
+    ``trace``).
 
     References
     ----------
@@ -142,7 +143,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
     time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> BayesianLinearRegression:
-        """Find the posterior of the weights; a ``sample_weight`` of k counts as k copies of a row."""
+        """Find the posterior of the weights; a ``sample_weight`` of k is equivalent to k copies of a row."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=float)
@@ -226,7 +227,7 @@ class BayesianLinearRegression(Certified, RegressorMixin, BaseEstimator):
         -------
         mean : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,), only with ``return_std``
-            Noise and doubt about the weights together.
+            Noise and uncertainty of the weights combined.
         """
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -18,7 +18,7 @@ class BayesOptimal:
     .. math:: h^*(x) = \arg\max_c P(c)\,p(x \mid c), \qquad
               h^*(x) = E[y \mid x] = \frac{\int y\,p(x, y)\,dy}{\int p(x, y)\,dy}
 
-    No classifier has a smaller error rate, no function of x a smaller expected squared error.
+    No classifier has a smaller error rate, and no function of x a smaller expected squared error.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ class BayesOptimal:
         joint = self._log_joint(X)
         top = joint.max(axis=1, keepdims=True)
         if np.isneginf(top).any():
-            raise ValueError("A row has density zero under every class: it cannot occur.")
+            raise ValueError("A row has density zero under every class.")
         p = np.exp(joint - top)
         return p / p.sum(axis=1, keepdims=True)
 
     def predict(self, X: Matrix) -> Array:
-        """The most probable class of each row (the first of equals), or E[y | x]; X has the shape (n, d) or (n,)."""
+        """The most probable class of each row (ties: the first), or E[y | x]; X has the shape (n, d) or (n,)."""
         if self.joint is not None:
             return self._moments(X)[:, 0]
         return self.classes_[np.argmax(self._log_joint(X), axis=1)]

@@ -28,7 +28,7 @@ class BayesianRidge(BayesianLinearRegression):
     ----------
     max_iter : int ≥ 1, default=300
     tol : float > 0, default=1e-3
-        Values below 1e-8 ask for a smaller slope of the log evidence per row than 1e-8.
+        Only values below 1e-8 have an effect: they require a smaller slope of the log evidence per row.
     alpha_1, alpha_2, lambda_1, lambda_2 : float ≥ 0, default=1e-6
         Shape and rate of the Gamma priors on α and λ.
     alpha_init, lambda_init : float ≥ 0, default=None
@@ -123,7 +123,7 @@ class BayesianRidge(BayesianLinearRegression):
         return min(self.tol, _LEVEL)
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> BayesianRidge:
-        """Find the posterior of the weights, rows counted ``sample_weight`` times."""
+        """Find the posterior of the weights; a ``sample_weight`` of k is equivalent to k copies of a row."""
         super().fit(X, y, sample_weight)
         self.X_scale_ = np.ones(self.n_features_in_)
         if self.compute_score:

@@ -83,7 +83,7 @@ class Conjugate(ABC):
         return float(low), float(high)
 
     def trace(self, data: Any) -> Trace:
-        """The belief before any datum and after each one, as a trace.
+        """The belief before the first observation and after each one, as a trace.
 
         Parameters
         ----------
@@ -118,8 +118,8 @@ class Conjugate(ABC):
         data : array-like of shape (n,)
             Observations, as `update` takes them.
         posterior : belief of the same family or array-like, default=None
-            One that was found by hand, or its parameters in order; None: our own. ``diagnose(data)`` of a wrong one
-            tries common mistakes.
+            A posterior found by hand, or its parameters in order; None: the computed one. ``diagnose(data)`` of a
+            wrong one tries common mistakes.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class BetaBernoulli(Conjugate):
     Parameters
     ----------
     alpha, beta : float > 0, default=1.0
-        One more than the successes and failures imagined beforehand, in the sense of the mode.
+        Prior successes and failures, plus one.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class DirichletCategorical(Conjugate):
 
     @property
     def mode(self) -> Array:
-        """The most probable shares (MAP): the smoothed counts of naive Bayes with α − 1 pseudo-counts."""
+        """The most probable probabilities (MAP): the smoothed counts of naive Bayes with α − 1 pseudo-counts."""
         a = np.asarray(self.alpha)
         if np.any(a < 1) or a.sum() <= len(a):
             raise ValueError("A Dirichlet with parameters below one has no single most probable value.")
@@ -418,7 +418,7 @@ class NormalInverseGamma(Conjugate):
     location : float
         m, the expected mean.
     strength : float > 0
-        k, the observations that the belief about the mean is worth.
+        k, the number of observations that the belief about the mean is worth.
     shape, scale : float > 0
         a and b of the inverse Gamma.
 
@@ -468,7 +468,7 @@ class NormalInverseGamma(Conjugate):
         return np.asarray(spread.logpdf(mean) + self.variance_distribution.logpdf(variance))
 
     def predictive(self) -> Any:
-        """Student's t: the noise and the doubt about its size together."""
+        """Student's t: the noise and the uncertainty about its variance combined."""
         spread = self.scale * (1 + 1 / self.strength) / self.shape
         return scipy.stats.t(2 * self.shape, self.location, np.sqrt(spread))
 

@@ -35,9 +35,9 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     .. math:: \Phi(c_1, \dots, c_k) = \sum_i s_i \min_j \lVert x_i - c_j \rVert^2
 
-    Lloyd's iterations, with bounds that skip distances and change no answer, then moves of single rows (Hartigan and
-    Wong) until none lowers the cost. One column is clustered exactly, by dynamic programming. The certificate proves
-    what was reached; `bound` searches for a proof that no clustering into k parts is much better.
+    Lloyd's iterations, with bounds that avoid computing most distances, then moves of single rows (Hartigan and Wong)
+    until none lowers the cost. One column is clustered exactly, by dynamic programming. The certificate proves the
+    cost reached; `bound` searches for a proof that no clustering into k parts is much better.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         Above 0, one line for each start is printed.
     random_state : int, RandomState or None, default=None
     copy_x : bool, default=True
-        Accepted: X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     algorithm : {"lloyd", "elkan"}, default="lloyd"
-        Accepted: both name the same clusters, and the bounds are used in any case.
+        Accepted for compatibility with scikit-learn; both give the same clusters.
     trace : bool, default=False
         Keep every iteration, with its centres, in ``trace_``.
 
@@ -282,9 +282,9 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         Parameters
         ----------
         time_budget : float > 0, default=60.0
-            Seconds, about.
+            Approximate time limit in seconds.
         progress : callable, default=None
-            Called with the number of blocks done and of all blocks.
+            Called with the number of blocks done and their total.
 
         Returns
         -------

@@ -29,7 +29,7 @@ _ROWS = 1 << 15  # rows projected at a time
 
 @dataclass(eq=False, repr=False)
 class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Principal component analysis: the subspace that loses least when rows are compressed to it.
+    r"""Principal component analysis: the subspace with the smallest reconstruction error.
 
     .. math:: \min_{U:\ UU^\top = I} \sum_i \lVert (x_i - \bar x) - U^\top U (x_i - \bar x) \rVert^2
 
@@ -41,7 +41,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_components : int ≥ 0, float in (0, 1), "mle" or None, default=None
         How many; the fewest that keep more than this fraction of the variance; Minka's Bayesian choice; all.
     copy : bool, default=True
-        Accepted for scikit-learn's sake: X is never overwritten.
+        Accepted for compatibility with scikit-learn; X is never overwritten.
     whiten : bool, default=False
         Scale the scores to variance one.
     svd_solver : {"auto", "full", "covariance_eigh", "gram_eigh", "arpack", "randomized"}, default="auto"
@@ -53,7 +53,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_oversamples : int ≥ 1, default=10
         Extra directions of "randomized".
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Accepted for scikit-learn's sake: "randomized" orthonormalises by QR at every step.
+        Accepted for compatibility with scikit-learn; "randomized" orthonormalises by QR at every step.
     random_state : int, RandomState or None, default=None
         For "randomized" and "arpack".
 
@@ -69,7 +69,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     svd_solver_ : str
         The solver that was used.
     certificate_ : Certificate
-        Kept variance, the most that any subspace can keep, and their difference.
+        Retained variance, an upper bound for any subspace, and their difference.
 
     Notes
     -----
@@ -135,7 +135,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def partial_fit(self, X: Matrix, y: VectorLike | None = None) -> PCA:
-        """Take in more rows; in any number of pieces the components are those of all rows together."""
+        """Learn from one more batch of rows; the components are those of all rows seen so far."""
         self._validate_params()
         before: Covariance | None = getattr(self, "statistics_", None)
         first = before is None
@@ -280,7 +280,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return (X * self._scale() if self.whiten else X) @ self.components_ + self.mean_
 
     def reconstruction_error(self, X: Matrix) -> Array:
-        """Squared distance of each row to what is recovered from its scores.
+        """Squared distance of each row from its reconstruction.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # -- proving ------------------------------------------------------------------------------------
     def certify(self, X: Matrix) -> Certificate:
-        """Prove how much these components keep of the given data, and the most that any others could.
+        """Prove how much variance of the given data these components retain, and how much any others could.
 
         Parameters
         ----------

@@ -101,7 +101,7 @@ class Histogram(Certified, BaseEstimator):
         return float(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw rows: a cell by its share, then a place in it.
+        """Draw rows: a cell by its probability, then a point in it.
 
         Parameters
         ----------

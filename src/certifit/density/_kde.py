@@ -55,7 +55,7 @@ class KernelDensity(Certified, BaseEstimator):
     bandwidth : float > 0, "scott" or "silverman", default=1.0
         h; the rules take the number of rows and columns only, so standardise columns first.
     algorithm : {"auto", "kd_tree", "ball_tree"}, default="auto"
-        Accepted: a k-d tree in any case.
+        Accepted for compatibility with scikit-learn; a k-d tree is always used.
     kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
     metric : {"euclidean", "manhattan", "chebyshev"}, default="euclidean"
         By the other distances of scikit-learn's trees ("haversine", ...) the density is scikit-learn's, without bounds.
@@ -63,7 +63,7 @@ class KernelDensity(Certified, BaseEstimator):
     atol, rtol : float ≥ 0, default=0
         Upper minus lower bound is at most ``rtol`` × lower + ``atol``.
     breadth_first : bool, default=True
-        Accepted: the widest group is opened first.
+        Accepted for compatibility with scikit-learn; the widest group is always opened first.
     leaf_size : int ≥ 1, default=40
         Rows of the smallest groups.
     metric_params : dict, default=None

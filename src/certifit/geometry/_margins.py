@@ -126,7 +126,7 @@ def _signs(labels: Array) -> Array:
 def _length(w: Array) -> Any:
     size = np.linalg.norm(w, axis=-1)
     if np.any(size == 0):
-        raise ValueError("w is zero (or equal for two classes): it is no hyperplane and has no margin.")
+        raise ValueError("w is zero (or equal for two classes): it does not define a hyperplane.")
     return size
 
 

@@ -124,7 +124,7 @@ def fewest_mistakes(X: MatrixLike, y: VectorLike, *, max_groups: int = _LIMIT) -
                 groups[out] = group
                 if len(groups) > max_groups:
                     raise ValueError(
-                        f"More than {count} mistakes; gave up after {max_groups} groups of rows (max_groups)."
+                        f"More than {count} mistakes; stopped after {max_groups} groups of rows (max_groups)."
                     )
             if len(out) < count:
                 pending += [out | {i} for i in groups[out]]

@@ -43,7 +43,7 @@ def glm_answers(
     require(response == ("predict",), "the score needs more than predictions")
     plain = model.time_budget is None and model.max_iter >= 50 and not model.trace
     require(plain, "time_budget, trace and few iterations belong to one fit")
-    require(loss.self_concordant, "the loss bends too sharply for folds to prove each other's optimum")
+    require(loss.self_concordant, "the curvature of the loss changes too quickly to share work")
     models = models_of(model, grid, {"alpha", "l1_ratio", "fit_intercept", "tol"})
     require(all(m.l1_ratio * m.alpha == 0 for m in models), "an l1 penalty is fitted one by one")
     read = read_table(table)

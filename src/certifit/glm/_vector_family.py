@@ -253,6 +253,7 @@ def _newton(family: VectorFamily, W: Array, T: Array, w: Array, base: float) -> 
     if residual > 1e-5 * (1.0 + float(np.abs(T).max())) or not np.all(np.abs(theta) < 1e8):
         raise NoOptimumError(
             f"The likelihood of family {family.name!r} has no maximum that could be found: expected and observed "
-            f"statistics still differ by {residual:.2g}. Are the statistics on the edge of what is possible?"
+            f"statistics still differ by {residual:.2g}. They may lie on the boundary of what is "
+            "possible."
         )
     return VectorFit(theta[:, :-1], theta[:, -1], base - value(theta), residual, decrement, steps)

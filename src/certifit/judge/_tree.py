@@ -335,14 +335,14 @@ class _Nodes:
     def _answer(self, rows: Array) -> Array:
         s = self.weights[rows]
         if not s.sum() > 0:
-            raise ValueError("A node of this tree holds no rows: its split separates nothing.")
+            raise ValueError("A node of this tree contains no rows.")
         if self.classes is None:
             return np.array([float(np.average(self.y[rows].astype(float), weights=s))])
         return np.array([float(s[self.y[rows] == c].sum()) for c in self.classes]) / float(s.sum())
 
     def _ask(self, node: int, feature: int, threshold: float, rows: Array) -> tuple[Array, Array]:
         if not 0 <= feature < self.X.shape[1] or not np.isfinite(threshold):
-            raise ValueError(f"X has no column {feature}, or the threshold {threshold} is no number.")
+            raise ValueError(f"X has no column {feature}, or the threshold {threshold} is not a number.")
         self.feature[node], self.threshold[node] = feature, threshold
         goes = self.X[rows, feature] <= threshold
         return rows[goes], rows[~goes]
@@ -364,7 +364,7 @@ class _Nodes:
             return
         where = np.flatnonzero(self.classes == answer)
         if not len(where):
-            raise ValueError(f"A leaf predicts {answer!r}, which is no label of y.")
+            raise ValueError(f"A leaf predicts {answer!r}, which is not a label of y.")
         if self.value[node][where[0]] < self.value[node].max():
             self.value[node] = np.eye(len(self.classes))[where[0]]
 

@@ -25,7 +25,7 @@ def kernel_ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, res
     models = models_of(model, grid, {"alpha", "gamma", "degree", "coef0", "kernel"})
     named = all(isinstance(m.kernel, str) and m.kernel in _NAMED for m in models)
     require(named, "only named kernels are shared")  # others may be code, or the rows themselves
-    require(all(is_number(m.alpha) for m in models), "an alpha is no number")
+    require(all(is_number(m.alpha) for m in models), "an alpha is not a number")
     require(resolve(model.solver) == "cholesky", "kernel LMS is fitted one by one")
     read = read_table(table, dtype=np.float64, order="C")
     require(read.y.ndim == 1, "several targets are fitted one by one")

@@ -38,9 +38,9 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    alpha : float > 0 or array of one a target, default=1.0
-        With ``solver="lms"`` also 0: LMS without a penalty, c ← c + η(y − Kc) from zero. The certificate then speaks of
-        least squares on the Gram matrix K in the place of X: ``verify(model.kernel_.gram(X, X), y)``.
+    alpha : float > 0 or array with one value per target, default=1.0
+        With ``solver="lms"`` also 0: LMS without a penalty, c ← c + η(y − Kc) from zero. The certificate is then
+        about least squares on the Gram matrix K instead of X: ``verify(model.kernel_.gram(X, X), y)``.
     kernel : {"linear", "poly", "polynomial", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="linear"
         Also "additive_chi2", "chi2", "cosine" and "laplacian", computed by scikit-learn. A function takes two rows and
         returns a number (as in scikit-learn), or takes two tables and returns all values at once.
@@ -53,7 +53,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
     solver : {"auto", "cholesky", "lms"}, default="auto"
         "auto" is "cholesky"; "lms" is gradient descent on c (kernel LMS).
     step : float > 0, default=None
-        Step of "lms"; None is 1/L. A step that must diverge is rejected with a safe one.
+        Step of "lms"; None is 1/L. A step that would diverge raises an error, which suggests a safe one.
     tol : float > 0, default=1e-8
         "lms" stops when the proved gap is at most this fraction of the null model's objective.
     max_iter : int ≥ 1, default=10000
@@ -193,7 +193,7 @@ class KernelRidge(Certified, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.asarray(found.value)
 
     def predict(self, X: MatrixLike) -> Array:
-        """f(x) for each row: (n,) or (n, targets), as y was."""
+        """f(x) for each row: (n,) or (n, targets), like y."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
         return np.asarray(self.kernel_.gram(X, self.X_fit_) @ self.dual_coef_)

@@ -76,7 +76,7 @@ class Arithmetic:
         return np.einsum("ij,ij->i", X, Z)
 
     def exact(self, values: Array) -> Numeric:
-        """Numbers that are what they are (features, or values of a user's function)."""
+        """Numbers taken as exact (features, or values of a user-defined function)."""
         return values
 
 

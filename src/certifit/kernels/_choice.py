@@ -52,7 +52,7 @@ def scale_gamma(X: Matrix, weights: Array | None = None) -> float:
 def choose(
     kernel: Any, gamma: Any, degree: int, coef0: float, X: Matrix, weights: Array | None = None
 ) -> tuple[Kernel, float]:
-    """The kernel and the number that γ stands for.
+    """The kernel object, and γ as a number.
 
     Parameters
     ----------

@@ -225,7 +225,7 @@ class FeatureMap(Kernel):
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """A user's function (X, Z) → Gram matrix, as scikit-learn's callable kernels; it carries no proof.
+    """A user-defined function (X, Z) → Gram matrix, like scikit-learn's callable kernels; without a proof.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class Function(Kernel):
 @register
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The rows given are rows of a Gram matrix already; columns are chosen by whoever knows which.
+    """The given rows are rows of a Gram matrix already.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def _points(model: BaseEstimator, grid: Grid, name: str, default: Any) -> list[_
     """α and the other parameter of each point."""
     require_shared(model, grid, {"alpha", name})
     found = [_Point(p.get("alpha", getattr(model, "alpha", 0.0)), p.get(name, default)) for p in grid]
-    require(all(is_number(p.alpha) and p.alpha >= 0 for p in found), "an alpha is no number ≥ 0")
+    require(all(is_number(p.alpha) and p.alpha >= 0 for p in found), "an alpha is not a number ≥ 0")
     return found
 
 
@@ -59,7 +59,7 @@ def ridge_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: 
     require(not model.positive, "positive=True has no closed form")
     require(response == ("predict",), "the score needs more than predictions")
     points = _points(model, grid, "fit_intercept", model.fit_intercept)
-    require(all(isinstance(p.other, bool) for p in points), "fit_intercept is no truth value")
+    require(all(isinstance(p.other, bool) for p in points), "fit_intercept is not a bool")
     read = read_table(table)
     require(read.y.ndim == 1 or read.y.shape[1] > 1, "one target in two dimensions is fitted fold by fold")
     targets = replace(read, y=read.y.reshape(read.n, -1))

@@ -69,8 +69,8 @@ class Difference:
         amount = f"difference {abs(self.value):.3g} ± {half:.2g}"
         better, worse = (self.first, self.second) if self.value >= 0 else (self.second, self.first)
         if self.decided:
-            return f"{better} is better than {worse} ({amount}, p = {self.adjusted:.2g})."
-        return f"{better} is not shown to be better than {worse} ({amount}, p = {self.adjusted:.2g})."
+            return f"{better} is significantly better than {worse} ({amount}, p = {self.adjusted:.2g})."
+        return f"{better} and {worse} are statistically indistinguishable ({amount}, p = {self.adjusted:.2g})."
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def compare(
     >>> X = rng.normal(size=(100, 3)); y = X[:, 0] + rng.normal(size=100)
     >>> result = compare({"line": LinearRegression(), "mean": DummyRegressor()}, X, y)
     >>> print(result.sentence)
-    line is better than mean (difference 0.625 ± 0.27, p = 0.00056).
+    line is significantly better than mean (difference 0.625 ± 0.27, p = 0.00056).
     """
     named = dict(models) if isinstance(models, Mapping) else _named(models)
     if len(named) < 2:

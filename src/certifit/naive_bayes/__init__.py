@@ -1,6 +1,6 @@
 """Naive Bayes: features are taken as independent within a class, and learning is counting.
 
-One read of the data serves any number of folds and settings (`fit_folds`); every fit proves that its estimates are
+One pass over the data serves any number of folds and settings (`fit_folds`); every fit proves that its estimates are
 the counts, means and variances of the data.
 """
 

@@ -175,7 +175,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         return self._answer("predict_proba", X)
 
     def log_odds(self, X: MatrixLike) -> Array:
-        """How strongly each row speaks for a class: log P(c | x) − log P(not c | x).
+        """Log-odds of a class: log P(c | x) − log P(not c | x).
 
         Parameters
         ----------
@@ -196,9 +196,9 @@ class IncrementalNB(NaiveBayes):
     def partial_fit(
         self, X: MatrixLike, y: VectorLike, classes: VectorLike | None = None, sample_weight: Weights = None
     ) -> Self:
-        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+        """Learn from one more batch of rows; the estimates are those of all rows seen so far.
 
-        The first call needs ``classes``, all that there will be.
+        The first call needs ``classes``, the list of all classes.
         """
         self._validate_params()
         first = check_partial_fit_first_call(self, classes) or not hasattr(self, "statistics_")

@@ -37,7 +37,7 @@ class CategoricalNB(CountingNB):
     force_alpha, fit_prior, class_prior :
         As in `MultinomialNB`.
     min_categories : int or array-like of shape (n_features,), default=None
-        At least so many categories per feature, seen or not.
+        Smallest number of categories per feature, whether seen or not.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class CategoricalNB(CountingNB):
     Notes
     -----
     A category that was never seen is rejected with a ValueError (scikit-learn: IndexError); reserve it with
-    ``min_categories``, or use `MixedNB`, which reads words and skips unknown ones.
+    ``min_categories``, or use `MixedNB`, which accepts strings and skips unknown ones.
 
     References
     ----------

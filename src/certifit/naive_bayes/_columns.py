@@ -78,7 +78,7 @@ def _kind_of_type(dtype: Any, name: str) -> ColumnKind | None:
     if dtype == nw.Boolean:
         return "boolean"
     if dtype.is_temporal():
-        raise ValueError(f"Column {name!r} holds dates or times: turn them into numbers or words first.")
+        raise ValueError(f"Column {name!r} contains dates or times: convert them to numbers or strings first.")
     return None if dtype == nw.Object else "categorical"
 
 
@@ -104,7 +104,7 @@ def choose_kinds(
         for name in () if wanted is None else wanted:
             j = _position(name, names, len(columns))
             if j in chosen and chosen[j] != kind:
-                raise ValueError(f"Column {name!r} is asked to be both {chosen[j]} and {kind}.")
+                raise ValueError(f"Column {name!r} is listed as both {chosen[j]} and {kind}.")
             chosen[j] = kind
     return [chosen.get(j) or kinds[j] or kind_of_values(c) for j, c in enumerate(columns)]
 

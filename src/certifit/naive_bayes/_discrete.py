@@ -103,7 +103,7 @@ class MultinomialNB(CountingNB):
     force_alpha : bool, default=True
         Keep ``alpha`` below 1e-10 as it is.
     fit_prior : bool, default=True
-        Learn the class shares; equal shares otherwise.
+        Learn the class probabilities; otherwise they are equal.
     class_prior : array-like of shape (n_classes,), default=None
         Class probabilities, when given.
 
@@ -172,7 +172,7 @@ class ComplementNB(CountingNB):
     alpha, force_alpha :
         As in `MultinomialNB`.
     fit_prior, class_prior :
-        As in `MultinomialNB`; they matter only where there is a single class.
+        As in `MultinomialNB`; they matter only if there is a single class.
     norm : bool, default=False
         Whether the logarithms of a class are divided by their sum.
 
@@ -257,7 +257,7 @@ class BernoulliNB(CountingNB):
     alpha, force_alpha, fit_prior, class_prior :
         As in `MultinomialNB`.
     binarize : float or None, default=0.0
-        A feature is on above this value; None says that X holds zeros and ones already.
+        A feature is on above this value; None if X contains zeros and ones already.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ def fit_folds(
     grid: Iterable[Mapping[str, Any]] = ({},),
     sample_weight: Any = None,
 ) -> Iterator[FoldFit]:
-    """Models for every fold and every setting, from one read of the data.
+    """Models for every fold and every setting, from one pass over the data.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def fit_folds(
     X, y, sample_weight :
         All rows.
     folds : iterable of ndarray of int
-        The rows each fold holds back for testing.
+        The test rows of each fold.
     grid : iterable of dict, default=({},)
         Settings that do not change how a row is read (``alpha``, ``var_smoothing``, ``fit_prior``, ...).
 

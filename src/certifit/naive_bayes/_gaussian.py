@@ -30,9 +30,9 @@ class GaussianNB(IncrementalNB):
 
     .. math:: P(c \mid x) \propto P(c) \prod_j N(x_j; \theta_{cj}, \sigma^2_{cj})
 
-    Shares, means and variances are those of the data (maximum likelihood); ``var_smoothing`` times the largest
-    column variance is added to every variance. One read of X, in blocks about running means, so that columns such
-    as 10⁸ ± 1 keep their digits.
+    Class frequencies, means and variances are those of the data (maximum likelihood); ``var_smoothing`` times the
+    largest column variance is added to every variance. X is read once, in blocks about running means, so that columns
+    such as 10⁸ ± 1 keep their digits.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class GaussianNB(IncrementalNB):
 
     Notes
     -----
-    A drop-in for scikit-learn's. Differences: ``epsilon_`` uses the weighted variance of all data seen (weight k is
-    k copies, and pieces give what the whole gives), and estimates are float64 even for float32 rows.
+    A drop-in for scikit-learn's. Differences: ``epsilon_`` uses the weighted variance of all data seen (weight k is k
+    copies, and batches give the same result as all rows together), and estimates are float64 even for float32 rows.
 
     References
     ----------
@@ -136,10 +136,10 @@ class GaussianNB(IncrementalNB):
     def partial_fit(
         self, X: MatrixLike, y: VectorLike, classes: VectorLike | None = None, sample_weight: Weights = None
     ) -> GaussianNB:
-        """Take in more rows; in any number of pieces the estimates are those of all rows together.
+        """Learn from one more batch of rows; the estimates are those of all rows seen so far.
 
-        The first call needs ``classes``, all that will come. Without smoothing a class may have one row so far:
-        `predict` refuses it, more rows may mend it.
+        The first call needs ``classes``, the list of all classes. Without smoothing, `predict` raises an error as
+        long as a class has one row only.
         """
         self._in_pieces = True
         try:

@@ -36,8 +36,7 @@ class MixedNB(NaiveBayes):
     .. math:: P(c \mid x) \propto P(c) \prod_{j\ \text{numeric}} N(x_j; \theta_{cj}, \sigma^2_{cj})
               \prod_{j\ \text{discrete}} \frac{N_{cj}(x_j) + \alpha}{N_{cj} + \alpha m_j}
 
-    Missing cells are skipped, in fitting and in predicting: a factor that is not there does not count. So is a
-    category that was never seen.
+    Missing cells are skipped, in fitting and in predicting. So are categories that were not seen in `fit`.
 
     Parameters
     ----------
@@ -46,12 +45,11 @@ class MixedNB(NaiveBayes):
     var_smoothing : float in [0, inf), default=1e-9
         Share of a column's own variance that is added to its class variances.
     fit_prior : bool, default=True
-        Learn the class shares; equal shares otherwise.
+        Learn the class probabilities; otherwise they are equal.
     class_prior : array-like of shape (n_classes,), default=None
         Class probabilities, when given.
     numeric, categorical, boolean : list of column names or numbers, default=None
-        What these columns are; all others are what their type says (numbers, truth values; anything else is a
-        category).
+        Types of these columns; the others are inferred (numbers, booleans; anything else is a category).
 
     Attributes
     ----------
@@ -64,12 +62,12 @@ class MixedNB(NaiveBayes):
     statistics_ : MixedStatistics
         The mergeable sums behind the estimates.
     certificate_ : Certificate
-        Proof that the estimates are those of the cells that are there.
+        Proof that the estimates are those of the non-missing cells.
 
     Notes
     -----
-    A class that never shows a column takes the column's overall mean and variance; a column that never varies says
-    nothing (its variance is set to one). No `partial_fit`: new categories would change the table's meaning.
+    A class without any values in a column gets the column's overall mean and variance; a constant column has no
+    influence (its variance is set to one). No `partial_fit`: new categories would change the encoding.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Nearest neighbours: exact order, a proof for every query, editing and condensation.
 
 Conventions: neighbours are ordered by distance, equal distances by lower row number; votes that tie go to
-the first class. `KNeighborsClassifier.certificate_for` proves that no left-out row is nearer,
+the first class. `KNeighborsClassifier.certificate_for` proves that no other row is nearer,
 `RadiusNeighborsClassifier.certificate_within` that exactly the rows listed lie within the radius.
 """
 

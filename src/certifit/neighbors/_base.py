@@ -212,7 +212,7 @@ class Search(Certified, BaseEstimator):
         return scipy.sparse.csr_matrix((data, rows.ravel(), np.arange(0, m * k + 1, k)), shape=(m, self.n_samples_fit_))
 
     def certificate_for(self, X: Matrix, n_neighbors: int | None = None) -> Certificate:
-        """Proof that the neighbours of these queries are the nearest: no left-out row is nearer.
+        """Proof that the neighbours of these queries are the nearest: no other row is nearer.
 
         Parameters
         ----------
@@ -224,9 +224,9 @@ class Search(Certified, BaseEstimator):
         Returns
         -------
         Certificate
-            ``evidence["indices"]`` are the rows; ``farthest`` bounds the distance of the last,
-            ``separation`` says how much farther every other row is. A query may move by less than half of
-            that and keeps its neighbours (by the triangle inequality, which all but cosine obey).
+            ``evidence["indices"]`` are the rows; ``farthest`` bounds the distance of the last, ``separation`` says
+            how much farther every other row is. A query keeps its neighbours if it moves by less than half of that
+            (by the triangle inequality, which all but cosine satisfy).
         """
         Q, group_q, group_x = self._queries(X)
         distances, rows = self._index.query(Q, self._how_many(n_neighbors, X), group_q, group_x)
@@ -254,7 +254,7 @@ class Search(Certified, BaseEstimator):
         Returns
         -------
         Trace
-            One row a training row, nearest first: row, distance, label or value, its weight in the vote (none
+            One line per training row, nearest first: row, distance, label or value, its weight in the vote (none
             beyond the k nearest), and the prediction so far.
         """
         check_is_fitted(self)
@@ -395,7 +395,7 @@ class LabelAnswers(ClassifierMixin, MultiOutputMixin):
         return tags
 
     def score(self, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> float:
-        """Share of right labels; X=None scores the training rows by leave-one-out."""
+        """Accuracy; X=None scores the training rows by leave-one-out."""
         return float(super().score(X, y, sample_weight))
 
 

@@ -38,7 +38,7 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
     metric : {"euclidean", "manhattan"}, default="euclidean"
     shrink_threshold : float > 0 or None, default=None
     priors : {"uniform", "empirical"} or array of shape (n_classes,), default="uniform"
-        Shares of the classes; where they are not equal, and for probabilities, distances are measured in units of
+        Class probabilities; where they are not equal, and for ``predict_proba``, distances are measured in units of
         the standard deviations within classes.
 
     Attributes

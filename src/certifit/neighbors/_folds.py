@@ -32,13 +32,13 @@ Answer = Callable[[Array, Array, Array | None, Array], dict[str, Array]]
 
 def read_neighbors(model: BaseEstimator, table: FoldTable, grid: Grid, labels: bool) -> tuple[FoldTable, list[Point]]:
     """Validated rows, and k and the weighting of each grid point."""
-    require(table.weights is None, "neighbours take no weights of rows")
+    require(table.weights is None, "nearest neighbours do not support sample_weight")
     require_shared(model, grid, {"n_neighbors", "weights"})
     models_of(model, [{}], ())
     points = [(p.get("n_neighbors", model.n_neighbors), p.get("weights", model.weights)) for p in grid]
     largest = min(len(train) for train, _ in table.folds)
     plain = all(isinstance(k, Integral) and is_number(k) and 1 <= int(k) <= largest for k, _ in points)
-    require(plain, "n_neighbors is no number between 1 and the training rows")
+    require(plain, "n_neighbors is not between 1 and the number of training rows")
     for _, weights in points:
         # A bandwidth that is not given depends on k and on the training rows; a function might too.
         known = weights in (None, "uniform", "distance") or (weights == "gaussian" and model.bandwidth is not None)

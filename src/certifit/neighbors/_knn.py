@@ -24,12 +24,12 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
     Parameters
     ----------
     n_neighbors : int ≥ 1 or None, default=5
-        How many rows vote; None: all of them (use it with ``weights="gaussian"`` or ``"distance"``).
+        Number of rows that vote; None: all of them (use it with ``weights="gaussian"`` or ``"distance"``).
     weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         1; 1/d; exp(−d²/2h²) with h = ``bandwidth``; or a function of the array of distances.
     algorithm : {"auto", "kd_tree", "ball_tree", "brute"}, default="auto"
-        How to search; the answer is the same. ``algorithm_`` says what was used ("ball_tree" is searched by the k-d
-        tree, or by brute force where the metric has no boxes).
+        The search algorithm; the result is the same. ``algorithm_`` says what was used ("ball_tree" is searched by
+        the k-d tree, or by brute force where the metric has no boxes).
     leaf_size : int ≥ 1, default=30
         Most rows in a leaf of the tree.
     p : float > 0, default=2
@@ -60,12 +60,13 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
     effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_, n_features_in_ :
         As in scikit-learn.
     certificate_ : Certificate
-        The stored rows are the training rows, and how many training mistakes no rule can avoid;
+        The stored rows are the training rows, and how many training errors are unavoidable;
         `certificate_for` proves the neighbours of queries.
 
     Notes
     -----
-    Sparse X is stored in full. Order of neighbours at equal distance is by row number here, unspecified there.
+    Sparse X is converted to dense. Neighbours at equal distance are ordered by row number (unspecified in
+    scikit-learn).
 
     References
     ----------
@@ -85,9 +86,9 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
     """
 
     def predict_proba(self, X: Matrix) -> Any:
-        """Share of each class in the (weighted) vote: (n, n_classes), a list of them for several outputs.
+        """Fraction of the (weighted) vote for each class: (n, n_classes), a list of them for several outputs.
 
-        X=None asks about the training rows, none of which is its own neighbour.
+        X=None means the training rows, none of which is its own neighbour.
         """
         check_is_fitted(self, "n_samples_fit_")
         sets = self.classes_ if self.outputs_2d_ else [self.classes_]
@@ -104,7 +105,7 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
         return joined if self.outputs_2d_ else joined[0]
 
     def predict(self, X: Matrix) -> Array:
-        """The class with the largest share (ties: the first of ``classes_``); X as in `predict_proba`."""
+        """The class with the most votes (ties: the first of ``classes_``); X as in `predict_proba`."""
         shares = self.predict_proba(X)
         if not self.outputs_2d_:
             return self.classes_[np.argmax(shares, axis=1)]
@@ -138,7 +139,7 @@ class KNeighborsRegressor(ValueAnswers, Searcher):
     algorithm_, bandwidth_, effective_metric_, effective_metric_params_, n_samples_fit_, n_features_in_ :
         As in `KNeighborsClassifier`.
     certificate_ : Certificate
-        The stored rows are the training rows, and which squared error no rule can avoid.
+        The stored rows are the training rows, and the squared error that is unavoidable.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class KNeighborsRegressor(ValueAnswers, Searcher):
     def predict(self, X: Matrix) -> Array:
         """The (weighted) mean of the neighbours' values.
 
-        X=None asks about the training rows, none of which is its own neighbour.
+        X=None means the training rows, none of which is its own neighbour.
         """
         parts = []
         for _, rows, w in self._voting(X):

@@ -67,7 +67,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
     algorithm, leaf_size, p, metric, metric_params, n_jobs :
         As in `KNeighborsClassifier`.
     outlier_label : label, list of labels, "most_frequent" or None, default=None
-        Answer for queries without any row within r; None: they are rejected.
+        Label of queries without any row within r; None: they raise an error.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
     algorithm_, effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_, n_features_in_ :
         As in scikit-learn.
     certificate_ : Certificate
-        The stored rows are the training rows, and how many training mistakes no rule can avoid;
+        The stored rows are the training rows, and how many training errors are unavoidable;
         `certificate_within` proves which rows vote on queries.
 
     Examples
@@ -109,9 +109,9 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
         return self
 
     def predict_proba(self, X: Matrix) -> Any:
-        """Share of each class in the (weighted) vote; of a query without rows, all for ``outlier_label``.
+        """Fraction of the (weighted) vote for each class; for a query without rows, all for ``outlier_label``.
 
-        X=None asks about the training rows, none of which is its own neighbour. (n, n_classes), a list of them for
+        X=None means the training rows, none of which is its own neighbour. (n, n_classes), a list of them for
         several outputs.
         """
         check_is_fitted(self, "n_samples_fit_")
@@ -146,7 +146,7 @@ class RadiusNeighborsClassifier(LabelAnswers, RadiusVoting):
             )
 
     def predict(self, X: Matrix) -> Array:
-        """The class with the largest share (ties: the first of ``classes_``), or the label of outliers."""
+        """The class with the most votes (ties: the first of ``classes_``), or the label of outliers."""
         shares, sets = self.predict_proba(X), self.classes_
         if not self.outputs_2d_:
             shares, sets = [shares], [sets]
@@ -193,7 +193,7 @@ class RadiusNeighborsRegressor(ValueAnswers, RadiusVoting):
     algorithm_, effective_metric_, effective_metric_params_, n_samples_fit_, n_features_in_ :
         As in `KNeighborsRegressor`.
     certificate_ : Certificate
-        The stored rows are the training rows, and which squared error no rule can avoid; `certificate_within` proves
+        The stored rows are the training rows, and the squared error that is unavoidable; `certificate_within` proves
         which rows a prediction is the mean of.
 
     Examples
@@ -206,7 +206,7 @@ class RadiusNeighborsRegressor(ValueAnswers, RadiusVoting):
     def predict(self, X: Matrix) -> Array:
         """The (weighted) mean of the values within the radius; NaN, with a warning, where there is none.
 
-        X=None asks about the training rows, none of which is its own neighbour.
+        X=None means the training rows, none of which is its own neighbour.
         """
         check_is_fitted(self, "n_samples_fit_")
         counts, rows, w = self._voters(X)

@@ -35,8 +35,8 @@ class WithinRadius(RadiusNeighborsMixin, Search):
     ) -> Any:
         """All training rows within a radius of each query.
 
-        A row counts if its distance, as a real number, is at most the radius: where rounding cannot tell, rational
-        numbers do (but for Minkowski distances whose power is not an integer).
+        A row counts if its distance, as a real number, is at most the radius: if rounding leaves this open, it is
+        decided in rational numbers (except for Minkowski distances whose power is not an integer).
 
         Parameters
         ----------
@@ -45,7 +45,7 @@ class WithinRadius(RadiusNeighborsMixin, Search):
             None: as the constructor says.
         return_distance : bool, default=True
         sort_results : bool, default=False
-            Whether each list goes by distance (equal ones by row number) rather than by row number.
+            Whether each list is sorted by distance (ties by row number) rather than by row number.
 
         Returns
         -------

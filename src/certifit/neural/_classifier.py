@@ -30,10 +30,9 @@ class MLPClassifier(ClassifierMixin, Network):
     .. math:: a_{l+1} = \varphi(a_l W_l + b_l), \qquad
         J = \frac1n\sum_i -\log p(y_i \mid x_i) + \frac{\alpha}{2n}\sum_l\lVert W_l\rVert^2
 
-    with a logistic output for two classes and softmax for more; a row may have several labels (y of zeros and ones, one
-    column a label), each with a logistic output. J is not convex: the certificate states its value and
-    the norm of its gradient, not a distance from the optimum. What can be proved about predictions is
-    `certified_radius`.
+    with a logistic output for two classes and softmax for more; a row may have several labels (y of zeros and ones,
+    one column per label), each with a logistic output. J is not convex: the certificate states its value and the norm
+    of its gradient, not a distance from the optimum. What can be proved about predictions is `certified_radius`.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class MLPClassifier(ClassifierMixin, Network):
     verbose : bool, default=False
         Whether to print the loss of every pass.
     warm_start : bool, default=False
-        Whether `fit` goes on with the network that is there.
+        Whether `fit` continues with the existing network.
     momentum : float in [0, 1], default=0.9
         Of "sgd".
     nesterovs_momentum : bool, default=True
@@ -183,7 +182,7 @@ class MLPClassifier(ClassifierMixin, Network):
         return tags
 
     def predict_proba(self, X: MatrixLike) -> Array:
-        """Probabilities of the classes; for several labels a row, the probability of each label."""
+        """Probabilities of the classes; with several labels per row, the probability of each label."""
         scores = self._scores(X)
         if self._several:
             return np.asarray(scipy.special.expit(scores))
@@ -208,8 +207,8 @@ class MLPClassifier(ClassifierMixin, Network):
     def certified_radius(self, X: MatrixLike) -> Array:
         """For each row a distance within which the label provably does not change (largest change of a coordinate).
 
-        Boxes around the rows go through the layers in arithmetic that rounds outward; the radius is the largest that
-        bisection finds provable. It is a lower bound: labels may be stable farther out.
+        Boxes around the rows are propagated through the layers in interval arithmetic; the radius is the largest one
+        that can be proved, found by bisection. It is a lower bound: the label may be stable in a larger region.
 
         Parameters
         ----------

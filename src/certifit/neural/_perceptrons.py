@@ -16,7 +16,7 @@ _INPUTS = 16  # a table of more inputs is too long to recompute
 
 
 class PerceptronNetwork:
-    r"""Layers of threshold units: each is a perceptron that answers 1 where its score is positive, else 0.
+    r"""Layers of threshold units: each is a perceptron that outputs 1 where its score is positive, else 0.
 
     .. math:: a_{l+1} = [a_l W_l + b_l > 0]
 
@@ -106,7 +106,7 @@ class PerceptronNetwork:
         return cls.from_truth_table(_outputs(function, n_inputs))
 
     def layers(self, X: Matrix) -> list[Array]:
-        """What every layer answers.
+        """The outputs of every layer.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class PerceptronNetwork:
 
         Returns
         -------
-        list of arrays of zeros and ones, one a layer
+        list of arrays of zeros and ones, one per layer
         """
         a = np.atleast_2d(np.asarray(X, dtype=float))
         if a.shape[1] != self.n_inputs:

@@ -334,7 +334,7 @@ def finite_horizon(mdp: MDP, horizon: int, terminal: Any = None) -> FinitePlan:
     [2.0, 3.0]
     """
     if int(horizon) != horizon or horizon < 1:
-        raise ValueError(f"horizon must be an integer of steps from 1 on, not {horizon!r}.")
+        raise ValueError(f"horizon must be an integer ≥ 1, not {horizon!r}.")
     last = np.zeros(mdp.n_states) if terminal is None else np.asarray(terminal, dtype=float)
     if last.shape != (mdp.n_states,) or not np.all(np.isfinite(last)):
         raise ValueError(f"terminal must contain a finite value for each of the {mdp.n_states} states.")

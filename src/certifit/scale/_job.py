@@ -203,7 +203,7 @@ class Job:
         """
         columns, plan = list(self.plan.numbers), self.plan
         if not labels and plan.target is not None and dict(plan.kinds).get(plan.target) == "word":
-            raise TableError(f"Column {plan.target!r} holds words: a target of numbers is needed.")
+            raise TableError(f"Column {plan.target!r} contains strings, but the target must be numeric.")
         columns += [plan.target] if not labels and plan.target is not None else []
         columns += [plan.weight] if plan.weight is not None else []
         named = labels and plan.target is not None

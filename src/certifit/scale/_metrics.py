@@ -29,7 +29,7 @@ class Confusion(Statistic):
         known = (true < len(self.classes)) & (self.classes[np.minimum(true, len(self.classes) - 1)] == block.y)
         if not known.all():
             label = np.asarray(block.y)[~known][0]
-            raise TableError(f"{block.part}: the label {label!r} is none of the model's classes.")
+            raise TableError(f"{block.part}: the label {label!r} is not one of the model's classes.")
         np.add.at(self.table, (true, said), 1)
 
     def merge(self, other: Confusion) -> Confusion:

@@ -96,7 +96,7 @@ def fit_mixed(job: Job, model: BaseEstimator) -> None:
     kinds: dict[str, str] = dict(zip(order, choose_kinds([np.zeros(0)] * len(order), implied, order, asked)))
     for name in job.plan.words:
         if kinds[name] == "numeric":
-            raise TableError(f"Column {name!r} is asked to be numeric, but it holds words.")
+            raise TableError(f"Column {name!r} is listed as numeric, but contains strings.")
     name_features(model, order)
     seen = job.look(labels=True, gaps=True)
     assert seen.classes is not None

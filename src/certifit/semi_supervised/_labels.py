@@ -131,12 +131,12 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
 
     @property
     def certain_(self) -> Array:
-        """Of every training row: whether its label is proved to be that of the exact solution."""
+        """For each training row, whether its label is proved to be that of the exact solution."""
         return self._proved("certain", False)
 
     @property
     def error_bound_(self) -> Array:
-        """Of every training row: how far its scores are from the exact solution, at most."""
+        """For each training row, an upper bound on the distance of its scores from the exact solution."""
         return self._proved("error", np.inf)
 
     def _proved(self, name: str, otherwise: Any) -> Array:
@@ -147,9 +147,9 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         return np.full(len(self.transduction_), otherwise)
 
     def predict_proba(self, X: MatrixLike) -> Array:
-        """Shares of the classes among the training rows near each row: theirs, weighted by the kernel.
+        """Class probabilities of each row: those of the training rows, weighted by the kernel.
 
-        Equal shares where no weight is left.
+        They are equal where all weights are zero.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=False)
@@ -164,7 +164,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         return np.divide(shares, total, out=np.full_like(shares, 1.0 / shares.shape[1]), where=total > 0)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The label of each row: the class with the largest share."""
+        """The label of each row: the class with the largest probability."""
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
@@ -178,7 +178,7 @@ class LabelPropagation(_GraphLabels):
         f_i = y_i \text{ for labelled ones}
 
     scikit-learn iterates this equation until little changes; here it is solved, and the certificate bounds the error of
-    every score. A score is the probability that a random walk over the graph meets that class first.
+    every score. A score is the probability that a random walk on the graph reaches that class first.
 
     Parameters
     ----------
@@ -192,7 +192,8 @@ class LabelPropagation(_GraphLabels):
     max_iter : int ≥ 1, default=1000
         Steps of ``solver="propagation"`` at most.
     tol : float ≥ 0, default=1e-3
-        The propagation stops when every score is within ``tol`` of the solution. Other solvers go on to rounding.
+        The propagation stops when every score is within ``tol`` of the solution. Other solvers continue to rounding
+        error.
     n_jobs : int or None, default=None
         As in scikit-learn, for the search of neighbours.
     solver : {"auto", "direct", "krylov", "propagation"}, default="auto"
@@ -209,7 +210,7 @@ class LabelPropagation(_GraphLabels):
     certain_ : array of bool
         Rows whose label is proved to be that of the exact solution.
     error_bound_ : array
-        How far each row's scores are from it, at most.
+        Upper bound on the distance of each row's scores from it.
     unreached_ : array of int
         Rows from which no path leads to a label. Their scores are zero, their label is the first class.
     solver_, status_ : str
@@ -246,7 +247,7 @@ class LabelPropagation(_GraphLabels):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LabelSpreading(_GraphLabels):
-    r"""Labels that spread: a fraction α of every score comes from the neighbours, the rest from the row's own label.
+    r"""Label spreading: a fraction α of every score comes from the neighbours, the rest from the row's own label.
 
     .. math:: F = \alpha S F + (1 - \alpha) Y, \qquad S = D^{-1/2} W D^{-1/2}
 
@@ -269,7 +270,7 @@ class LabelSpreading(_GraphLabels):
     X_, classes_, label_distributions_, transduction_, n_features_in_, n_iter_ :
         As in scikit-learn.
     certain_, error_bound_, unreached_, solver_, status_, trace_, certificate_ :
-        As in `LabelPropagation`; the bounds are of F before its lines are scaled to one.
+        As in `LabelPropagation`; the bounds are for F before its rows are normalised.
 
     References
     ----------

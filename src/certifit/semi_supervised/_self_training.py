@@ -31,7 +31,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     criterion : {"threshold", "k_best"}, default="threshold"
     k_best : int ≥ 1, default=10
     max_iter : int ≥ 0 or None, default=10
-        Rounds at most; None goes on until nothing is labelled any more.
+        Largest number of rounds; None: until no more rows are labelled.
     verbose : bool, default=False
 
     Attributes
@@ -43,7 +43,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         ``objective`` is the fraction of rows without a label.
     certificate_, certificates_ :
         Of the last fit of the classifier, if it gives any: about the rows with ``labeled_iter_ ≥ 0`` and their labels
-        in ``transduction_``. That these labels are right is not proved.
+        in ``transduction_``. It is not proved that these labels are correct.
 
     References
     ----------
@@ -70,7 +70,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         ----------
         X : array or sparse matrix of shape (n, d)
         y : array of n labels
-            The number −1 where the label is not known. Words as labels need an array of dtype object.
+            The number −1 where the label is not known. String labels need an array of dtype object.
         **params : dict
             For the classifier's ``fit``, with metadata routing.
 

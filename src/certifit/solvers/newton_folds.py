@@ -104,7 +104,7 @@ class _Problems:
             s = scale[left] * r
             before, size = size, np.einsum("bp,bp->b", r, s)
             d = s + (size / before)[:, None] * d
-        raise np.linalg.LinAlgError("conjugate gradients need too many turns")
+        raise np.linalg.LinAlgError("conjugate gradients need too many iterations")
 
 
 @dataclass(frozen=True)

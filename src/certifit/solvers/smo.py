@@ -85,7 +85,7 @@ def smo(
     max_steps : float, default=inf
         Pair steps after which the best so far is returned.
     shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
+        Whether points that will probably stay at their bound are set aside between rounds.
     rounded : float, default=None
         Once the target is reached, Newton steps on the free points (`polish`) go on to this gap; None: they do not.
     start : array, default=None

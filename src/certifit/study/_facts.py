@@ -195,7 +195,7 @@ def _target(table: Table, name: str, task: str | None, notes: list[str]) -> Targ
         )
     if task in ("regression", "counts"):
         if not numeric:
-            raise TableError(f"The target {name!r} holds words, not numbers: use --task classification.")
+            raise TableError(f"The target {name!r} contains strings, not numbers: use --task classification.")
         if task == "counts" and (np.nanmin(numbers) < 0 or np.any(numbers % 1 > 0)):
             raise TableError(
                 f"The target {name!r} does not consist of counts (integers from 0): use --task regression."

@@ -220,7 +220,7 @@ def run_large(
 def _readable(table: Source, target: str) -> list[str]:
     names = [name for name, kind in table.kinds if kind != "other"]
     if target not in names:
-        raise TableError(f"There is no column {target!r} of numbers or words; there are {', '.join(names[:12])}.")
+        raise TableError(f"There is no column {target!r} of numbers or strings; there are {', '.join(names[:12])}.")
     return names
 
 

@@ -89,7 +89,7 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
         require(response == ("predict",), "the score needs more than predictions")
         require_shared(self, grid, {"alpha"})
         alphas = [point.get("alpha", self.alpha) for point in grid]
-        require(all(is_number(a) and a > 0 for a in alphas), "an alpha is no number > 0")
+        require(all(is_number(a) and a > 0 for a in alphas), "an alpha is not a number > 0")
         read = read_table(table)
         require(read.y.ndim == 1 and np.all(read.y > 0), "fit rejects the targets")
         logs = np.log(read.y)

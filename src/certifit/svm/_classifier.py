@@ -233,7 +233,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         ----------
         X : array or sparse matrix
         diagonal : array of n numbers, default=None
-            k(x, x) of the rows; asked for with a precomputed kernel, which does not tell.
+            k(x, x) of the rows; required with a precomputed kernel.
 
         Returns
         -------

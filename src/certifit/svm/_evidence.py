@@ -132,7 +132,7 @@ def _true_support(model: BaseEstimator, X: Matrix, weights: Array) -> Array:
 
 
 def evidence_of(model: BaseEstimator, X: Matrix, y: Any, sample_weight: Weights = None) -> tuple[str, dict[str, Any]]:
-    """Kind and evidence for a fitted SVC of scikit-learn, sklearnex or certifit (or one that quacks like it).
+    """Kind and evidence for a fitted SVC of scikit-learn, sklearnex or certifit, or any model with the same attributes.
 
     The primal solution is the model's own expansion and offset; the dual one is the same expansion, its rounding
     repaired. ``certificates.issue(kind, Data.of(X, y, sample_weight), evidence)`` then proves the model's gap.

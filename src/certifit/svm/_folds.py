@@ -36,11 +36,11 @@ def svc_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: tu
     """Labels and decisions for every grid point on each fold."""
     require(set(response) <= {"predict", "decision_function"}, "probabilities are calibrated fit by fit")
     plain = all(isinstance(v, str | bool) or is_number(v) for point in grid for v in point.values())
-    require(plain, "a grid of other than names and numbers is fitted one by one")
+    require(plain, "only grids of names and numbers are shared")
     groups = group_grid(grid, lambda point: {name: v for name, v in point.items() if name != "C"})
     models = models_of(model, [rest for rest, _ in groups], model.get_params(deep=False))
     costs = [float(point.get("C", model.C)) for point in grid]
-    require(all(0 < c < np.inf for c in costs) and all(map(_shareable, models)), "a fit is more than its optimum here")
+    require(all(0 < c < np.inf for c in costs) and all(map(_shareable, models)), "these options need separate fits")
     given = models[0].kernel == "precomputed"
     require(all((m.kernel == "precomputed") == given for m in models), "only some kernels are precomputed")
     read = read_table(table, labels=True, sparse=not given, dtype=np.float64, order="C")
@@ -106,7 +106,7 @@ def _paths(
             for p, pair in enumerate(pairs_of(len(task.lab.classes)))
         ]  # fmt: skip
         solved = all(m.solved for path in paths for m in path)
-        require(solved, "rounding ended the descent before the asked gap")
+        require(solved, "rounding ended the descent before the requested gap")
         return paths
 
     for key in dict.fromkeys(task.key for task in tasks):

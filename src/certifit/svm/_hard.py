@@ -64,13 +64,13 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
     status_ : str
         Why it stopped: "converged", "precision", "max_iter" or "time_budget".
     trace_ : Trace
-        With ``trace=True``; ``step`` counts the moves of mass.
+        With ``trace=True``; ``step`` counts the steps of the solver.
     certificate_ : Certificate
         Kind "hard-margin": the margin reached, the margin that cannot be beaten, both supporting hyperplanes.
 
     Notes
     -----
-    Weights mean nothing here: rows are constraints. Two classes only.
+    Sample weights are not supported, because rows are constraints. Two classes only.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         ----------
         X : array
         diagonal : array of n numbers, default=None
-            k(x, x) of the rows; asked for with a precomputed kernel, which does not tell.
+            k(x, x) of the rows; required with a precomputed kernel.
 
         Returns
         -------

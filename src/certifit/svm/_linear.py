@@ -117,7 +117,7 @@ def linear_evidence_of(
     own_objective: bool = False,
     tol: float = 1e-8,
 ) -> tuple[str, dict[str, Any]]:
-    """Kind and evidence for anybody's fitted linear machine (scikit-learn's LinearSVC, an SGD with hinge, …).
+    """Kind and evidence for a fitted linear SVM of any library (scikit-learn's LinearSVC, SGD with the hinge loss, …).
 
     The primal solution is the model's; the dual one comes from our solver.
 
@@ -170,7 +170,7 @@ class LinearSVC(SparseCoefficients, Certified, CertainScores, ClassifierMixin, B
     .. math:: \min_{w, b}\ \tfrac12\lVert w\rVert^2 + \sum_i C_i\, \varphi(y_i(w^\top x_i + b))
 
     with the hinge max(0, 1 − m) or its square. liblinear, behind scikit-learn's LinearSVC, penalises the offset too:
-    its answers solve another problem, and `certify` says by how much.
+    its solutions solve a different problem, and `certify` says how different.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ class NuSVC(KernelClassifier):
     ----------
     nu : float in (0, 1], default=0.5
         ν: at most this fraction of the rows violates the margin, and at least this fraction are support vectors. The
-        lighter of two classes has to have half of these rows; where it has not, a warning says so and the largest
-        possible ν is used (scikit-learn raises an error). It leaves the offset open: the machine is then that of `SVC`
+        smaller of two classes must contain half of these rows; otherwise a warning is issued and the largest possible
+        ν is used (scikit-learn raises an error). The offset is then not unique, and the solution is that of `SVC`
         with the C nearest to 1 that attains it.
     max_iter : int ≥ −1, default=-1
         Limit on pair steps for each value of C that is tried; −1 is none.

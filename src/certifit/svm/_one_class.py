@@ -42,7 +42,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
     ----------
     tol : float > 0, default=1e-3
         Accuracy: the fit stops when the duality gap is at most tol/100 of the objective of the first rows. Where at
-        most 2,000 multipliers are free, Newton steps on them then go on to rounding.
+        most 2,000 multipliers are free, Newton steps on them then continue to rounding error.
     nu : float in (0, 1], default=0.5
         ν: at most this fraction of the rows lies outside, and at least this fraction are support vectors.
     kernel, degree, gamma, coef0, shrinking, cache_size, verbose, max_iter, trace, time_budget :
@@ -56,7 +56,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
     gap_ : float
         Duality gap at which the solver stopped.
     kernel_ : Kernel
-        The kernel with its numbers.
+        The kernel with its parameters.
     status_ : str
         Why it stopped: "converged", "precision", "max_iter" or "time_budget".
     trace_ : Trace
@@ -126,7 +126,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
         return expansion(self, read_rows(self, X), self._columns)[:, 0]
 
     def score_samples(self, X: MatrixLike) -> Array:
-        """The decision before ρ is taken off."""
+        """The decision function plus ρ."""
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: MatrixLike) -> Array:

@@ -28,13 +28,13 @@ from certifit.svm._linear import CertainScores, linear_evidence, null_objective
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
-    r"""Soft-margin machine by stochastic gradient descent (Pegasos), averaged, with a proved gap.
+    r"""Soft-margin SVM by averaged stochastic gradient descent (Pegasos), with a proved gap.
 
     .. math:: J(w, b) = \tfrac{\lambda}{2}\lVert w\rVert^2 + \tfrac1n \sum_i \max(0,\ 1 - y_i(w^\top x_i + b))
 
     Step t uses η = 1/(λt), so that w(t) = θ/(λt) with θ a sum of ±x. The steps treat the offset as the weight of a
-    column of ones; at the end of `fit` it is replaced by the best one for w. The rows that were short of margin give
-    a dual solution, hence the gap.
+    column of ones; at the end of `fit` it is replaced by the best one for w. The rows that violated the margin give a
+    dual solution, and with it the gap.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     trace_ : Trace
         With ``trace=True``: a row per pass, also ``machine``; ``step`` is η.
     certificate_ : Certificate
-        Kind "duality", after `fit` (after `partial_fit` it speaks of the last batch).
+        Kind "duality", after `fit` (after `partial_fit` it is about the last batch).
 
     Notes
     -----
@@ -101,7 +101,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
     time_budget: float | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike) -> PegasosSVC:
-        """Walk over rows X with labels y until the gap is small or the passes are used up."""
+        """Fit to rows X with labels y, until the gap is small or ``max_iter`` passes are done."""
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
         lab = labelled(X, y, None, None, 1.0 / (self.alpha * X.shape[0]), "PegasosSVC")
@@ -129,7 +129,7 @@ class PegasosSVC(Certified, CertainScores, ClassifierMixin, BaseEstimator):
         return pegasos(X, y, order, target, plan, left)
 
     def partial_fit(self, X: MatrixLike, y: VectorLike, classes: npt.ArrayLike | None = None) -> PegasosSVC:
-        """One pass over a batch, in the order given, from where the walk was; the first call needs ``classes``."""
+        """One pass over a batch, in the given order, from the current weights; the first call needs ``classes``."""
         first = not hasattr(self, "classes_")
         self._validate_params()
         X, y = self._checked(X, y, reset=first)

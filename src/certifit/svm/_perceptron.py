@@ -53,9 +53,9 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, n_features_in_ :
-        As in `SVC`; ``dual_coef_`` has one row a machine.
+        As in `SVC`; ``dual_coef_`` has one row per binary problem.
     mistakes_ : array
-        How often each row was got wrong, one row a machine.
+        How often each row was misclassified, one line per binary problem.
     status_ : str
         Why it stopped: "converged" (a pass without mistakes), "max_iter" or "time_budget".
     trace_ : Trace

@@ -37,13 +37,13 @@ class SVC(KernelClassifier):
     coef0 : float, default=0.0
         Offset inside the polynomial and sigmoid kernels.
     shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
+        Whether points that will probably stay at their bound are set aside between rounds.
     probability : bool, default=False
         Whether to calibrate probabilities (three more fits); they never contradict `predict`.
     tol : float > 0, default=1e-3
-        Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. (libsvm's tol,
-        a KKT violation, of 1e-3 leaves such gaps.) Where at most 2,000 support vectors are free, Newton steps on them
-        then go on to rounding.
+        Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. (libsvm's tol, a KKT
+        violation, of 1e-3 leaves such gaps.) Where at most 2,000 support vectors are free, Newton steps on them then
+        continue to rounding error.
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
     class_weight : dict or "balanced", default=None
@@ -68,7 +68,7 @@ class SVC(KernelClassifier):
     gap_ : float
         Duality gap at which the solver stopped, summed over pairs of classes.
     kernel_ : Kernel
-        The kernel with its numbers.
+        The kernel with its parameters.
     status_ : str
         Why it stopped: "converged", "precision", "max_iter" or "time_budget" (the worst of all machines).
     trace_ : Trace

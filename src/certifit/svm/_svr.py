@@ -71,13 +71,13 @@ class SVR(TubeMachine):
         Offset inside the polynomial and sigmoid kernels.
     tol : float > 0, default=1e-3
         Accuracy: the fit stops when the duality gap is at most tol/100 of the null model's loss. Where at most 2,000
-        multipliers are free, Newton steps on them then go on to rounding.
+        multipliers are free, Newton steps on them then continue to rounding error.
     C : float > 0, default=1.0
         Cost of a unit of error outside the tube.
     epsilon : float ≥ 0, default=0.1
         ε, half the width of the tube.
     shrinking : bool, default=True
-        Whether points far from leaving their bound are set aside between rounds.
+        Whether points that will probably stay at their bound are set aside between rounds.
     cache_size : float > 0, default=200
         Megabytes of kernel rows kept, for kernels that are slow to compute.
     verbose :
@@ -97,7 +97,7 @@ class SVR(TubeMachine):
     gap_ : float
         Duality gap at which the solver stopped.
     kernel_ : Kernel
-        The kernel with its numbers.
+        The kernel with its parameters.
     status_ : str
         Why it stopped: "converged", "precision", "max_iter" or "time_budget".
     trace_ : Trace

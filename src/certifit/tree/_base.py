@@ -179,7 +179,7 @@ class DecisionTree(Certified, BaseEstimator):
         return self.splitter == "random" or self.criterion == "poisson" or directed or several
 
     def fit(self, X: Matrix, y: VectorLike, sample_weight: Weights = None, check_input: bool = True) -> Any:
-        """Grow a tree, prune it as asked, and keep what proves it.
+        """Grow a tree, prune it if requested, and keep the evidence for its certificate.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class DecisionTree(Certified, BaseEstimator):
         """Shared work for `certifit.model_selection`: one tree per fold answers every ccp_alpha or size."""
         require(
             not self._is_general(np.asarray(table.y)),
-            "several targets, counts, directions and random splits go one by one",
+            "several targets, counts, monotonic constraints and random splits are fitted one by one",
         )
         known = {"predict", "predict_proba"} if is_classifier(self) else {"predict"}
         require(set(response) <= known, "the score needs other predictions")
@@ -419,7 +419,7 @@ class DecisionTree(Certified, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Share of each column in the total impurity decrease."""
+        """Fraction of the total impurity decrease due to each column."""
         check_is_fitted(self, "tree_")
         return self.tree_.compute_feature_importances()
 

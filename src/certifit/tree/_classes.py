@@ -39,16 +39,16 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     min_samples_split : int ≥ 2 or float in (0, 1], default=2
         Smallest number (or fraction) of rows that a node needs to be split.
     min_samples_leaf : int ≥ 1 or float in (0, 1), default=1
-        Fewest rows of a leaf.
+        Smallest number of rows in a leaf.
     min_weight_fraction_leaf : float in [0, 0.5], default=0.0
         Smallest fraction of the total weight in a leaf.
     max_features : int, float, "sqrt", "log2" or None, default=None
         Number of columns, drawn at random, that a node considers; None: all.
     random_state : int, RandomState or None, default=None
-        For ``max_features``, the rows held back and nothing else: with all columns the tree is determined
-        by the data (ties go to the first column and the lowest threshold).
+        Used for ``max_features`` and for held-out rows only: with all columns the tree is determined by the data
+        (ties go to the first column and the lowest threshold).
     max_leaf_nodes : int ≥ 2, default=None
-        Grow the leaf with the largest gain first, up to so many leaves.
+        Grow the leaf with the largest gain first, up to this number of leaves.
     min_impurity_decrease : float ≥ 0, default=0.0
         Stop early: split only if impurity decrease × fraction of the weight is at least this.
     class_weight : dict, list of dict, "balanced" or None, default=None
@@ -56,18 +56,18 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     ccp_alpha : float ≥ 0, default=0.0
         Penalty per leaf in cost-complexity pruning.
     monotonic_cst : array-like of -1, 0 or 1 of shape (n_features,), default=None
-        Columns with which the share of the second class (or the predicted value) may only rise (1) or only fall (-1);
-        one target of values or two classes.
+        Columns in which the probability of the second class (or the predicted value) must increase (1) or decrease
+        (-1); for one numeric target or two classes.
     pruning : {None, "cv", "reduced_error"}, default=None
         "cv" chooses α by cross-validation with the one-standard-error rule (see ``ccp_alpha_`` and
         ``pruning_choice_``); "reduced_error" prunes on a held-out fraction of the rows.
     cv : int ≥ 2, splitter or iterable, default=10
         Folds for ``pruning="cv"``.
     validation_fraction : float in (0, 1), default=0.25
-        Share of rows held back for ``pruning="reduced_error"``.
+        Fraction of rows held out for ``pruning="reduced_error"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns to be split by groups of categories: those that a data frame says are (text,
-        categories), or a mask, column numbers or names.
+        Columns to be split by groups of categories: text and categorical columns of a data frame, or a mask, column
+        numbers or names.
     trace : bool, default=False
         Record every split that a node compared, with its gain, in ``trace_`` (small tables, one target).
 
@@ -82,22 +82,22 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     pruning_choice_ : Choice or None
         With ``pruning="cv"``: each candidate α with its cross-validated error and standard error.
     columns_ : Columns
-        What each column is.
+        The kind of each column.
     trace_ : Trace
         With ``trace=True`` one row for each split: node, depth, rows, split, gain (of the node's impurity), chosen.
 
     Notes
     -----
-    Values stay double precision (scikit-learn rounds X to single), so neighbouring values never merge.
-    Missing values go to the side that gains more; a node that saw none sends them to its larger child, and
-    so with categories it never saw. The grouping of categories is the best of all for two classes; for more
-    classes, up to ten categories in a node are tried in every grouping, beyond that only in the order of
-    each class's share.
+    Values stay double precision (scikit-learn rounds X to single), so neighbouring values never merge. Missing values
+    go to the side that gains more; a node without missing values in training sends them to its larger child, and so
+    it does with unseen categories. The grouping of categories is optimal for two classes; for more classes, all
+    groupings are tried for up to ten categories in a node, beyond that only those in the order of each class's
+    frequency.
 
     Several targets share one tree; the impurity is the mean of theirs. They, and random splits, are grown in plain
-    NumPy (numeric columns only), and the certificate says what is proved of them: of random splits, nothing but that
-    limits are kept and leaves are right. Trees with ``monotonic_cst`` are grown there too; that predictions keep the
-    directions is part of the proof. Sparse X is read in full; ``check_input`` has no effect.
+    NumPy (numeric columns only), and the certificate says what is proved: for random splits, only that the limits are
+    respected and the leaves are correct. Trees with ``monotonic_cst`` are grown in the same way; the proof includes
+    the monotonicity. Sparse X is converted to dense; ``check_input`` has no effect.
 
     References
     ----------
@@ -264,8 +264,8 @@ pruning_choice_, columns_, trace_ :
     for the absolute error the same order is used as a heuristic. ``pruning="reduced_error"`` compares
     squared errors.
 
-    Several targets, counts, directions (``monotonic_cst``) and random splits are grown in plain NumPy (numeric
-    columns only). Sparse X is read in full; ``check_input`` has no effect.
+    Several targets, counts, monotonic constraints and random splits are grown in plain NumPy (numeric columns only).
+    Sparse X is converted to dense; ``check_input`` has no effect.
 
     References
     ----------

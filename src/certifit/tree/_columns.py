@@ -101,7 +101,7 @@ def _chosen(which: Any, parts: list[Array], names: tuple[str, ...] | None) -> se
         raise ValueError("categorical_features holds names, but X has no column names: give column numbers.")
     unknown = [v for v in which.tolist() if v not in names]
     if unknown:
-        raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
+        raise ValueError(f"categorical_features names {unknown[0]!r}, which is not a column of X.")
     return {names.index(v) for v in which.tolist()}
 
 

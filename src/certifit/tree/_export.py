@@ -93,8 +93,8 @@ def export_text(
     show_weights : bool, default=False
         Add the weight of each class to the leaves; with ``form="words"`` rows and class shares (or the error).
     form : {"scikit-learn", "words"}, default="scikit-learn"
-        The text that scikit-learn writes, letter by letter (splits that its trees do not have are put in words), or a
-        shorter one in words.
+        The text that scikit-learn writes, letter by letter (splits that its trees do not have are described in
+        words), or a shorter description in words.
 
     Returns
     -------
@@ -225,7 +225,7 @@ class Explanation:
     values : tuple of str
         The row's own value at each split.
     shares : tuple of str
-        What the tree would have predicted at each node, had it stopped there.
+        What the tree would predict at each node if it ended there.
     prediction : object
         The predicted class or value.
     support : int

@@ -21,9 +21,9 @@ def tree_answers(model: BaseEstimator, table: FoldTable, grid: Grid, response: t
     """Grow once per fold and setting; read every α, or every number of leaves, off the nested trees."""
     if all(set(point) == {"max_leaf_nodes"} for point in grid):
         return _sizes(model, table, [p["max_leaf_nodes"] for p in grid], grid, response)
-    require(all(p.get("pruning", model.pruning) is None for p in grid), "pruning on held-out rows knows no α")
+    require(all(p.get("pruning", model.pruning) is None for p in grid), "pruning on held-out rows does not use α")
     alphas = [p.get("ccp_alpha", model.ccp_alpha) for p in grid]
-    require(all(is_number(a) and a >= 0 for a in alphas), "ccp_alpha is no number ≥ 0")
+    require(all(is_number(a) and a >= 0 for a in alphas), "ccp_alpha is not a number ≥ 0")
     groups = group_grid(grid, lambda point: {name: v for name, v in point.items() if name != "ccp_alpha"})
     require(len(groups) < len(grid), "no two grid points grow the same tree")
 
@@ -42,9 +42,9 @@ def _sizes(
     model: BaseEstimator, table: FoldTable, sizes: Sequence[Any], grid: Grid, response: tuple[str, ...]
 ) -> FoldAnswers:
     """A tree that divides its best leaf first has all smaller ones in it: with m leaves, its first 2m − 1 nodes."""
-    require(model.pruning is None and model.ccp_alpha == 0.0, "a pruned tree is no part of a larger one")
+    require(model.pruning is None and model.ccp_alpha == 0.0, "a pruned tree is not part of a larger one")
     whole = all(is_number(m) and m == int(m) and m >= 2 for m in sizes)
-    require(whole and len(sizes) > 1, "max_leaf_nodes is no number of leaves")
+    require(whole and len(sizes) > 1, "max_leaf_nodes is not a number of leaves")
 
     def scores() -> Iterator[Answers]:
         for train, test in table.folds:

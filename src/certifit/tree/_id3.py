@@ -46,7 +46,7 @@ class MultiwayNode:
 
     @property
     def answer(self) -> Any:
-        """The commonest label (the first of equals)."""
+        """The most common label (the first one in case of ties)."""
         return max(self.counts, key=lambda label: self.counts[label])
 
 
@@ -81,7 +81,7 @@ class MultiwayTree:
     trace: Trace = field(repr=False, compare=False)
 
     def predict(self, X: MatrixLike) -> Array:
-        """The answer of each row's leaf; a value that a node never saw gets the node's commonest label.
+        """The prediction of each row's leaf; an unseen value gets the node's most common label.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ def id3(
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Categories: words, numbers or booleans, compared for equality.
+        Categories: strings, numbers or booleans, compared for equality.
     y : array-like of shape (n,)
         Labels.
     max_depth : int ≥ 0, default=None

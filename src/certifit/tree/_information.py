@@ -43,9 +43,8 @@ def entropy(counts_or_labels: Any) -> float:
     Parameters
     ----------
     counts_or_labels : array-like of shape (n,)
-        Either how often each class occurs (numbers ≥ 0: counts, weights or probabilities), or one label per
-        row when these are words or booleans. Integer labels go through ``numpy.unique(...,
-        return_counts=True)``.
+        Either how often each class occurs (numbers ≥ 0: counts, weights or probabilities), or one label per row if
+        these are strings or booleans. Integer labels go through ``numpy.unique(..., return_counts=True)``.
 
     Returns
     -------

@@ -99,7 +99,7 @@ def plot_tree(
     feature_names: Sequence[str] | None = None,
     **options: Any,
 ) -> list[Any]:
-    """Draw a fitted tree as scikit-learn draws it; `draw_tree` draws ours.
+    """Draw a fitted tree as scikit-learn does; `draw_tree` draws certifit's own picture.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def plot_tree(
     Returns
     -------
     list of matplotlib Annotations
-        The boxes and the two words at the first split. Splits that scikit-learn's trees do not have are put in
+        The boxes and the two words at the first split. Splits that scikit-learn's trees do not have are described in
         words.
 
     Examples
@@ -170,11 +170,11 @@ def draw_tree(
     decimals : int ≥ 1, default=3
         Significant digits.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a figure of a fitting size.
+        Where to draw; None creates a figure of suitable size.
     fontsize : float > 0, default=10.0
         Font size.
     highlight : array-like of shape (n_features,) or one-row table, default=None
-        A row whose way through the tree is drawn in dark.
+        A row whose path through the tree is highlighted.
     title : str, default=None
         Title above the tree.
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def to_sklearn(model: BaseEstimator) -> Any:
     """The same tree in scikit-learn's class: the same splits, leaves and predictions.
 
-    Some tools ask whether a model *is* scikit-learn's tree and read its compiled structure (shap's ``TreeExplainer``,
-    dtreeviz). They take what this function returns. It carries no certificate.
+    Some tools require scikit-learn's own tree and read its compiled structure (shap's ``TreeExplainer``, dtreeviz).
+    They accept what this function returns. It has no certificate.
 
     Parameters
     ----------
