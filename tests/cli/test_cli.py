@@ -370,7 +370,7 @@ def test_the_time_left_only_falls(monkeypatch):
         (["--groups", "a", "--time", "b"], 2, "cannot be combined"),
         (["--time", "y"], 2, "cannot have another role"),
         (["--folds", "50"], 1, "50 folds are too many"),
-        (["--task", "regression"], 1, "holds words"),
+        (["--task", "regression"], 1, "contains strings"),
     ],
 )
 def test_wrong_options_are_wrong_usage_and_data_that_do_not_suit_are_refused(options, code, words, tmp_path, capsys):

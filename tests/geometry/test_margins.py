@@ -52,7 +52,7 @@ def test_agrees_with_separability():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (([0.0, 0.0], 1.0, [[1.0, 2.0]], [1]), "no hyperplane"),
+        (([0.0, 0.0], 1.0, [[1.0, 2.0]], [1]), "not define a hyperplane"),
         (([1.0], 1.0, [[1.0, 2.0]], [1]), "shape"),
         (([1.0], 0.0, [[1.0], [2.0]], ["a", "a"]), "two labels"),
         (([1.0], np.nan, [[1.0]], [1]), "finite"),

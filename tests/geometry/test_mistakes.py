@@ -63,7 +63,7 @@ def test_sentences():
     with pytest.raises(ValueError, match="two labels"):
         cf.fewest_mistakes([[0.0], [1.0]], [0, 0])
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="gave up"):
+    with pytest.raises(ValueError, match="stopped after"):
         cf.fewest_mistakes(rng.normal(size=(40, 3)), rng.integers(0, 2, 40), max_groups=10)
 
 

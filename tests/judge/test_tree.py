@@ -62,7 +62,7 @@ def test_the_other_criterion_is_named():
 def test_sentences():
     with pytest.raises(ValueError, match="no column 7"):
         cf.certify_tree({**BEST, "feature": 7}, POINTS, LABELS)
-    with pytest.raises(ValueError, match="no label of y"):
+    with pytest.raises(ValueError, match="not a label of y"):
         cf.certify_tree({**BEST, "left": 9}, POINTS, LABELS)
     with pytest.raises(ValueError, match="no rows"):
         cf.certify_tree({**BEST, "threshold": -1.0}, POINTS, LABELS)

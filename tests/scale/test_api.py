@@ -112,7 +112,7 @@ def test_refusals_name_what_is_wrong():
         scale.fit(DecisionTreeClassifier(), t, target="y", engine="serial")
     with pytest.raises(TableError, match="no column 'z'"):
         scale.fit(Ridge(), t, target="z", engine="serial")
-    with pytest.raises(TableError, match="holds words"):
+    with pytest.raises(TableError, match="contains strings"):
         scale.fit(Ridge(), t, target="x0", engine="serial")
     with pytest.raises(ValueError, match="engine is"):
         scale.fit(Ridge(), t, target="x0", features=["x1"], engine=3)

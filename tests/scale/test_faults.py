@@ -100,7 +100,7 @@ def test_another_schema_is_named(tmp_path):
     files = written(t, tmp_path)
     other = t.set_column(1, "x1", [t["x1"].to_numpy().astype(str)])
     pq.write_table(other, files[1])
-    with pytest.raises(TableError, match=r"part-1\.parquet: column 'x1' holds words"):
+    with pytest.raises(TableError, match=r"part-1\.parquet: column 'x1' contains strings"):
         scale.fit(Ridge(), files, target="y", engine="serial")
     pq.write_table(t.drop(["x2"]), files[1])
     with pytest.raises(TableError, match=r"part-1\.parquet has no column 'x2'"):
@@ -266,7 +266,7 @@ def test_odd_tables_are_refused_in_one_sentence(tmp_path):
         refused(model, t, "predicts a column: name it with target=", target=None)
         refused(model, t.select(["y"]), "no column to learn from")
     words = t.set_column(4, "y", [np.where(np.arange(60) % 2, "a", "b")])
-    refused(Ridge(), words, "Column 'y' holds words")
+    refused(Ridge(), words, "Column 'y' contains strings")
     huge = t.set_column(1, "x1", [np.where(np.arange(60) == 7, 1e300, 1.0)])
     labels = huge.set_column(4, "y", [np.arange(60) % 2])
     for model, rows in ((Ridge(), huge), (LogisticRegression(), labels), (GaussianNB(), labels), (KMeans(2), huge)):

@@ -88,5 +88,5 @@ def test_a_class_that_never_shows_a_column_and_constant_columns():
 
 
 def test_words_that_should_be_numbers_are_refused():
-    with pytest.raises(TableError, match="'word' is asked to be numeric"):
+    with pytest.raises(TableError, match="'word' is listed as numeric"):
         scale.fit(MixedNB(numeric=["word"]), mixed(5), target="y", engine="serial")

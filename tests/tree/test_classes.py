@@ -348,5 +348,5 @@ def test_bad_data_are_named():
         DecisionTreeClassifier().fit(np.where(X > 0, np.inf, X), y)
     with pytest.raises(ValueError, match="zero"):
         DecisionTreeClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
-    with pytest.raises(ValueError, match="no column of X"):
+    with pytest.raises(ValueError, match="not a column of X"):
         DecisionTreeClassifier(categorical_features=["q"]).fit(pd.DataFrame({"a": [1, 2]}), [0, 1])

@@ -257,7 +257,8 @@ def check_schema(schema: pa.Schema, plan: Plan, name: str) -> None:
             raise TableError(f"{name} has no column {column!r}, which the first partition has.")
         found = kind_of(schema.field(at).type)
         if found != kind:
-            raise TableError(f"{name}: column {column!r} holds {found}s, but {kind}s in the first partition.")
+            said = [f"{k}s".replace("words", "strings") for k in (found, kind)]
+            raise TableError(f"{name}: column {column!r} contains {said[0]}, but {said[1]} in the first partition.")
 
 
 def _cut(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
@@ -412,7 +413,7 @@ class Source:
         rows : int or None
             Rows of a block.
         words : bool, default=False
-            Whether columns of words are wanted too; without it they are rejected.
+            Whether columns of strings are wanted too; otherwise they are rejected.
         """
         named = {"weights": ask.weight, "offsets": ask.offset, "exposures": ask.exposure}
         kinds, apart = dict(self.kinds), [c for c in (ask.target, *named.values()) if c is not None]
@@ -425,9 +426,9 @@ class Source:
         chosen = [c for c in (ask.features if ask.features is not None else self.columns) if c not in apart]
         for name in chosen:
             if kinds[name] == "other" or (kinds[name] == "word" and not words):
-                what = "words" if kinds[name] == "word" else "neither numbers nor words"
+                what = "strings" if kinds[name] == "word" else "neither numbers nor strings"
                 raise TableError(
-                    f"Column {name!r} holds {what}: choose other columns with features=, or encode it first."
+                    f"Column {name!r} contains {what}: choose other columns with features=, or encode it first."
                 )
         numbers = tuple(c for c in chosen if kinds[c] == "number")
         words_too = tuple(c for c in chosen if kinds[c] == "word")
