@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace ``path`` by ``data``: whoever reads it, at any moment, sees all of the old or all of the new.
+    """Replace ``path`` by ``data``: readers see either the old or the new contents.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the name in one step
     (``os.replace``). A kill in between leaves at most a hidden ``.name.*.part`` beside the untouched old file.

@@ -124,7 +124,7 @@ class UnknownModelError(CertifitError, TypeError):
 
 
 class ChangedDataError(CertifitError, ValueError):
-    """An array was changed in place after `fit`: a proof would speak of data that were never fitted.
+    """An array was changed in place after `fit`: a proof would be about data that were never fitted.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class MissingExtraError(CertifitError, ImportError):
 
 
 class TableError(CertifitError, ValueError):
-    """A table that cannot be read or does not fit; the message says what and where.
+    """A table that cannot be read or does not match; the message says what is wrong and where.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class TableError(CertifitError, ValueError):
 
 
 class OptionError(TableError):
-    """An option that cannot be: it names a column, model, metric or class that is not there, or contradicts another.
+    """An invalid option: it names a column, model, metric or class that does not exist, or contradicts another option.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class OptionError(TableError):
 
 
 class ModelFileError(CertifitError, ValueError):
-    """A model file that is rejected: not one of ours, damaged, newer, or holding something that is not allowed.
+    """A model file that is rejected: not a certifit file, damaged, newer, or with forbidden content.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class EngineError(CertifitError, RuntimeError):
 
 
 class ConvergenceWarning(UserWarning):
-    """A fit stopped (budget or iteration limit) before the asked gap was proved; it states the gap reached.
+    """A fit stopped (time budget or iteration limit) before the requested gap was proved; it states the gap.
 
     Examples
     --------

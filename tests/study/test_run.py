@@ -175,7 +175,7 @@ def test_a_verdict_that_the_clock_cut_short_starts_by_saying_so(monkeypatch):
     monkeypatch.setattr(_runner, "time", clock)  # only here: other threads of the tests look at the clock, too
     found = study(small_table(), "y", time_budget=1.0, models=SMALL)
     assert re.match(r"Ended by the clock after [\d ]+ s, on a machine too slow .* before .* compared\. ", found.verdict)
-    assert any("the clock ended it after" in why for _, why in found.record["comparison"]["skipped"])
+    assert any("stopped by the time limit after" in why for _, why in found.record["comparison"]["skipped"])
 
 
 def test_the_learning_curve_ends_at_the_headline():

@@ -82,7 +82,7 @@ def _module(name: str) -> ModuleType:
 
 
 def told(name: str) -> tuple[str, str]:
-    """Title and story of an example.
+    """Title and text of an example.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def run(name: str, say: Callable[[str], object] = print) -> Record:
     name : str
         One of `names`.
     say : function of one string, default=print
-        Where the story goes, line by line.
+        Where the text goes, line by line.
 
     Returns
     -------

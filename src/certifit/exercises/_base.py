@@ -80,7 +80,7 @@ class Exercise:
     asks : dict
         The parts of the answer and what each of them is.
     hint : str
-        What a wrong answer is told when no mistake explains it.
+        The hint for a wrong answer that no common mistake explains.
     mark : callable
         From the parts of an answer to a `Verdict`; `check` calls it.
     seed : int
@@ -283,7 +283,7 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: int = 0) -> Exercise:
-    """An exercise by its name, or from a lecturer's own file.
+    """An exercise by its name, or from a file of your own.
 
     Parameters
     ----------

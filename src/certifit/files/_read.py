@@ -53,7 +53,7 @@ class Table:
 
     @classmethod
     def of(cls, data: Any) -> Table:
-        """A table of whatever the user has: a path, a mapping of columns, pandas, polars, pyarrow.
+        """A table from a path, a mapping of columns, or a pandas, polars or pyarrow table.
 
         Parameters
         ----------

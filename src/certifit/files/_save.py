@@ -136,7 +136,7 @@ def from_bytes(data: bytes, where: str = "the file") -> Any:
     data : bytes
         What `to_bytes` returned.
     where : str, default="the file"
-        How errors call it.
+        The name used in error messages.
 
     Examples
     --------

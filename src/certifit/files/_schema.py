@@ -35,7 +35,7 @@ class Column:
     ----------
     name, kind : str
     categories : tuple of str
-        Of a column of words, in order.
+        Of a categorical column, in order.
     pattern : str
         Of dates.
     comma : bool
@@ -129,7 +129,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Reading:
-    """A table as numbers, and what did not fit.
+    """A table as numbers, and what could not be used.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Reading:
     ignored: tuple[str, ...] = ()
 
     def remarks(self) -> list[str]:
-        """What a person should know about how their table was read, one sentence each."""
+        """Remarks on how the table was read, one sentence each."""
         said = [
             f"{count} cell{'s' * (count > 1)} of {name!r} hold{'s' * (count == 1)} a category that was not there at "
             "the fit: counted as none of the known ones."

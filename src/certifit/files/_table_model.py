@@ -42,7 +42,7 @@ class TableModel:
 
     @property
     def estimator(self) -> Any:
-        """The last step: the model proper."""
+        """The last step: the model itself."""
         return self.pipeline.steps[-1][1] if hasattr(self.pipeline, "steps") else self.pipeline
 
     @property
@@ -52,7 +52,7 @@ class TableModel:
 
     @property
     def certificates_(self) -> tuple[Any, ...]:
-        """Certificates of the fit (of the last step, on what the steps before it hand over)."""
+        """Certificates of the fit (of the last step, on the rows as transformed by the steps before it)."""
         return tuple(getattr(self.estimator, "certificates_", ()))
 
     def read(self, data: Any) -> Reading:

@@ -1,5 +1,6 @@
-"""`certify`: judge a fitted model, ours or anybody's, by its own objective; and what no estimator made: coefficients,
-dual variables, components, clusterings, counts, neighbours, densities.
+"""Certify fitted models of any library by their own objective, and answers that do not come from an estimator.
+
+These are coefficients, dual variables, components, clusterings, counts, neighbours and densities.
 """
 
 from certifit.judge._by_hand import certify_coefficients, certify_components, certify_dual

@@ -44,7 +44,7 @@ class Finding:
 class Diagnosis(list[Finding]):
     """What `Certificate.diagnose` found: a list of mistakes, the best explanation first.
 
-    Empty for a right answer, and where none of the usual mistakes explains a wrong one; ``right`` tells which.
+    Empty for a correct answer, and for a wrong one that no common mistake explains; ``right`` tells which.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The lab: watch an algorithm think, in the browser, on your own points.
+"""The lab: watch algorithms work in the browser, on your own points.
 
 ``certifit lab`` starts a server on this computer and opens its page. A *scene* (`Scene`) is one Python file: it takes
 points and parameters, runs the real estimator with its trace, and returns frames made of layers and panels. The page

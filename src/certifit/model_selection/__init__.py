@@ -1,7 +1,7 @@
 """Evaluating and selecting models: held-out scores with intervals, at about the cost of one fit where possible.
 
 Everything takes any scikit-learn estimator, pipeline and splitter, and fits preprocessing inside the folds (give the
-whole pipeline). Random choices are made before work is handed out: results are the same for any number of workers.
+whole pipeline). Random choices are made before work is distributed: results are the same for any number of workers.
 Weights are used in fitting and in scoring.
 
 The shared-work protocol
@@ -29,7 +29,7 @@ returns
     ``refit``, `Search` fits the chosen model to all rows by it.
 raises
     `certifit.resampling.CannotShare` when these parameters, data or responses cannot be shared, at once or on the way:
-    each point is then fitted alone, and ``sharing_`` tells the reason.
+    each point is then fitted separately, and ``sharing_`` gives the reason.
 
 The method leaves ``self`` as it is. A subclass that changes ``fit`` or an answer without giving its own path is fitted
 one by one. A class whose ``score`` is written anew but is still accuracy or R² says so by ``_score_name``. A pipeline

@@ -52,7 +52,7 @@ class BiasVariance:
     variance : float
         Variance; for 0-1 loss Domingos' net variance (where the main prediction is wrong, variance helps).
     noise : float
-        What no learner can avoid; 0 when it is counted in the bias (real data).
+        The irreducible part; 0 where it is counted in the bias (real data).
     total : float
         Expected loss, computed on its own; equals bias2 + variance + noise.
     loss : {"squared", "zero_one"}

@@ -110,7 +110,7 @@ class Bootstrap:
 
     @property
     def overfitting(self) -> float:
-        """R, the relative overfitting: 0 for none, 1 when x tells nothing of y."""
+        """R, the relative overfitting: 0 for none, 1 if x contains no information about y."""
         first = min(self._oob, self.no_information)
         if first > self.training and self.no_information > self.training:
             return (first - self.training) / (self.no_information - self.training)

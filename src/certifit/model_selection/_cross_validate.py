@@ -424,18 +424,18 @@ def hold_out(
     stratify: bool | None = None,
     random_state: RandomState = 0,
 ) -> HoldOut:
-    """Fit on some rows, evaluate on held-out ones.
+    """Fit on some rows and evaluate on held-out rows.
 
     Parameters
     ----------
     estimator : estimator
     X, y : array-like
     test_size, validation_size : float in (0, 1), default=0.25 and 0.0
-        Shares of the rows set aside for the final evaluation, and for choosing.
+        Fractions of the rows held out for the final evaluation, and for model selection.
     scoring : str or callable, default=None
     sample_weight : array-like, default=None
     stratify : bool, default=None
-        Keep the classes' shares in each part; None: for classifiers where every class has rows enough.
+        Keep the class frequencies in each part; None: for classifiers if every class has enough rows.
     random_state : int, default=0
 
     Returns

@@ -42,7 +42,7 @@ class NestedCrossValidation(CrossValidation):
 
     @property
     def optimism(self) -> float:
-        """Mean inner score of the chosen points minus mean outer score: how much choosing flatters."""
+        """Mean inner score of the chosen points minus mean outer score: how optimistic the selection is."""
         inner = [s.best_score_ for s in self.searches]
         return float(sum(inner) / len(inner)) - float(self.mean())
 

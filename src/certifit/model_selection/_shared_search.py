@@ -68,7 +68,7 @@ class SharedSearch(_BaseSearch):
         sample_weight: Weights = None,
         **fit_params: Any,
     ) -> Self:
-        """Judge every point of the grid on every fold, choose, and refit.
+        """Evaluate every point of the grid on every fold, choose, and refit.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class SharedSearch(_BaseSearch):
     def interval(self, level: float = 0.95) -> Interval:
         """Interval of the chosen point's score, corrected for overlapping folds (not for having been chosen).
 
-        The best of many points looks better than it is: `nested_cross_validate` evaluates the search itself.
+        The score of the best of many points is too optimistic: `nested_cross_validate` evaluates the search itself.
 
         Parameters
         ----------

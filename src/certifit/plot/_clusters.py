@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @drawing
 def clusters(model: BaseEstimator, X: Matrix, ax: Axes | None = None, names: Sequence[str] | None = None) -> Axes:
-    """Rows in the plane in the colours of their clusters, the centres, and which centre is nearest where.
+    """Rows in the plane coloured by cluster, the centres, and the regions nearest to each.
 
     Parameters
     ----------

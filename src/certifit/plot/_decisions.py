@@ -16,7 +16,7 @@ _ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 
 @drawing
 def grid_values(plan: Any, ax: Axes | None = None) -> Axes:
-    """A grid world as a map: the value of each square, an arrow for what to do, walls dark.
+    """A grid world as a map: the value of each square and an arrow for the best action; walls are dark.
 
     Parameters
     ----------

@@ -316,7 +316,7 @@ def bias_variance(
     ----------
     records : BiasVariance or list of them
     x : sequence, default=None
-        What the learners differ in.
+        The parameter in which the learners differ.
     ax : matplotlib Axes, default=None
         Where to draw; a fresh figure when None.
     name : str, default=""

@@ -209,7 +209,7 @@ def perceptron_steps(
     step: int | None = None,
     names: tuple[str, str] = ("x₁", "x₂"),
 ) -> Axes:
-    """The lines a perceptron went through, older ones fainter, or one step with the row it was wrong about.
+    """The successive lines of a perceptron, older ones fainter, or one step with the misclassified row.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def trace(model: BaseEstimator, ax: Axes | None = None, label: str | None = None
     Parameters
     ----------
     model : fitted estimator with ``trace_``, or a `certifit.Trace`
-        Where several machines or targets were fitted, each has a line of its own.
+        If several binary problems or targets were fitted, each has its own line.
     ax : matplotlib Axes, default=None
     label : str, default=None
 

@@ -49,8 +49,8 @@ def grid_world(
         The map, a string for each row, all of one length.
     discount : float in [0, 1], default=0.9
     noise : float in [0, 0.5], default=0.0
-        Probability of slipping to the left, and the same to the right, of the way that was meant. A wall or border
-        leaves one where one was.
+        Probability of slipping to the left of the intended direction, and the same to the right. A move into a wall
+        or beyond the border has no effect.
     living_reward : float in (−∞, ∞), default=0.0
         For every step.
     rewards : dict, default={"+": 1, "-": −1}

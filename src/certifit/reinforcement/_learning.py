@@ -17,7 +17,7 @@ from certifit.reinforcement._mdp import MDP
 
 @dataclass(frozen=True)
 class Learned:
-    """What a learner found out: action values, the greedy policy, and its trace.
+    """The result of learning: action values, the greedy policy, and the trace.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Learned:
         The best action of each state by ``q``.
     values : ndarray of shape (n_states,)
     trace : Trace
-        One row an episode: ``objective`` is the reward earned, ``step`` its length.
+        One row per episode: ``objective`` is the reward earned, ``step`` its length.
     certificate : Certificate or None
-        When the process behind the simulator is known: what the policy loses against the best one.
+        When the process behind the simulator is known: a bound on the loss of the policy.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def q_learning(
     discount: float | None = None,
     random_state: RandomState = None,
 ) -> Learned:
-    r"""Learn action values off the policy that is followed.
+    r"""Q-learning: learn the optimal action values while following an exploring policy.
 
     .. math:: Q(s, a) \leftarrow Q(s, a) + \eta\,[r + \gamma \max_{a'} Q(s', a') - Q(s, a)]
 
@@ -76,7 +76,7 @@ def q_learning(
     decay : float in [0, 1], default=0.6
         η falls as (visits)^(−decay); from above ½ to 1 the values converge.
     epsilon : float in [0, 1], default=0.2
-        How often an action is chosen at random.
+        Fraction of actions that are chosen at random.
     discount : float in [0, 1], default=None
         That of the simulator when None.
     random_state : int or Generator, default=None
@@ -109,7 +109,7 @@ def sarsa(
     discount: float | None = None,
     random_state: RandomState = None,
 ) -> Learned:
-    r"""Learn the action values of the policy that is followed, which is greedy except for a fraction ε of its actions.
+    r"""SARSA: learn the action values of the policy that is followed, greedy except for a fraction ε of actions.
 
     .. math:: Q(s, a) \leftarrow Q(s, a) + \eta\,[r + \gamma Q(s', a') - Q(s, a)]
 

@@ -14,7 +14,7 @@ from certifit.certificates import Data
 
 
 class MDP:
-    r"""A Markov decision process: states, actions, where they lead, and what they earn.
+    r"""A Markov decision process: states, actions, transition probabilities and rewards.
 
     .. math:: V^*(s) = \max_a\ r(s, a) + \gamma \sum_{s'} p(s' \mid s, a)\, V^*(s')
 
@@ -23,9 +23,9 @@ class MDP:
     transitions : array of shape (A, S, S), sequence of A sparse matrices (S, S), dict, or table
         ``transitions[a][s, s2]`` is the probability of going from s to s2 by action a. A dict maps a state to a dict
         that maps an action to a list of ``(probability, next state, reward)``, or to a dict from next states to
-        probabilities. A table is a data frame with, or a list
-        of, rows ``(state, action, next, probability, reward)``. A state without actions stays where it is and earns
-        nothing. Names may be anything hashable.
+        probabilities. A table is a data frame with, or a list of, rows
+        ``(state, action, next, probability, reward)``. A state without actions is terminal and earns nothing. Names
+        may be any hashable objects.
     rewards : array of shape (S, A), (A, S, S) or (S,), default=None
         Of arrays and sparse matrices: expected rewards, or rewards of each transition. Where dicts hold probabilities,
         a dict: state → reward, state → action → reward, or state → action → next state → reward.
@@ -153,7 +153,7 @@ class MDP:
         return len(self.actions)
 
     def table(self) -> tuple[Any, Array]:
-        """The data that certificates speak about: a row per state and action (state, probabilities), and rewards.
+        """The data of the certificates: one row per state and action (state, probabilities), and the rewards.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class MDP:
         return [self.actions[a] for a in self.action[rows]]
 
     def simulator(self, start: Any = None, random_state: RandomState = None, max_steps: int = 1000) -> Simulator:
-        """Something to act in: ``reset()`` and ``step(action)``, for learners that do not know the model.
+        """An environment with ``reset()`` and ``step(action)``, for learners that do not know the model.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class MDP:
             Where episodes begin; any state at random when None.
         random_state : int or Generator, default=None
         max_steps : int ≥ 1, default=1000
-            An episode ends after so many steps, or in a state that it cannot leave.
+            An episode ends after this number of steps, or in a terminal state.
         """
         return Simulator(self, start, random_state, max_steps)
 

@@ -22,7 +22,7 @@ class _Proved:
 
     @property
     def certificates_(self) -> tuple[Certificate, ...]:
-        """The certificates; made when first asked for, or read from a model file."""
+        """The certificates, issued when first read, or loaded from a model file."""
         held = self.__dict__
         if "_certificates" not in held:
             held["_certificates"] = (self.certify(),)
@@ -30,7 +30,7 @@ class _Proved:
 
     @property
     def certificate(self) -> Certificate:
-        """What the policy loses at most against the best one."""
+        """An upper bound on the loss of the policy compared with the best one."""
         return self.certificates_[0]
 
     def certify(self) -> Certificate:

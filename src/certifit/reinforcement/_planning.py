@@ -264,7 +264,7 @@ def _values_of(sweeps: _Sweeps, rows: Array) -> Array:
 
 
 def policy_iteration(mdp: MDP, max_iter: int = 1000, time_budget: float | None = None, trace: bool = False) -> Plan:
-    """The best policy: solve for its values, improve it where another action is better, until none is.
+    """The best policy: solve for the values of a policy and improve it until no action is better.
 
     Parameters
     ----------

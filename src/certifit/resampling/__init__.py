@@ -1,7 +1,7 @@
 """Folds, bootstrap draws, the one-standard-error rule, and how folds and grid points share work.
 
-Splitters are scikit-learn's; here stand the few things around them. Random choices are made before any work
-is handed out, so results are the same for any number of workers.
+Splitters are scikit-learn's; this module adds a few things around them. Random choices are made before any work is
+distributed, so results are the same for any number of workers.
 
 A family of models shares work in three steps: it reads the `FoldTable` and the grid (or raises `CannotShare` with the
 reason), puts points that one piece of work serves together (`group_grid`), and yields the predictions of each group

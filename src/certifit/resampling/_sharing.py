@@ -18,7 +18,7 @@ M = TypeVar("M")
 
 
 class CannotShare(Exception):  # noqa: N818  (not an error: the ordinary road is taken)
-    """Raised where work cannot be shared; each point is then fitted alone, and `Search.sharing_` tells the reason.
+    """Raised where work cannot be shared; each point is then fitted separately, and `Search.sharing_` gives the reason.
 
     Examples
     --------

@@ -284,7 +284,7 @@ def predict(
     exposure: str | None = None,
     **way: Unpack[Working],
 ) -> Array | None:
-    """Predictions for every row, in the order of the partitions; no row's answer depends on its block.
+    """Predictions for every row, in the order of the partitions; none depends on the block of its row.
 
     Parameters
     ----------

@@ -128,14 +128,14 @@ class Engine(ABC):
 
     @abstractmethod
     def map(self, function: Callable[[Partition, Plan], Any], parts: Sequence[Partition], plan: Plan) -> Iterator[Any]:
-        """What a function says of every partition, in their order."""
+        """The result of a function for every partition, in order."""
 
     def close(self) -> None:  # noqa: B027  # most engines have nothing to let go of
-        """Let go of workers that this engine started."""
+        """Stop the workers that this engine started."""
 
 
 class Serial(Engine):
-    """This process alone: for small tables, and for reading along with a debugger."""
+    """This process alone: for small tables, and for debugging."""
 
     name = "serial"
     workers = 1

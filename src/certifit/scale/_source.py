@@ -347,7 +347,7 @@ class Source:
 
     @classmethod
     def of(cls, data: Any, partitions: int | None = None) -> Source:
-        """Whatever a caller has: paths or patterns of files, a folder, an Arrow table, a data frame, a Dask collection.
+        """From paths or patterns of files, a folder, an Arrow table, a data frame or a Dask collection.
 
         Parameters
         ----------

@@ -115,7 +115,7 @@ def _by(table: Table, by: Sequence[str], y: Array, said: Array, classes: bool) -
     every = f"{what}: {100 * wrong.mean():.1f} % of all rows; "
     if not found:
         return [every + f"{' and '.join(by)} {'is' if len(by) == 1 else 'are'} the same in all of them"]
-    lines = [every + "by slice (95 % intervals that hold together):"]
+    lines = [every + "by slice (simultaneous 95 % intervals):"]
     for row in found:
         low, high = row["interval"]
         mean = f", mean error {row['mean']:.4g}" if size is not None else ""

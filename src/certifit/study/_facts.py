@@ -108,7 +108,7 @@ def examine(
         Columns to drop; to keep although they look like identifiers or leak the target; to take as
         categories although they hold numbers.
     roles : mapping, default={}
-        Columns that are no features, with the reason.
+        Columns that are not features, with the reason.
 
     Returns
     -------

@@ -181,7 +181,7 @@ D2 = Measure(
 _LOG = Measure(
     "explained log loss",
     "neg_log_loss",
-    "fraction of the log loss of the class shares that is explained",
+    "fraction of the log loss of the class frequencies that is explained",
     partial(_explained, kind="log"),
 )
 _MAE = Measure(
@@ -258,7 +258,7 @@ def _about_positive(name: str, classes: Array, positive: Any) -> Measure:
         scorer = make_scorer(
             brier_score_loss, greater_is_better=False, response_method="predict_proba", pos_label=label
         )
-        words = "fraction of the Brier score of the class shares that is explained"
+        words = "fraction of the Brier score of the class frequencies that is explained"
         return Measure("explained Brier score", scorer, words, partial(_explained, kind="brier"))
     ask = ("decision_function", "predict_proba")
     scorer = make_scorer(average_precision_score, response_method=ask, pos_label=label)

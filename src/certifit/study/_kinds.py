@@ -117,7 +117,7 @@ def _number(name: str, cells: pa.ChunkedArray, words: pa.ChunkedArray, missing: 
         )
         missing += lost
     if text and (unit := _cells.unit(cells)):
-        notes.append(f"the cells of {name!r} carry {unit!r}: read as numbers without it")
+        notes.append(f"the cells of {name!r} contain {unit!r}: read as numbers without it")
     if _looks_like_identifier(name, values):
         return Found(name, None, "identifier (counts or names the rows)", missing, distinct)
     return Found(name, Column(name, "number", comma=comma), "", missing, distinct, tuple(notes))
@@ -201,7 +201,7 @@ def text(name: str, words: pa.ChunkedArray, missing: int, distinct: int) -> Foun
     if not columns:
         return Found(name, None, "free text without words that some rows have and others lack", missing, distinct)
     note = (
-        f"{name!r} is text: each of its {len(columns)} commonest words is a column that says whether the text has it "
+        f"{name!r} is text: each of its {len(columns)} most common words is a 0/1 column "
         f"(words are hashed into {_text.BUCKETS:,} buckets, so that a few share one)"
     )
     return Found(name, None, "", missing, distinct, (note,), columns)

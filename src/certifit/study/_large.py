@@ -102,7 +102,7 @@ def encoded(source: Any, model: TableModel) -> Source:
     Returns
     -------
     Source
-        For `certifit.scale.verify`, whose certificates speak of these columns.
+        For `certifit.scale.verify`, whose certificates are about these columns.
 
     Examples
     --------

@@ -17,7 +17,12 @@ from certifit.study._verdict import Verdict, difference, diverged, signed
 
 _FEASIBLE = 20  # times as many rows: nobody collects more to tell two models apart
 _FLAT = 0.002  # a change of the score that a learning curve does not show
-CLOCK = "the clock ended it"
+CLOCK = "stopped by the time limit"
+_SAID = {
+    "separable": "A hyperplane separates the classes.",
+    "touching": "The classes touch: a hyperplane separates them only weakly.",
+    "overlapping": "No hyperplane separates the classes.",
+}
 
 
 def missing_usual(verdict: Verdict, skipped: Sequence[Skipped]) -> list[str]:
@@ -163,8 +168,9 @@ def proof_lines(record: Named) -> list[str]:
         first = proofs["certificates"][0]
         lines.append(("" if first["holds"] else "NOT PROVED: ") + first["claim"])
     if "certain" in proofs:
-        lines.append(f"{proofs['certain']['labels']} of {proofs['certain']['of']} labels are certain")
+        certain = proofs["certain"]
+        lines.append(f"{certain['labels']} of {certain['of']} training labels are provably those of the exact optimum.")
     if "separability" in proofs:
         found = proofs["separability"]
-        lines.append(f"the classes are {found['verdict']}" if found["holds"] or "pairs" in found else found["text"])
+        lines.append(_SAID.get(found["verdict"], found["text"]) if found["holds"] else found["text"])
     return lines

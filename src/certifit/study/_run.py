@@ -32,7 +32,7 @@ _PROOF_CELLS = 2_000_000  # numbers of the encoded table up to which a proof fil
 
 
 class Listener(Protocol):
-    """Hears what the study does: the command line draws it.
+    """Receives the progress of a study; the command line displays it.
 
     Examples
     --------
@@ -47,10 +47,10 @@ class Listener(Protocol):
     """
 
     def say(self, what: str, text: str) -> None:
-        """Hear a remark: ``what`` it is about (a word), and the ``text``."""
+        """Receive a remark: ``what`` it is about (a word), and the ``text``."""
 
     def progress(self, done: int, total: int, name: str) -> None:
-        """Hear that ``done`` of ``total`` fits are over, the last one of the model ``name``."""
+        """Receive the progress: ``done`` of ``total`` fits, the last one of the model ``name``."""
 
 
 class Silent:
@@ -70,11 +70,11 @@ class Study:
     Attributes
     ----------
     record : dict
-        Everything, as JSON holds it; `certifit.report.render` makes the page from it.
+        The contents of the report as data; `certifit.report.render` makes the page from it.
     model : TableModel
         The chosen model, fitted on all rows.
     training : (X, y, weights) or None
-        The rows as the chosen model saw them: what its certificates speak about.
+        The rows as the chosen model sees them, which its certificates are about.
 
     Examples
     --------
@@ -208,20 +208,21 @@ def run(
     allow_black_box : bool, default=False
         Whether these two may be chosen and saved, too; nothing is proved about them.
     groups : str, default=None
-        A column: rows with the same cell (a patient, a household) are held out together. It is no feature.
+        A column: rows with the same cell (a patient, a household) are held out together. It is not used as a feature.
     time : str, default=None
-        A column of dates or numbers: each fold is predicted by models of earlier rows only. It is no feature.
+        A column of dates or numbers: each fold is predicted by models of earlier rows only. It is not used as a
+        feature.
     weights : str, default=None
-        A column of numbers ≥ 0: how much a row counts in fits and scores. It is no feature.
+        A column of numbers ≥ 0: how much a row counts in fits and scores. It is not used as a feature.
     test : path, data frame or mapping of columns, default=None
         A labelled table on which the chosen model is evaluated once, at the end.
     positive : str, default=None
         The class to find, of two; the rarer one when None.
     metric : str, default=None
         The score that decides: "auc", "accuracy", "balanced_accuracy", "average_precision", "f1", "log_loss" or "brier"
-        for classes, "r2", "absolute_error" or "deviance" for numbers (losses as the share that is explained).
+        for classes, "r2", "absolute_error" or "deviance" for numbers (losses as the explained fraction).
     costs : (float, float), default=None
-        What a false alarm and a miss cost: sets the threshold of the positive class.
+        Costs of a false positive and of a false negative, which set the decision threshold.
     require : str, default=None
         What the threshold must reach instead, such as "recall >= 0.95" (or precision, specificity).
     listener : Listener, default=None
