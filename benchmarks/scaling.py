@@ -87,7 +87,7 @@ def tables(kept: dict[str, Any]) -> str:
         "In each row of the table one size grows by factors of ten while the others are fixed. Times are CPU seconds",
         "of one fit on one thread (for neighbours, of the fit and of predictions for a tenth of the rows). *Exponent*",
         "is the slope on logarithmic scales over the upper half of the sizes: 1 means that twice the size costs twice",
-        "the time. It is lower than in theory where the fixed cost of a call still matters, or where some work does not",
+        "the time. It is lower than in theory where the fixed cost of a call matters, or where some work does not",
         f"grow. A curve ends after a fit of {_LONGEST:g} seconds, or at {_NUMBERS / 1e6:g} million numbers.",
         "`make bench-scaling` measures all of it and writes this page.",
         "",
