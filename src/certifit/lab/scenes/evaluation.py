@@ -131,7 +131,7 @@ def _roc(curve: Any, here: Confusion, shown: Shown) -> Curve:
             Series("band, lower end", curve.fpr, low, "class5", dash=True),
             Series("band, upper end", curve.fpr, high, "class5", dash=True),
         ]
-    return Curve("ROC curve", series, "false alarms among negatives", "found among positives", at=x)
+    return Curve("ROC curve", series, "false positive rate", "true positive rate (recall)", at=x)
 
 
 def _shares(here: Confusion, level: float) -> Table:

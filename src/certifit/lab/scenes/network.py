@@ -100,7 +100,7 @@ class Network(Scene):
         row = final.trace_[step]
         caption = f"Iteration {step}: the training objective is {row.objective:.4g}."
         if board.quick:
-            caption += " Training goes on when you let go."
+            caption += " Training continues when you release the point."
         panels: list[Panel] = [_falls(final, step), _formula(model)]
         answers: Any = ()
         stop = ""

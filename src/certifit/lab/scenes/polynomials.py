@@ -52,7 +52,7 @@ class Polynomials(Scene):
     about = (
         "Least squares chooses the polynomial whose squared vertical distances from the points add up to the "
         "least. A higher degree always fits the training points better, and new points often worse: every third "
-        "point can be held back to see it. Ridge shrinks all coefficients, lasso sets some to exactly zero; "
+        "point can be held out to see this. Ridge shrinks all coefficients, lasso sets some to exactly zero; "
         "stepping goes from a strong penalty to the chosen one. The polynomial is written in t, which runs from "
         "−1 to 1 over the points."
     )
@@ -61,7 +61,7 @@ class Polynomials(Scene):
         Choice("method", "method", ("least squares", "ridge", "lasso")),
         Slider("degree", "degree", 1, 12, 3, step=1),
         Slider("strength", "strength", 1e-5, 10, 0.01, log=True, when=("method", ("ridge", "lasso"))),
-        Switch("hold", "hold back every third point", True),
+        Switch("hold", "hold out every third point", True),
     )
     presets = (
         Preset("a wave", _presets.wave(30, 0.25, 2), {"degree": 5}, view=(-4, 4, -2.5, 2.5)),
@@ -101,7 +101,7 @@ class Polynomials(Scene):
         residuals = [np.array([[x, y], [x, g]]) for (x, y), g in zip(board.X, guess)]
         layers: list[Layer] = [
             Lines([r for r, k in zip(residuals, kept) if k], "muted", 1, name="residuals"),
-            Lines([r for r, k in zip(residuals, kept) if not k], "accent", 1, dash=True, name="held back"),
+            Lines([r for r, k in zip(residuals, kept) if not k], "accent", 1, dash=True, name="held out"),
             Lines([np.column_stack([xs, model.predict(powers(xs, degree))])], "ink", 2.5, name=f"degree {degree}"),
             Marks(np.flatnonzero(~kept), "hollow"),
         ]
@@ -112,7 +112,7 @@ class Polynomials(Scene):
             else f"{shown['method']} of strength {strength:.3g}"
         )
         caption = f"The fit of {words}: mean squared error {errors[kept].mean():.4g} on the training points"
-        caption += f", {errors[~kept].mean():.4g} on those held back." if not kept.all() else "."
+        caption += f", {errors[~kept].mean():.4g} on those held out." if not kept.all() else "."
         panels: list[Panel] = [_formula(model, scale)]
         if not board.quick:
             panels += [*self._paths(shown, step), Proof.of(model.certificate_)]
