@@ -16,7 +16,6 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 """A dense NumPy array of any dtype."""
 
-Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 """A dense NumPy array of floating-point numbers."""
 
 Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -13,8 +13,7 @@ from scipy.spatial import cKDTree
 
 from certifit.nearest import _brute, _integers
 from certifit.nearest._metrics import Metric
-from certifit.nearest._search import Index, choose_method, outside_folds
-from certifit.neighbors._votes import for_every_k
+from certifit.nearest._search import Index, choose_method
 
 DATA = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -214,31 +213,23 @@ def test_memory_does_not_grow_with_queries_times_rows(arithmetic):
 
 
 @given(st.integers(0, 10**6))
-def test_one_search_answers_every_fold_and_k(seed):
+def test_one_search_answers_every_fold(seed):
     rng = np.random.default_rng(seed)
-    X, y = np.round(rng.normal(size=(60, 2)), 1), rng.integers(0, 3, size=60)
+    X = np.round(rng.normal(size=(60, 2)), 1)
     folds = np.sort(rng.integers(0, 4, size=60))
-    distances, rows = outside_folds(X, folds, 9)
-    answers = for_every_k(distances, rows, y, 3)
-    smooth = for_every_k(distances, rows, y.astype(float), weights="distance")
+    distances, rows = Index(X, Metric()).query(X, 9, folds, folds)
     for f in range(4):
         test, train = folds == f, np.flatnonzero(folds != f)
         D, found = Index(X[train], Metric(), "brute").query(X[test], 9)
         np.testing.assert_array_equal(rows[test], train[found])
         np.testing.assert_array_equal(distances[test], D)
-        for k in (1, 4, 9):
-            votes = np.stack([(y[train][found[:, :k]] == c).sum(axis=1) for c in range(3)], axis=1)
-            np.testing.assert_array_equal(answers[test, k - 1], votes.argmax(axis=1))
-    assert smooth.shape == (60, 9)
-    assert np.all((smooth >= 0) & (smooth <= 2))
 
 
 def test_folds_larger_than_what_is_left():
-    distances, rows = outside_folds(np.arange(4.0)[:, None], np.array([0, 0, 0, 1]), 3)
+    X, folds = np.arange(4.0)[:, None], np.array([0, 0, 0, 1])
+    distances, rows = Index(X, Metric()).query(X, 3, folds, folds)
     assert rows.tolist() == [[3, 4, 4], [3, 4, 4], [3, 4, 4], [2, 1, 0]]
     assert np.isinf(distances[0, 1])
-    with pytest.raises(ValueError, match="folds"):
-        outside_folds(np.zeros((2, 1)), np.array([0, -1]), 1)
 
 
 def test_choice_by_size(arithmetic):

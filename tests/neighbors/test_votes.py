@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from certifit.neighbors._votes import for_every_k, means, refuse_all_zero, shares, weigh
+from certifit.neighbors._votes import means, refuse_all_zero, shares, weigh
 
 DISTANCES = hnp.arrays(float, (3, 4), elements=st.floats(0.01, 50.0))
 RNG = np.random.default_rng(7)
@@ -38,17 +38,6 @@ def test_shares_and_means(weights):
     np.testing.assert_allclose(shares(CODES, 3, weights), expected)
     values = RNG.normal(size=(5, 4, 2))
     np.testing.assert_allclose(means(values, weights), [np.average(v, axis=0, weights=u) for v, u in zip(values, w)])
-
-
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_every_k_at_once_is_each_k_alone(weights):
-    distances = np.sort(RNG.uniform(1.0, 2.0, (6, 5)), axis=1)
-    rows, y = RNG.integers(0, 9, (6, 5)), RNG.integers(0, 3, 9)
-    labels, values = for_every_k(distances, rows, y, 3, weights), for_every_k(distances, rows, y, None, weights)
-    for k in range(1, 6):
-        w = weigh(distances[:, :k], weights, None)
-        assert labels[:, k - 1].tolist() == shares(y[rows[:, :k]], 3, w).argmax(axis=1).tolist()
-        np.testing.assert_allclose(values[:, k - 1], means(y[rows[:, :k]][:, :, None].astype(float), w)[:, 0])
 
 
 def test_no_weight_at_all_is_refused():

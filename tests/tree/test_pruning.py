@@ -9,8 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from certifit.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from certifit.tree._growing import Settings
-from certifit.tree._pruning import pruning_sequence
+from certifit.tree._growing import Settings, grow, sort_columns
+from certifit.tree._pruning import sequence_of
 from certifit.tree._target import TreeTarget
 
 
@@ -54,7 +54,8 @@ def test_one_sequence_predicts_for_every_alpha():
         (TreeTarget(labels, 2, None, None), DecisionTreeClassifier(criterion="entropy"), labels),
         (TreeTarget(None, 0, values, None), DecisionTreeRegressor(), values),
     ):
-        sequence = pruning_sequence(X, target, Settings(model.criterion))
+        columns = sort_columns(X, np.zeros(X.shape[1], dtype=np.int64))
+        sequence = sequence_of(grow(columns, target, Settings(model.criterion)).tree)
         grid = np.concatenate([sequence.alphas[::7], [0.02, 0.5]])
         many = sequence.predict(X, grid)
         for g, alpha in enumerate(grid):

@@ -146,3 +146,12 @@ def class_sums(X, member, centre, first, second, total, largest):
                 _next_digit(q, count, digit)
                 _add_by_class(digit, member, start, count, total[:, k, d + j])
         largest[j], largest[d + j] = most, most * most  # rounding keeps the order, so this is the largest square
+
+
+def warm() -> None:
+    """Compile every loop."""
+    X, one = np.zeros((1, 2)), np.ones(1)
+    class_sums(X, np.ones((1, 2)), one, one, one, np.zeros((1, 1, 2)), np.zeros(2))
+    for writable in (True, False):
+        X.flags.writeable = writable
+        cut(X, np.ones(2), one, one, 0, np.empty((1, 1, 2)), 0, np.empty(1))

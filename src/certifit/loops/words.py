@@ -33,3 +33,11 @@ def fold_blocks(words, lanes, depth, odd, exponent, lowest, prints):
             total += ((sums[lane] >> uint64(31)) ^ sums[lane]) * odd[lane]
         prints[block] = total
     return carries
+
+
+def warm() -> None:
+    """Compile the loop, for arrays that may be written to and for those that may not."""
+    words, bits = np.zeros(2, dtype=np.uint64), np.uint64(0)
+    for writable in (True, False):
+        words.flags.writeable = writable
+        fold_blocks(words, 2, 1, np.ones(2, dtype=np.uint64), bits, bits, np.empty(1, dtype=np.uint64))

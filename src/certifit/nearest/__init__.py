@@ -4,7 +4,7 @@ The search behind `certifit.neighbors` and the graphs of `certifit.semi_supervis
 """
 
 from certifit.nearest._metrics import NAMES, OTHERS, Metric, check_axioms, resolve
-from certifit.nearest._search import Index, choose_method, outside_folds, owned
+from certifit.nearest._search import Index, choose_method, owned
 
 __all__ = [
     "NAMES",
@@ -13,7 +13,6 @@ __all__ = [
     "Metric",
     "check_axioms",
     "choose_method",
-    "outside_folds",
     "owned",
     "resolve",
 ]

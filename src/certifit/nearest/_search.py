@@ -286,39 +286,3 @@ def choose_method(algorithm: str, metric: Metric, n: int, d: int) -> str:
     if metric.name == "euclidean":
         return "kd_tree" if d <= 8 and n >= (8 * 5**d if _integers.AVAILABLE else 200 * 2**d) else "brute"
     return "kd_tree" if d <= 20 else "brute"
-
-
-def outside_folds(
-    X: Array, folds: Array, k_max: int, metric: Metric | None = None, n_jobs: int | None = None
-) -> tuple[Array, Array]:
-    """For each row its nearest k_max rows outside its own fold, from one search.
-
-    Leaving a fold out changes nothing for neighbours in other folds, so these lists answer every k ≤ k_max,
-    every weighting and every fold of a cross-validation at once (`certifit.neighbors._votes` turns them into
-    predictions).
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    folds : int array of shape (n,)
-        The fold of each row, numbers ≥ 0.
-    k_max : int
-        Longest list wanted; filled up by (inf, n) where fewer rows are outside the fold.
-    metric : Metric, default euclidean
-    n_jobs : int, default=None
-
-    Returns
-    -------
-    distances, rows : arrays of shape (n, k_max)
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [10.0]])
-    >>> outside_folds(X, np.array([0, 0, 1, 1]), 2)[1].tolist()
-    [[2, 3], [2, 3], [1, 0], [1, 0]]
-    """
-    folds = np.array(folds, dtype=np.int64)
-    if np.any(folds < 0):
-        raise ValueError("folds must be numbers ≥ 0, one for each row.")
-    index = Index(X, metric or Metric(), n_jobs=n_jobs)
-    return index.query(index.X, k_max, folds, folds)

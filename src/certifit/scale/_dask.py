@@ -22,8 +22,6 @@ from certifit.scale._source import Partition, Plan, TablePart, kinds_of, truths_
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DEATHS = 2  # workers that a task may take with it before its partition is named
-
 
 class Dask(Engine):
     """The workers of a Dask cluster.

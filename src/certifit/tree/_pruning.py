@@ -16,7 +16,7 @@ import numpy.typing as npt
 from certifit._types import Array
 from certifit.loops.tree_walking import add_losses, apply_many, weakest_links
 from certifit.parallel import by_ranges
-from certifit.tree._growing import Grown, Settings, Sorted, grow, sort_columns
+from certifit.tree._growing import Grown, Sorted, grow
 from certifit.tree._structure import ROWS_PER_THREAD, Tree
 from certifit.tree._target import TreeTarget
 
@@ -94,29 +94,6 @@ def sequence_of(tree: Tree) -> PruningSequence:
         tree.children_left, tree.children_right, share * tree.impurity, alphas, leaves, costs
     )
     return PruningSequence(tree, alphas[:count], leaves[:count], costs[:count], collapse)
-
-
-def pruning_sequence(X: Array, target: TreeTarget, settings: Settings, sizes: Array | None = None) -> PruningSequence:
-    """Grow one tree on a training set and return all trees that pruning it can give.
-
-    Parameters
-    ----------
-    X : float array of shape (n, d)
-        Numbers, or codes in categorical columns; NaN is missing.
-    target : Target
-        Classes or values, and weights.
-    settings : Settings
-        When to stop growing.
-    sizes : int array of shape (d,), default=None
-        Number of categories per column, 0 for numbers.
-
-    Returns
-    -------
-    PruningSequence
-        Predictions for every α of a grid come from this one tree.
-    """
-    sizes = np.zeros(X.shape[1], dtype=np.int64) if sizes is None else sizes
-    return sequence_of(grow(sort_columns(X, sizes), target, settings).tree)
 
 
 @dataclass(frozen=True)
