@@ -82,8 +82,8 @@ def test_money_per_cent_and_infinities_are_said():
     wide = ["inf" if i % 20 == 0 else f"{v:.3f}" for i, v in enumerate(rng.normal(size=N))]
     facts = examine({"price": price, "share": share, "wide": wide, "y": rng.normal(size=N)}, "y")
     assert [c.kind for c in facts.schema.columns] == ["number"] * 3
-    assert any("'price' carry '$'" in n for n in facts.notes)
-    assert any("'share' carry '%'" in n for n in facts.notes)
+    assert any("'price' contain '$'" in n for n in facts.notes)
+    assert any("'share' contain '%'" in n for n in facts.notes)
     assert any("3 cells of 'wide' are infinite" in n for n in facts.notes)
     assert facts.missing == 3
 
