@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from certifit.loops import hulls, linear_svc, pegasos, smo
+from certifit.solvers._box_dual import Box
 
 
 def _problem(seed, n=12):
@@ -82,11 +83,25 @@ def test_gap_is_primal_minus_dual():
     F, b = K @ beta - y, 0.2
     primal = 0.5 * beta @ K @ beta + 2.0 * np.maximum(0, 1 - y * (K @ beta + b)).sum()
     dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta
-    total, left, right = smo.gap_at(F, beta, lo, hi, b)
-    np.testing.assert_allclose(total, primal - dual)
-    step = 1e-7
-    np.testing.assert_allclose((smo.gap_at(F, beta, lo, hi, b + step)[0] - total) / step, right, atol=1e-5)
-    assert left <= right
+    np.testing.assert_allclose(smo.gap_at(F, beta, lo, hi, b), primal - dual)
+
+
+@pytest.mark.parametrize("largest", [0, 4, 100])
+@pytest.mark.parametrize("cost", [0.1, 10.0])
+def test_rounds_end_at_the_gap_asked_for(cost, largest):
+    _, K, y = _problem(6, n=60)
+    trained = np.arange(60) % 5 > 0  # the others have no room to move
+    lo, hi = np.where(trained & (y < 0), -cost, 0.0), np.where(trained & (y > 0), cost, 0.0)
+    beta, F = np.zeros(60), -y.copy()
+    steps = smo.rounds(K, F, beta, lo, hi, 1e-6, 0.1, 20, largest, 20, np.empty(3_600))
+    assert steps > 0
+    np.testing.assert_allclose(F, K @ beta - y, atol=1e-10)
+    assert abs(beta.sum()) < 1e-12
+    assert not beta[~trained].any()
+    offset, gap = Box(y, lo, hi).offset_and_gap(beta, F)
+    assert -1e-12 <= gap <= 1e-6
+    assert smo.rounds(K, F, beta, lo, hi, 2 * gap + 1e-12, 0.1, 20, largest, 20, np.empty(3_600)) == 0
+    assert gap <= min(smo.gap_at(F, beta, lo, hi, offset + shift) for shift in (-1e-3, 1e-3)) + 1e-12
 
 
 def test_smoothed_losses_and_their_slopes():

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from certifit._types import Array
 from certifit.loops._jit import njit
-from certifit.loops._tiers import tiered
 
 _FLAT = 1e-12  # curvature below this share of the two diagonal entries counts as none
 _BARRED = 1e300  # added to F of a point that may not move: it is never the best
@@ -95,31 +95,17 @@ def solve_block(K, F, beta, lo, hi, eps, max_steps, log=None):
     return max_steps, first
 
 
-@tiered(lambda F, beta, lo, hi: 5e-7 * len(F))
-@njit(nogil=True)
-def violation(F, beta, lo, hi):
+def violation(F: Array, beta: Array, lo: Array, hi: Array) -> tuple[float, float]:
     """Smallest F among those that may rise, largest among those that may fall."""
-    low, high = np.inf, -np.inf
-    for k in range(len(F)):
-        if beta[k] < hi[k] and F[k] < low:
-            low = F[k]
-        if beta[k] > lo[k] and F[k] > high:
-            high = F[k]
-    return low, high
+    low = np.min(F, where=beta < hi, initial=np.inf)
+    return float(low), float(np.max(F, where=beta > lo, initial=-np.inf))
 
 
-@tiered(lambda F, beta, lo, hi, b: 1e-6 * len(F))
-@njit(nogil=True)
-def gap_at(F, beta, lo, hi, b):
-    """Duality gap Σ costᵢ max(0, −yᵢ(Fᵢ + b)) + βᵢ(Fᵢ + b), and its slopes to the left and right in b."""
-    total, left, right = 0.0, 0.0, 0.0
-    for k in range(len(F)):
-        r = F[k] + b
-        end = hi[k] if r < 0.0 else lo[k]  # the end of [lo, hi] that a subgradient of the loss asks for
-        total += (beta[k] - end) * r
-        left += beta[k] - (hi[k] if r <= 0.0 else lo[k])
-        right += beta[k] - (hi[k] if r < 0.0 else lo[k])
-    return total, left, right
+def gap_at(F: Array, beta: Array, lo: Array, hi: Array, b: float) -> float:
+    """Duality gap Σ costᵢ max(0, −yᵢ(Fᵢ + b)) + βᵢ(Fᵢ + b)."""
+    r = F + b
+    end = np.where(r < 0.0, hi, lo)  # the end of [lo, hi] that a subgradient of the loss asks for
+    return float((beta - end) @ r)
 
 
 @njit(nogil=True)
@@ -146,6 +132,97 @@ def add_rows(K, i, weights, total):
             total[c] += w * row[c]
 
 
+@njit(nogil=True, fastmath={"contract"})
+def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, room):
+    """Rounds on a matrix that is there in full, until the duality gap is at most ``target``; β and F change in place.
+
+    A round solves the block of the points that are free or near to leaving their bound (all, if more than ``largest``)
+    until its violation has fallen by the factor ``shrink``. Ends without the gap after ``patience`` rounds that hardly
+    make it smaller: the caller looks at it again. Returns the number of pair steps.
+    """
+    n, steps, stalled, before = len(F), 0, 0, np.inf
+    active, changed, moved = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    while stalled < patience:
+        low, high = np.inf, -np.inf
+        for k in range(n):
+            low = F[k] if beta[k] < hi[k] and F[k] < low else low
+            high = F[k] if beta[k] > lo[k] and F[k] > high else high
+        violation = high - low
+        if not violation > 0.0:
+            return steps
+        offset = _offset(F, lo, hi, low, high, active)
+        gap = 0.0
+        for k in range(n):
+            gap += (beta[k] - (hi[k] if F[k] + offset < 0.0 else lo[k])) * (F[k] + offset)
+        if gap <= target:
+            return steps
+        stalled = stalled + 1 if gap > 0.99 * before else 0
+        before = gap
+        q = 0
+        for k in range(n):
+            r = F[k] + offset
+            slack = r if beta[k] <= lo[k] else -r if beta[k] >= hi[k] else -np.inf
+            if slack < violation and hi[k] > lo[k]:
+                active[q] = k
+                q += 1
+        if q > largest:
+            steps += solve_block(K, F, beta, lo, hi, shrink * violation, per_point * q)[0]
+            continue
+        rows = active[:q]
+        part = room[: q * q].reshape(q, q)
+        cut(K, rows, rows, part)
+        b = beta[rows]
+        steps += solve_block(part, F[rows], b, lo[rows], hi[rows], shrink * violation, per_point * q)[0]
+        m = 0
+        for a in range(q):
+            if b[a] != beta[rows[a]]:
+                changed[m], moved[m] = rows[a], b[a] - beta[rows[a]]
+                beta[rows[a]] = b[a]
+                m += 1
+        add_rows(K, changed[:m], moved[:m], F)
+    return steps
+
+
+@njit(nogil=True)
+def _offset(F, lo, hi, low, high, near):
+    """The offset b of the smallest gap, a weighted median of −F: F = −b lies between ``low`` and ``high``.
+
+    ``near`` is room for the points between the two. As b falls past −F the end of a box that the loss asks for
+    changes from lo to hi; the slope of the gap changes sign where the sum of these ends does.
+    """
+    m, ends, cost, above = 0, 0.0, 0.0, np.inf
+    for k in range(len(F)):
+        if hi[k] == lo[k]:
+            continue
+        cost += hi[k] - lo[k]
+        if F[k] < low:
+            ends += hi[k]
+            continue
+        ends += lo[k]
+        if F[k] > high:
+            above = min(above, F[k])
+        else:
+            near[m] = k
+            m += 1
+    hop = m // 2
+    while hop > 0:  # Shell's sort
+        for a in range(hop, m):
+            k, at = near[a], a
+            while at >= hop and F[near[at - hop]] > F[k]:
+                near[at] = near[at - hop]
+                at -= hop
+            near[at] = k
+        hop = 1 if hop == 2 else hop * 5 // 11
+    for a in range(m):
+        ends += hi[near[a]] - lo[near[a]]
+        if ends >= -1e-12 * cost:
+            t = F[near[a]]
+            after = F[near[a + 1]] if a + 1 < m else above
+            flat = ends <= 1e-12 * cost and after < np.inf
+            return -0.5 * (t + after) if flat else -t
+    return -high
+
+
 def warm() -> None:
     """Compile for both widths of kernel blocks."""
     F, beta, lo, hi = -np.ones(2), np.zeros(2), np.array([0.0, -1.0]), np.array([1.0, 0.0])
@@ -155,5 +232,4 @@ def warm() -> None:
         solve_block(K, F.copy(), beta.copy(), lo, hi, 1e-3, 10)
         cut(K, one, one, np.empty((1, 1), dtype))
         add_rows(K, one, np.ones(1), np.zeros(2))
-    violation(F, beta, lo, hi)
-    gap_at(F, beta, lo, hi, 0.0)
+    rounds(K, F.copy(), beta.copy(), lo, hi, 1e-9, 0.1, 20, 8, 5, np.empty(4))

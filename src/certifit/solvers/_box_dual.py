@@ -114,8 +114,8 @@ class Box:
 
     def offset_and_gap(self, beta: Array, F: Array) -> tuple[float, float]:
         """The best offset and the duality gap with it."""
-        offset = float(np.mean(best_offsets(F, self.lo, self.hi, self.total)))
-        return offset, float(loops.gap_at(F, beta, self.lo, self.hi, offset)[0])
+        offset = 0.5 * sum(best_offsets(F, self.lo, self.hi, self.total))
+        return offset, loops.gap_at(F, beta, self.lo, self.hi, offset)
 
 
 class BoxDual(ABC):
@@ -158,11 +158,11 @@ class BoxDual(ABC):
     def _glance(self, before: float, stalled: int, refreshed: bool) -> DualState:
         low, high = loops.violation(self.F, self.beta, self.lo, self.hi)
         part = self.trained
-        offset = float(np.mean(best_offsets(self.F[part], self.lo[part], self.hi[part], self.box.total)))
-        gap = float(loops.gap_at(self.F, self.beta, self.lo, self.hi, offset)[0])
+        offset = 0.5 * sum(best_offsets(self.F[part], self.lo[part], self.hi[part], self.box.total))
+        gap = loops.gap_at(self.F, self.beta, self.lo, self.hi, offset)
         dual = 0.5 * float(self.beta @ (self.linear - self.F))
         stalled = stalled + 1 if gap > 0.99 * before else 0
-        violation = max(0.0, float(high - low))
+        violation = max(0.0, high - low)
         return DualState(dual + gap, gap, float(self.steps), offset, violation, stalled, refreshed)
 
     def _ended(self, at: DualState) -> bool:

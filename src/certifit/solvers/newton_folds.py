@@ -111,7 +111,7 @@ class _Problems:
 class _Narrow(_Problems):
     """Few columns: Hessians from the products of all pairs of them."""
 
-    pairs: Array  # (n, p(p+1)/2)
+    pairs: Array  # (p(p+1)/2, n)
 
     def take(self, which: Array) -> _Narrow:
         return _Narrow(self.X, self.y, self.loss, self.weights[which], self.ridge[which], self.pairs)
@@ -121,10 +121,9 @@ class _Narrow(_Problems):
         z = theta @ self.X.T
         g = (self.weights * self.loss.slope(z, self.y)) @ self.X + self.ridge * theta
         p = self.X.shape[1]
-        upper, k = _upper(p), np.arange(p)
-        H = np.empty((len(theta), p, p))
-        H[:, upper[0], upper[1]] = (self.weights * self.loss.curvature(z, self.y)) @ self.pairs
-        H[:, upper[1], upper[0]] = H[:, upper[0], upper[1]]
+        k = np.arange(p)
+        above = (self.weights * self.loss.curvature(z, self.y)) @ self.pairs.T
+        H = np.take(above, _places(p), axis=1).reshape(len(theta), p, p)
         # A shade of ridge keeps an offset that no row pulls at, and columns that no row needs, where they are.
         H[:, k, k] += self.ridge + 1e-12 * np.maximum(H[:, k, k].max(axis=1, keepdims=True), 1e-300)
         step = -np.linalg.solve(H, g[..., None])[..., 0]
@@ -185,14 +184,17 @@ def _problems(X: Array, y: Array, loss: Loss, weights: Array, ridge: Array, tol:
     if not _narrow(len(X), X.shape[1]):
         kind = np.float32 if tol >= _ROUGH else np.float64
         return _Problems(X.astype(kind), y.astype(kind), loss, weights.astype(kind), costs.astype(kind))
-    upper = _upper(X.shape[1])
-    return _Narrow(X, y, loss, weights, costs, X[:, upper[0]] * X[:, upper[1]])
+    columns, upper = np.ascontiguousarray(X.T), np.triu_indices(X.shape[1])
+    return _Narrow(X, y, loss, weights, costs, columns[upper[0]] * columns[upper[1]])
 
 
 @cache
-def _upper(p: int) -> tuple[Array, Array]:
-    """Rows and columns of the upper triangle."""
-    return np.triu_indices(p)
+def _places(p: int) -> Array:
+    """Where each entry of a symmetric matrix, row by row, stands in its upper triangle."""
+    at = np.empty((p, p), dtype=np.int64)
+    upper = np.triu_indices(p)
+    at[upper] = at.T[upper] = np.arange(len(upper[0]))
+    return at.ravel()
 
 
 def _narrow(n: int, p: int) -> bool:

@@ -24,6 +24,7 @@ from certifit.solvers.balance import balance
 _LARGEST = 2048  # points of a block; beyond it either the worst violators or, if nearly all matter, the whole matrix
 _ROUND = 0.1  # fraction of the violation left by a round
 _STEPS_PER_POINT = 20
+_PATIENCE = 3  # rounds without a smaller gap, of those that run without a look
 _COARSE = 1e-6  # a gap of this size is far above what pair steps leave of rounding in the gradient
 
 
@@ -119,6 +120,7 @@ def _exchanged(K: Array, m: FoldMachine, y: Array, limit: Array) -> tuple[Array,
 
 
 def _solved(dual: _StoredDual) -> FoldMachine:
+    dual.rush()
     run = drive(dual.look(np.inf), dual.advance, dual.finished, np.inf, check_start=True)
     at: DualState = run.state
     return FoldMachine(dual.beta, dual.F + dual.linear, at.offset, at.gap, dual.steps, run.status)
@@ -138,6 +140,16 @@ class _StoredDual(BoxDual):
         F, used = -self.linear, np.flatnonzero(self.beta)
         loops.add_rows(self.K, used, self.beta[used], F)
         return F
+
+    def rush(self) -> None:
+        """Compiled rounds until the gap asked for; what they leave, and the end, is looked at round by round."""
+        if self.K.dtype == np.float64:
+            self.steps += int(
+                loops.rounds(
+                    self.K, self.F, self.beta, self.lo, self.hi, self.target, _ROUND, _STEPS_PER_POINT, _LARGEST,
+                    _PATIENCE, self.room,
+                )
+            )  # fmt: skip
 
     def descend(self, at: DualState) -> None:
         r = self.F + at.offset

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ALIKE = 0.8  # rank correlation from which columns are shuffled together
 _SHUFFLES = 3
 _ROWS = 1_000  # held-out rows of a fold, at most
+_TOGETHER = 10_000  # shuffled rows that a model answers at once
 _MOST = 6  # columns whose dependence is drawn
 _SAMPLE = 300  # rows that a partial dependence is averaged over
 _LINES = 25  # of them drawn one by one
@@ -58,13 +59,15 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_weighted(model, work.X[train], work.y[train], work.weights_of(train))
-        whole = _score(model, work, rows, work.X[rows])
-        for g, columns in enumerate(groups):
+        (whole,) = _scores(model, work, rows, [work.X[rows]])
+        many = max(_TOGETHER // (_SHUFFLES * len(rows)), 1)
+        for first in range(0, len(groups), many):
             if time.monotonic() > deadline:
                 return {}
-            lost[k, g] = whole - np.mean(
-                [_score(model, work, rows, _shuffled(work.X[rows], columns, rng)) for _ in range(_SHUFFLES)]
-            )
+            some = groups[first : first + many]
+            tables = [_shuffled(work.X[rows], columns, rng) for columns in some for _ in range(_SHUFFLES)]
+            left = np.reshape(_scores(model, work, rows, tables), (len(some), _SHUFFLES))
+            lost[k, first : first + many] = whole - left.mean(axis=1)
     held_out = float(np.mean([len(test) / len(train) for train, test in work.folds]))
     names = [c.source for c in work.schema.columns]
     found: list[dict[str, Any]] = []
@@ -81,8 +84,12 @@ def importance(result: Result, work: Work, deadline: float = float("inf")) -> Re
     return {"importance": found}
 
 
-def _score(model: BaseEstimator, work: Work, rows: Array, X: Array) -> float:
-    return score(work.measure, work.y[rows], answers_of(model, X), work.classes, work.weights_of(rows))
+def _scores(model: BaseEstimator, work: Work, rows: Array, tables: Sequence[Array]) -> list[float]:
+    """The score of these rows for each table of their columns, all of which the model answers at once."""
+    said = answers_of(model, np.concatenate(tables))
+    y, weights, n = work.y[rows], work.weights_of(rows), len(rows)
+    parts = (said.take(slice(at, at + n)) for at in range(0, n * len(tables), n))
+    return [score(work.measure, y, part, work.classes, weights) for part in parts]
 
 
 def _shuffled(X: Array, columns: Sequence[int], rng: np.random.Generator) -> Array:

@@ -28,7 +28,7 @@ class Answers:
     scores: Array | None = None  # decision value or probability of the last class (two classes)
     probabilities: Array | None = None
 
-    def take(self, rows: Array) -> Answers:
+    def take(self, rows: Array | slice) -> Answers:
         """The answers for some of the rows."""
         scores, chances = self.scores, self.probabilities
         return Answers(
