@@ -229,7 +229,18 @@ def test_separable_has_a_proof_either_way(capsys):
     assert main(["separable", "example:breast-cancer"]) == 0
     assert capsys.readouterr().out.startswith("Separable")
     assert main(["separable", "example:iris"]) == 0
-    assert capsys.readouterr().out.startswith("Touching")
+    assert capsys.readouterr().out.splitlines() == [  # nothing else: all three together are neither
+        "setosa and versicolor: separable",
+        "setosa and virginica: separable",
+        "versicolor and virginica: overlapping",
+    ]
+
+
+def test_a_wrong_column_is_named_with_those_there_are(capsys):
+    assert main(["separable", "example:breast-cancer", "--target", "diagnose"]) == 2
+    said = capsys.readouterr().err
+    assert "texture error and 19 more." in said
+    assert "Did you mean 'diagnosis'?" in said
 
 
 def test_certify_a_skops_file_of_scikit_learns(folder, capsys):

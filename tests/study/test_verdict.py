@@ -84,6 +84,22 @@ def test_incomplete_candidates_are_not_ranked_and_none_at_all_is_an_error():
         decide([half], FOLDS, AUC)
 
 
+def test_disjoint_intervals_belong_to_significant_differences():
+    rng = np.random.default_rng(2)
+    apart = 0
+    for _ in range(200):
+        rivals = [result(f"m{k}", 0.8 - 0.02 * k + rng.normal(0, 0.01 * (1 + k), 10)) for k in range(5)]
+        verdict = decide([result("baseline", 0.5 + 0.01 * NOISE), *rivals], FOLDS, AUC)
+        chosen = verdict.of(verdict.winner.name)
+        for s in verdict.standings:
+            assert s.joint[0] <= s.low
+            assert s.joint[1] >= s.high
+            if s.joint[1] < chosen.joint[0]:
+                apart += s.name != "baseline"
+                assert s.real
+    assert apart > 20
+
+
 @pytest.mark.slow
 def test_equal_models_are_rarely_called_different():
     """Two candidates whose difference is noise around zero: called real in at most about 5 % of studies."""

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from certifit._errors import CertifitError
-from certifit.cli._errors import UsageError
+from certifit.cli._errors import UsageError, no_column
 
 _EXAMPLE = "example:"
 _SMALL_FILE = 1 << 20  # bytes of a table whose study is over in seconds: starting processes is much of it
@@ -57,7 +57,7 @@ def _with_target(data: str, target: str | None) -> tuple[Any, str]:
         raise UsageError(f"Which column is to be predicted? Add --target COLUMN (the last columns are: {names}).")
     if chosen not in table.columns:
         hint = f" ({table.notes[-1]})" if len(table.columns) == 1 and table.notes else ""
-        raise UsageError(f"There is no column {chosen!r} in {data}; there are: {', '.join(table.columns[:12])}{hint}.")
+        raise no_column(chosen, table.columns, data, hint)
     return table, chosen
 
 
@@ -325,11 +325,13 @@ def separable(data: str, target: str | None, drop: Sequence[str], exact: bool = 
         answer = separability(X, facts.y, rigor="exact")
     if not answer.holds and not exact:
         _say("Not decided in floating-point arithmetic: --exact decides it in rational numbers, which takes longer.")
-    _say(str(answer))
-    if len(answer.classes) > 2:
-        for (a, b), pair in answer.pairs.items():
-            _say(f"{a} and {b}: {pair.verdict}{'' if pair.holds else ' (not proved)'}")
-    return 0 if answer.holds else 1
+    # Several classes that are not separable may be told apart in part: only their pairs have a verdict one can read.
+    if len(answer.classes) == 2 or answer.verdict == "separable":
+        _say(str(answer))
+        return 0 if answer.holds else 1
+    for (a, b), pair in answer.pairs.items():
+        _say(f"{a} and {b}: {pair.verdict}{'' if pair.holds else ' (not proved)'}")
+    return 0 if all(pair.holds for pair in answer.pairs.values()) else 1
 
 
 def verify(path: Path, data: str, details: bool = False) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from certifit.cli._errors import UsageError
+from certifit.cli._errors import UsageError, no_column
 from certifit.lab import serve
 
 
@@ -42,4 +42,4 @@ def _check(path: Path, target: str | None) -> None:
         raise UsageError(f"There is no file {path}.")
     columns = read_table(path).columns
     if target is not None and target not in columns:
-        raise UsageError(f"There is no column {target!r} in {path}; there are: {', '.join(columns[:12])}.")
+        raise no_column(target, columns, path)

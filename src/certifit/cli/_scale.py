@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from certifit._errors import CertifitError
-from certifit.cli._errors import UsageError
+from certifit.cli._errors import UsageError, no_column
 
 _MODELS = {
     "linear regression": ("linear_model", "LinearRegression"),
@@ -70,7 +70,7 @@ def fit(
     kinds = dict(source.kinds)
     unknown = [c for c in (*drop, target) if c not in kinds]
     if unknown:
-        raise UsageError(f"There is no column {unknown[0]!r}; there are: {', '.join(source.columns[:12])}.")
+        raise no_column(unknown[0], source.columns)
     features = [c for c in source.columns if kinds[c] == "number" and c != target and c not in drop]
     left = [c for c in source.columns if kinds[c] != "number" and c != target and c not in drop]
     fitted = scale.fit(estimator, source, target=target, features=features, progress=True, **way)
@@ -100,7 +100,7 @@ def study(data: str, target: str | None, memory: str, out: Path, options: dict[s
         raise UsageError(f"Which column is to be predicted? Add --target COLUMN ({', '.join(source.columns[-8:])}).")
     for name in (target, *(options[role] for role in ("groups", "time", "weights") if options[role] is not None)):
         if name not in source.columns:
-            raise UsageError(f"There is no column {name!r} in {data}; there are: {', '.join(source.columns[:12])}.")
+            raise no_column(name, source.columns, data)
     with Screen() as screen:
         run_large(source, target, memory=memory, out=out, listener=screen, **options)
     return 0

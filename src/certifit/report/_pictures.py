@@ -63,7 +63,7 @@ def alternative(name: str, record: Record) -> str:
         return told
     if name == "comparison":
         rows = [f"{s['name']} {s['mean']:.3f}" for s in record["comparison"]["standings"]]
-        return f"{measure} of each model with its 95 % interval, best first: {', '.join(rows)}."
+        return f"{measure} of each model with its interval (95 % for all together), best first: {', '.join(rows)}."
     if name == "inside":
         names, values, label = _bars(record)
         return f"Bars, {label}: {', '.join(f'{n} {v:.3g}' for n, v in list(zip(names, values))[:8])}."
@@ -154,7 +154,7 @@ def _comparison(axes: Axes, record: Record) -> None:
     for k, row in enumerate(rows):
         chosen = row["name"] == winner
         colour = _ACCENT if chosen else _INK
-        low, high = row["interval"]
+        low, high = row["joint_interval"]
         axes.plot([low, high], [k, k], color=colour, linewidth=2.4 if chosen else 1.4, solid_capstyle="round")
         axes.plot(row["mean"], k, "o", color=colour, markersize=7 if chosen else 5)
     axes.set_yticks(range(len(rows)), [_short(r["name"]) for r in rows])
@@ -172,8 +172,8 @@ def _comparison(axes: Axes, record: Record) -> None:
 
 def _frame_scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     """Leave out of sight what would squeeze the rest together: its place is told by an arrow."""
-    lows = sorted((r["interval"][0] for r in rows if r["name"] != "baseline"), reverse=True)
-    high = max(r["interval"][1] for r in rows)
+    lows = sorted((r["joint_interval"][0] for r in rows if r["name"] != "baseline"), reverse=True)
+    high = max(r["joint_interval"][1] for r in rows)
     if not lows:
         return
     room = max(high - lows[len(lows) // 2], 0.02)  # the better half decides the scale

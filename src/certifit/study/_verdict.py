@@ -7,7 +7,8 @@ at most 0.02 behind it.
 A candidate without probabilities is chosen only when it is significantly better than the best that has them; one that
 diverges on a fold is not compared.
 Claims about differences to the chosen one hold all together with 95 % (Holm); a difference is called significant when
-its interval excludes zero.
+its interval excludes zero. Beside these stand the scores with intervals that hold together, too: where two of them are
+disjoint the difference is significant, as a difference varies no more than both scores together.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Standing:
     real: bool
     seconds: float
     scores: Array
+    joint: tuple[float, float]  # the interval of the score, wide enough for those of all candidates to hold together
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
     found = []
     for r in complete:
         mean, half, _ = corrected(r.scores, held_out)
+        joint = corrected(r.scores, held_out, 1.0 - 0.05 / len(complete))[1]
         gap, width, p = raw.get(r.name, (0.0, 0.0, 1.0))
         found.append(
             Standing(
@@ -167,6 +170,7 @@ def _standings(complete: Sequence[Result], winner: Result, held_out: float) -> t
                 p < 0.05,
                 r.seconds,
                 r.scores,
+                (mean - joint, min(mean + joint, 1.0)),
             )
         )
     return tuple(sorted(found, key=lambda s: -s.mean))
@@ -319,6 +323,7 @@ def to_record(verdict: Verdict) -> list[Record]:
             "name": s.name,
             "mean": s.mean,
             "interval": [s.low, s.high],
+            "joint_interval": list(s.joint),
             "winner_minus_this": s.difference,
             "half_width": s.half,
             "p_adjusted": s.p_value,
