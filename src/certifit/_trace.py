@@ -180,9 +180,19 @@ class Trace(Sequence[TraceRow]):
         lists = {k: [v.tolist() if isinstance(v, np.ndarray) else v for v in c] for k, c in self._table.items()}
         return polars.DataFrame(lists, strict=False)
 
-    def table(self) -> str:
-        """The table as text, as ``print`` shows it."""
-        return str(self)
+    def table(self, hide: Iterable[str] = ()) -> str:
+        """The table as text, as ``print`` shows it.
+
+        Parameters
+        ----------
+        hide : iterable of str, default=()
+            Columns to leave out.
+        """
+        if not len(self):
+            return "An empty trace: fit with trace=True an estimator that iterates."
+        cells = self._cells(hide)
+        width = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+        return "\n".join("  ".join(word.rjust(w) for word, w in zip(row, width)) for row in cells)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the gap, the objective if there is no gap, or what the algorithm measures (`certifit.plot.trace`).
@@ -214,20 +224,16 @@ class Trace(Sequence[TraceRow]):
 
         return latex_of(list(self), self.columns, self._cells() if len(self) else [["iteration"]])
 
-    def _cells(self) -> list[list[str]]:
+    def _cells(self, hide: Iterable[str] = ()) -> list[list[str]]:
         """Heading and rows in words, without the columns that say nothing."""
-        told = [name for name, column in self._table.items() if any(_told(v) for v in column)]
+        told = [name for name, column in self._table.items() if name not in hide and any(_told(v) for v in column)]
         rows: list[int | None] = list(range(len(self)))
         if len(rows) > _SHOWN:
             rows = [*rows[: _SHOWN // 2], None, *rows[-(_SHOWN // 2) :]]
         return [told, *(["…" if i is None else _word(self._table[name][i]) for name in told] for i in rows)]
 
     def __str__(self) -> str:
-        if not len(self):
-            return "An empty trace: fit with trace=True an estimator that iterates."
-        cells = self._cells()
-        width = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-        return "\n".join("  ".join(word.rjust(w) for word, w in zip(row, width)) for row in cells)
+        return self.table()
 
     def __repr__(self) -> str:
         return f"Trace({len(self)} rows: {', '.join(self.columns)})"

@@ -5,6 +5,7 @@ Every algorithm is known by its own columns; what none of the forms below knows 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, SupportsFloat
@@ -113,7 +114,7 @@ def _newton(rows: list[Any]) -> list[str]:
 
 def _coordinates(rows: list[Any]) -> list[str]:
     return [
-        rf"\rho_{{{r.j}}} &= {_number(r.pull)}: \quad w_{{{r.j}}} \leftarrow \operatorname{{soft}}(\rho_{{{r.j}}}) = "
+        rf"\rho_{{{r.j}}} &= {_number(r.rho)}: \quad w_{{{r.j}}} \leftarrow \operatorname{{soft}}(\rho_{{{r.j}}}) = "
         rf"{_number(r.w_after)}, \quad J = {_number(r.objective)}"
         for r in rows
         if r.j is not None
@@ -147,10 +148,24 @@ def _values(rows: list[Any]) -> list[str]:
 
 def _questions(rows: list[Any]) -> list[str]:
     return [
-        rf"\text{{node {r.node}}}: \quad \mathrm{{Gain}}(\text{{{words(r.split)}}}) &= {_number(r.gain)}"
-        + (r" \quad\leftarrow\ \text{asked}" if r.chosen else "")
+        rf"\text{{node {r.node}}}: \quad \mathrm{{Gain}}({_question(r.split)}) &= {_number(r.gain)}"
+        + (r" \quad\leftarrow\ \text{chosen}" if r.chosen else "")
         for r in rows
     ]
+
+
+def _question(split: object) -> str:
+    r"""A threshold as a formula; other questions in words.
+
+    Examples
+    --------
+    >>> print(_question("x[0] <= 2.5"), _question("colour in {red}"))
+    x_{0} \le 2.5 \text{colour in \{red\}}
+    """
+    found = re.fullmatch(r"x\[(\d+)\] <= (\S+)", str(split))
+    if found is None:
+        return rf"\text{{{words(split)}}}"
+    return rf"x_{{{found[1]}}} \le {_number(float(found[2]))}"
 
 
 def _distances(rows: list[Any]) -> list[str]:
@@ -179,11 +194,15 @@ def _beliefs(rows: list[Any]) -> list[str]:
     ]
     lines = []
     for r in rows:
-        values = ", ".join(rf"\text{{{words(c)}}} = {_shown(r[c])}" for c in own)
-        seen = words("–" if r.outcome is None else r.outcome)
-        mean = _shown(r["mean"])
-        lines.append(rf"e_{{{r.iteration}}} = \text{{{seen}}}: \quad & {values}, \quad \mathrm{{E}} = {mean}")
+        values = ", ".join(rf"{_symbol(c)} = {_shown(r[c])}" for c in own)
+        seen = r"\text{before}" if r.outcome is None else rf"e_{{{r.iteration}}} = {_shown(r.outcome)}"
+        lines.append(rf"{seen}: \quad & {values}, \quad \mathrm{{E}} = {_shown(r['mean'])}")
     return lines
+
+
+def _symbol(name: str) -> str:
+    """A Greek letter where the name is one."""
+    return f"\\{name}" if name in ("alpha", "beta", "mu", "sigma", "tau", "kappa", "nu") else rf"\text{{{words(name)}}}"
 
 
 def _shown(value: object) -> str:
@@ -198,7 +217,7 @@ _FORMS: tuple[tuple[set[str], Callable[[list[Any]], list[str]]], ...] = (
     ({"before", "after", "label", "score"}, _perceptron),
     ({"theta", "gradient", "newton_step"}, _newton),
     ({"theta", "foreseen"}, _descent),
-    ({"j", "pull", "w_before", "w_after"}, _coordinates),
+    ({"j", "rho", "w_before", "w_after"}, _coordinates),
     ({"i", "j", "alpha_i", "alpha_j", "dual"}, _pairs),
     ({"centres", "changed"}, _centres),
     ({"values", "actions"}, _values),

@@ -22,7 +22,7 @@ def test_every_work_is_shown(name):
     trace = cf.show_work(name, *data, say=said.append)
     assert len(trace) > 0
     assert said[0].endswith(".")
-    assert said[1] == trace.table()
+    assert said[1] == trace.table(hide=["seconds"])
     assert len(trace.frame()) == len(trace)
     text = trace.latex()
     assert text.startswith(r"\begin{")
@@ -51,7 +51,7 @@ LATEX = {
     "coordinate descent": r"\operatorname{soft}",
     "smo": r"W(\alpha)",
     "k-means": r"c_{1} = ",
-    "tree": r"\leftarrow\ \text{asked}",
+    "tree": r"\leftarrow\ \text{chosen}",
     "neighbours": "d(x, x_{",
     "bayes": r"\mathrm{E} = ",
     "value iteration": r"V^{(1)} &=",
@@ -107,6 +107,14 @@ def test_the_tree_asks_what_the_estimator_asks():
     j, t = model.tree_.feature[0], model.tree_.threshold[0]
     assert chosen.split == f"x[{j}] <= {t:.6g}"
     assert chosen.gain == max(steps["gain"])
+
+
+def test_a_descent_has_its_offset_and_can_be_replayed():
+    steps = cf.show_work("gradient descent", X, Y, say=None, lam=0.1, eta=0.5, passes=7)
+    theta = np.asarray(steps[-1].theta)
+    assert theta.shape == (3,)
+    c = cf.certify_coefficients(theta[:2], theta[2], X, Y, loss="logistic", lam=0.1)
+    assert [f.name for f in c.diagnose(X, Y, trace=steps)] == ["stopped too early"]
 
 
 def test_neighbours_vote():

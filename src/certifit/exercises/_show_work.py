@@ -10,6 +10,7 @@ import numpy as np
 from certifit._trace import Trace, TraceRow
 from certifit._types import Array, VectorLike
 from certifit.judge import objective
+from certifit.solvers import gradient_descent
 
 
 def _estimator(module: str, name: str, **options: Any) -> Callable[..., Trace]:
@@ -25,6 +26,23 @@ def _estimator(module: str, name: str, **options: Any) -> Callable[..., Trace]:
         return found
 
     return run
+
+
+def _descent(
+    X: Array,
+    y: Array,
+    lam: float = 0.1,
+    eta: float | None = None,
+    start: Any = None,
+    passes: int = 1000,
+    loss: str = "logistic",
+    regularizer: str = "l2",
+) -> Trace:
+    """Gradient descent in θ = (w, b), from zero; η is one over the largest curvature at the start when it is None."""
+    J = objective(loss, regularizer, X, y, lam)
+    theta = np.zeros(J.outputs * (X.shape[1] + 1)) if start is None else np.asarray(start, dtype=float)
+    step = 1.0 / float(np.linalg.eigvalsh(J.hessian(theta))[-1]) if eta is None else float(eta)
+    return gradient_descent(J, J.gradient, theta, step, max_iter=passes, trace=True).trace
 
 
 def _newton(X: Array, y: Array, lam: float = 0.1, tol: float = 1e-12) -> Trace:
@@ -54,9 +72,9 @@ def _coordinates(X: Array, y: Array, lam: float = 0.1, passes: int = 8) -> Trace
     for sweep in range(1, passes + 1):
         moved = 0.0
         for j in np.flatnonzero(size > 0):
-            pull = float(A[:, j] @ r) / n + size[j] * w[j]
-            after = float(np.sign(pull) * max(abs(pull) - lam, 0.0) / size[j])
-            own: dict[str, Any] = {"sweep": sweep, "j": int(j), "pull": pull, "w_before": float(w[j]), "w_after": after}
+            rho = float(A[:, j] @ r) / n + size[j] * w[j]
+            after = float(np.sign(rho) * max(abs(rho) - lam, 0.0) / size[j]) + 0.0  # no −0
+            own: dict[str, Any] = {"sweep": sweep, "j": int(j), "rho": rho, "w_before": float(w[j]), "w_after": after}
             r -= (after - w[j]) * A[:, j]
             moved, w[j] = max(moved, abs(after - own["w_before"])), after
             rows.append(TraceRow(len(rows), 0.5 * float(r @ r) / n + lam * float(np.abs(w).sum()), **own))
@@ -91,8 +109,7 @@ WORKS: dict[str, tuple[str, Callable[..., Trace]]] = {
     "perceptron": ("Each mistake moves the line: w becomes w + yx, b becomes b + y.",
                    _estimator("linear_model", "Perceptron", shuffle=False)),
     "gradient descent": ("Logistic regression, steps against the gradient: θ becomes θ − η∇J(θ).",
-                         _estimator("linear_model", "LinearModel", loss="logistic", regularizer="l2", lam=0.1,
-                                    solver="gradient_descent")),
+                         _descent),
     "newton": ("Logistic regression by Newton's method: θ becomes θ − H⁻¹∇J(θ).", _newton),
     "coordinate descent": ("The lasso: one coefficient at a time, by soft thresholding.", _coordinates),
     "smo": ("A support vector machine: two multipliers move at a time, so that Σ αy stays zero.",
@@ -130,7 +147,9 @@ def show_work(
     say : callable, default=print
         Where the text goes; None prints nothing.
     **options :
-        Parameters of the estimator behind it.
+        Parameters of the algorithm: those of the estimator behind it; for "gradient descent" ``lam``, ``eta``,
+        ``start``, ``passes`` and ``loss``; for "newton" ``lam``; for "coordinate descent" ``lam`` and ``passes``; for
+        "neighbours" ``query`` and ``k``; for "bayes" ``a`` and ``b``.
 
     Returns
     -------
@@ -155,5 +174,5 @@ def show_work(
     trace = run(rows, None if y is None else np.asarray(y), **options)
     if say is not None:
         say(words)
-        say(trace.table())
+        say(trace.table(hide=["seconds"]))
     return trace

@@ -98,7 +98,11 @@ def _marked(table: Trace, what: str, name: str, ax: Axes) -> Axes:
     if "node" in table.columns:
         ends = [b.iteration - 0.5 for a, b in pairwise(table) if a.node != b.node]
         ax.vlines(ends, 0, 1, transform=ax.get_xaxis_transform(), color=palette().faint, linewidth=0.8, zorder=0)
-    ax.set(xlabel="split (lines divide the nodes)" if "node" in table.columns else "place", ylabel=name, ylim=(0, None))
+    ax.set(
+        xlabel="split (lines divide the nodes)" if "node" in table.columns else "rank, nearest first",
+        ylabel=name,
+        ylim=(0, None),
+    )
     ax.legend()
     return ax
 
