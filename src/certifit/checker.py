@@ -354,8 +354,8 @@ def prove_mercer(table, e):
     if how == "construction": need(is_mercer(e.kernel), "the kernel is not built from Mercer kernels")
     elif how == "vector": v = vec(e.vector); r = dot(v, [dot(row, v) for row in K]) / dot(v, v); bound = up(r); need(r < 0, "vᵀKv not < 0")
     else:
-        t, top = n(e.shift), largest(abs(v) for row in K for v in row); Cholesky([[*row[:i], row[i] + t] for i, row in enumerate(K)])
-        bound = low(-t); need(how == "cholesky" and t <= top * 1e-9, "a shift that is more than rounding")
+        t, top = n(e.shift), largest(abs(v) for row in K for v in row); square = [[*row[:i], row[i] + t] for i, row in enumerate(K)]
+        bound = low(-t); need(how == "cholesky" and t <= top * 1e-9 and (top.zero() or Cholesky(square)), "a shift beyond rounding")
     return {"method": how, "verdict": "not mercer" if how == "vector" else "mercer", "least_eigenvalue": bound}
 def prove_principal_components(table, e):  # if Σ(λₖ − μ)uₖuₖᵀ + (μ + τ)I − A ⪰ 0, no subspace of that size keeps more than its trace
     tau, w, d, U = n(e.slack), table.w, range(table.width), mat(e.components, None, table.width)
