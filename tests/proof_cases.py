@@ -431,6 +431,7 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "tree": _labels(DecisionTreeClassifier(max_depth=3), 3),
     "tree by entropy": _labels(DecisionTreeClassifier(criterion="entropy", max_depth=2), weighted=True),
     "regression tree": _real(DecisionTreeRegressor(max_depth=2, ccp_alpha=0.01)),
+    "tree by entropy, grown out": _labels(DecisionTreeClassifier(criterion="entropy"), 3),
     "tree of absolute errors": _real(DecisionTreeRegressor(criterion="absolute_error", max_depth=3), weighted=True),
     "tree of counts": _counted(DecisionTreeRegressor(criterion="poisson", max_depth=3, ccp_alpha=0.01)),
     "tree with missing numbers": _holes(DecisionTreeClassifier(max_depth=4, class_weight="balanced")),

@@ -490,7 +490,7 @@ def prove_mixed_counts(table, e):  # columns of numbers by gaussian_counts, of w
     return found
 logarithm = functools.lru_cache(2**16)(lambda k: log(N(k)))
 def squares(W, *sums): return N(sum(s * s for s in sums)) / W
-def logs(W, *sums): return total(logarithm(s) * s for s in sums if s) - logarithm(W) * sum(sums)
+def logs(W, *sums): return total((logarithm(s) - logarithm(W)) * s for s in sums if s not in (0, W))  # Σ s log(s/W)
 CRITERIA = {  # for classes?; the worth of a side, from its weight and sums; what each row adds to the impurity, which is less the worth
     "gini": (True, squares, lambda y: N(1)), "squared_error": (False, squares, lambda y: y**2), "poisson": (False, logs, plogp),
     "entropy": (True, lambda *side: logs(*side) / logarithm(2), lambda y: N(0)), "absolute_error": (False, None, lambda y: N(0))}
@@ -512,7 +512,7 @@ def prove_tree(table, e):  # at every node that is split no other threshold gain
     of_classes, formula, term = CRITERIA[{"log_loss": "entropy", "friedman_mse": "squared_error"}.get(e.criterion, e.criterion)]
     (Y, unit, parts), X, m, alpha, few = tree_targets(table, e, of_classes), table.X, len(e.left), n(e.alpha), whole(e.min_samples_leaf, 1)
     w, levels, light, slack = [p[0] for p in parts], [aligned(y) for y in Y if not formula], n(e.min_weight_leaf), n(1e-9); more = 1 + slack
-    need(alpha >= 0 and all(abs(v) < math.inf or v != v for x in X for v in x), "a negative alpha, or an infinite cell")
+    need(alpha >= 0 <= light and all(abs(v) < math.inf or v != v for x in X for v in x), "a negative alpha or weight, or an infinite cell")
     rows, short, cost, best, kept, held, mass = {0: [i for i, v in enumerate(w) if v]}, [N(0)], {}, {}, {}, {}, sum(w) * len(Y)
     def weigh(rows): return [sum(c) for c in zip(*(parts[i] for i in rows))]
     def worth(side, rows): return formula(*side) if formula else -total(around_median(rows, w, *v) for v in levels)
@@ -534,9 +534,9 @@ def prove_tree(table, e):  # at every node that is split no other threshold gain
             cell = {i: X[i][j] if X[i][j] == X[i][j] else end for i in here}; order, left = sorted(here, key=cell.get), [0] * len(side)
             for k, (i, after) in enumerate(zip(order, order[1:]), 1):
                 left = [*map(operator.add, left, parts[i])]; right = [*map(operator.sub, side, left)]
-                if cell[i] == cell[after] or min(k, len(order) - k) < few or N(min(left[0], right[0]), None, unit) < light * more: continue
-                if (formula and left in sums) or (formula is logs and 0 in left + right): continue  # worth the same; or a rate of zero
-                gain = worth(left, order[:k]) + worth(right, order[k:]) - own
+                if cell[i] == cell[after] or min(k, len(order) - k) < few or (formula and left in sums): continue  # worth the same
+                if (light.lo and N(min(left[0], right[0]), None, unit) < light * more) or (formula is logs and 0 in left + right): continue
+                gain = worth(left, formula or order[:k]) + worth(right, formula or order[k:]) - own  # only medians need the rows
                 if not gain <= 0: short.append((gain / mass).max0()); need(short[-1] <= cost[t] * slack, "node %d: a better split" % t)
     for t in reversed(range(m)):
         leaf, a, b = cost[t] + alpha, e.left[t], e.right[t]; best[t] = -largest([-leaf, -(best[a] + best[b])]) if a >= 0 else leaf
