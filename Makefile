@@ -8,6 +8,8 @@ EXTRAS ?= dev
 W      ?=
 STAMP  := $(VENV)/.installed
 WORKERS ?= 2
+# Bytecode is kept even where the environment says not to: else every process that is started compiles our source anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 # A study needs the command line and model files only: a fresh clone installs no more than that for it.
 study: $(VENV)/.installed-study
@@ -33,6 +35,7 @@ test-lab: $(STAMP)
 # The browser tests need Node and a browser: installed where they are missing and we are root on Debian, else skipped.
 test: lint types layers warm
 	$(BIN)/python lab/build.py --for-tests
+	$(BIN)/python -m compileall -q -j $(WORKERS) src
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 slow: warm
