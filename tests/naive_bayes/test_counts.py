@@ -220,7 +220,7 @@ def test_no_smoothing_leaves_impossible_rows():
 
 
 def test_gaussian_refuses_what_has_no_density():
-    with pytest.raises(ValueError, match="does not vary within class"):
+    with pytest.raises(ValueError, match="does not vary within class 0, so"):
         GaussianNB(var_smoothing=0.0).fit([[0.0], [0.0], [1.0], [2.0]], [0, 0, 1, 1])
     with pytest.raises(ValueError, match="squares exceed"):
         GaussianNB().fit([[1e200], [-1e200]], [0, 1])

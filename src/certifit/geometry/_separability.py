@@ -236,6 +236,6 @@ def _checked(X: Matrix, y: VectorLike, rigor: str) -> tuple[Array, Array, Array]
         raise ValueError(f"y holds {labels[~np.isfinite(labels)][0]}: drop the rows without a label first.")
     classes, index = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        seen = "none" if len(classes) == 0 else f"only {classes[0]!r}"
+        seen = "none" if len(classes) == 0 else f"only {classes.tolist()[0]!r}"
         raise ValueError(f"Separability needs at least two classes; y contains {seen}.")
     return rows, labels, index.ravel()

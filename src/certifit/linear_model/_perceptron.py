@@ -68,7 +68,9 @@ class PerceptronBase(Certified, LinearScores, ClassifierMixin, BaseEstimator):
     def _encode(self, y: Array) -> tuple[Array, Array]:
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes[0]!r}.")
+            raise ValueError(
+                f"{type(self).__name__} needs two or more classes; y holds only 1 class: {classes.tolist()[0]!r}."
+            )
         return classes, index
 
     def _seeds(self, count: int) -> list[int]:

@@ -73,7 +73,9 @@ class RandomLinearClassifier(Certified, LinearScores, ClassifierMixin, BaseEstim
         weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         classes, index = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes[0]!r}.")
+            raise ValueError(
+                f"RandomLinearClassifier needs two or more classes; y holds only 1 class: {classes.tolist()[0]!r}."
+            )
         rng = check_random_state(self.random_state)
         W, b = draw(X, weights, 1 if len(classes) == 2 else len(classes), self.n_candidates, self.fit_intercept, rng)
         self.errors_ = count_errors(X, index, weights, W, b)

@@ -54,7 +54,7 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classes = np.unique(y)
         if len(classes) < 2:
             raise ValueError(
-                f"OneVsRest needs at least 2 classes, but the data contains only one class: {classes[0]!r}."
+                f"OneVsRest needs at least 2 classes, but the data contains only one class: {classes.tolist()[0]!r}."
             )
         extra = {} if sample_weight is None else {"sample_weight": sample_weight}
         weights = check_sample_weight(sample_weight, X)

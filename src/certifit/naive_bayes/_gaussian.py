@@ -129,7 +129,7 @@ class GaussianNB(IncrementalNB):
         if hollow.any():
             c, j = np.argwhere(hollow)[0]
             raise ValueError(
-                f"Column {j} does not vary within class {classes[c]!r}, so it has no density there: "
+                f"Column {j} does not vary within class {classes.tolist()[c]!r}, so it has no density there: "
                 "set var_smoothing above zero or leave the column out."
             )
 

@@ -191,7 +191,7 @@ class MixedNB(NaiveBayes):
             c, j = np.argwhere(var == 0)[0]
             name = self._label(int(np.flatnonzero([k == "numeric" for k in self._kinds])[j]))
             raise ValueError(
-                f"Column {name!r} does not vary within class {classes[c]!r}, so it has no density there: "
+                f"Column {name!r} does not vary within class {classes.tolist()[c]!r}, so it has no density there: "
                 "set var_smoothing above zero or leave the column out."
             )
         return theta, var

@@ -31,7 +31,8 @@ def labelled(X: Matrix, y: Any, sample_weight: Weights, class_weight: ClassWeigh
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{name} needs at least two classes, and y holds 1 class only ({classes[0]!r}): add rows of another class."
+            f"{name} needs at least two classes, and y holds 1 class only ({classes.tolist()[0]!r}): "
+            "add rows of another class."
         )
     weights = None
     if sample_weight is not None:
@@ -41,9 +42,10 @@ def labelled(X: Matrix, y: Any, sample_weight: Weights, class_weight: ClassWeigh
             alone = "Invalid input - all samples with positive weights belong to the same class: "
             if name == "NuSVC":
                 alone = f"specified nu is infeasible. {alone}"
+            empty = classes.tolist()[int(np.argmin(mass))]
             raise ValueError(
                 f"{alone if np.count_nonzero(mass > 0) < 2 else ''}sample_weight leaves class "
-                f"{classes[int(np.argmin(mass))]!r} without any weight. Give one of its rows a positive weight."
+                f"{empty!r} without any weight. Give one of its rows a positive weight."
             )
     share = np.ones(len(classes))
     if class_weight is not None:
