@@ -160,6 +160,7 @@ def test_a_plain_array_is_handed_back_itself_without_scikit_learn(monkeypatch):
     assert found[1] is y
     assert ours.validate_data(model, GOOD, reset=False) is GOOD
     ours.check_is_fitted(model)
+    ours.check_is_fitted(model, "n_features_in_")
 
 
 def test_a_model_that_is_not_fitted_is_told_so():
@@ -167,8 +168,10 @@ def test_a_model_that_is_not_fitted_is_told_so():
         ours.check_is_fitted(Model())
     model = Model()
     model.n_features_in_ = 3
-    with pytest.raises(theirs.NotFittedError, match="not fitted"):
-        ours.check_is_fitted(model, "coef_")
+    for missing in ("coef_", ["n_features_in_", "coef_"]):
+        with pytest.raises(theirs.NotFittedError, match="not fitted"):
+            ours.check_is_fitted(model, missing)
+    ours.check_is_fitted(model, ["n_features_in_", "coef_"], all_or_any=any)
 
 
 @pytest.mark.parametrize("y", [*(t for t in TARGETS.values() if not isinstance(t, str)), np.arange(30), np.arange(30) // 2,

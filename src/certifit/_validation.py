@@ -34,9 +34,10 @@ def validate_data(model: Any, X: Any, y: Any = "no_validation", *, reset: bool =
 
 
 def check_is_fitted(model: Any, attributes: Any = None, **options: Any) -> None:
-    """scikit-learn's `check_is_fitted`, at once where a fit has left the number of columns."""
-    known = attributes is None and "n_features_in_" in vars(model) and not hasattr(model, "__sklearn_is_fitted__")
-    if not known:
+    """scikit-learn's `check_is_fitted`, at once where a fit has left what is asked for, or the number of columns."""
+    wanted = [attributes] if isinstance(attributes, str) else attributes or ["n_features_in_"]
+    judges_itself = attributes is None and hasattr(model, "__sklearn_is_fitted__")
+    if judges_itself or not all(name in vars(model) for name in wanted):
         theirs.check_is_fitted(model, attributes, **options)
 
 
