@@ -115,6 +115,9 @@ def page(older: str = "") -> str:
     logs = sorted(log for log in LOGS.glob("*.jsonl") if log.stat().st_size)  # empty: its tests could not be collected
     now, before = table(logs), kept(older, {log.stem for log in logs})
     total, wrong = now[2] + before[2], now[3] + before[3]
+    by_hand = re.findall(
+        r"^With only .*?\n\n", older, re.M | re.S
+    )  # of a run of the whole suite with fewer classes swapped
     lines = [
         "# scikit-learn's own tests", "",
         f"The test suite of scikit-learn {sklearn.__version__}, run with certifit's classes in place of scikit-learn's. Of {total} tests",
@@ -124,6 +127,7 @@ def page(older: str = "") -> str:
         "in the last column. Modules that are not listed were not run, or fit none of certifit's classes. A test that scikit-learn expects to",
         "fail and that passes here counts as a pass. Tests of `array_api_dispatch`, which scikit-learn skips unless SCIPY_ARRAY_API is set, are",
         "not included. Private methods that fixtures call are taken from scikit-learn's class.", "",
+        *(paragraph.rstrip("\n") + "\n" for paragraph in by_hand),
         "| module | tests | pass | fail | ran on |", "|---|---|---|---|---|", *sorted([*now[0], *before[0]]), "",
         "| module | test | cases | why it fails |", "|---|---|---|---|", *sorted([*now[1], *before[1]], key=lambda line: line.split(" | ")[0]), "",
     ]  # fmt: skip
