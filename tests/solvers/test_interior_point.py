@@ -59,3 +59,15 @@ def test_rows_without_weight_have_no_multiplier_and_traces_state_the_objective()
     assert not found.stats["dual"][:5].any()
     assert found.trace[-1].objective == pytest.approx(task.value(*found.value), rel=1e-5)
     assert solve_kinked(task, Options(1e-12, max_iter=1)).status == "max_iter"
+
+
+def test_an_interval_closed_by_rounding_divides_by_no_zero():
+    """At a tight tolerance a dual variable came within rounding of its limit; warnings are errors here."""
+    from certifit.linear_model import LinearModel
+
+    rng = np.random.default_rng(31)
+    n, d = rng.integers(10, 60), rng.integers(1, 6)
+    X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + rng.normal(size=n)
+    model = LinearModel("absolute", "l2", 0.05, tol=1e-11).fit(X, y)
+    assert model.certificate_.relative_gap < 1e-10

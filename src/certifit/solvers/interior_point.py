@@ -73,7 +73,11 @@ class _Kinks:
     high: Array
 
     def room(self, u: Array) -> tuple[Array, Array]:
-        return np.where(np.isinf(self.high), 1.0, self.high - u), np.where(np.isinf(self.low), 1.0, u - self.low)
+        """How far u is from either end; never less than the rounding of the interval, which may have closed it."""
+        width = self.high - self.low
+        least = np.where(np.isfinite(width), width, 1.0) * 2.0**-60
+        high, low = np.maximum(self.high - u, least), np.maximum(u - self.low, least)
+        return np.where(np.isinf(self.high), 1.0, high), np.where(np.isinf(self.low), 1.0, low)
 
     @property
     def count(self) -> int:
