@@ -11,9 +11,7 @@ _NAMED = 3  # columns that are named as the ones that matter
 
 def summary(record: Mapping[str, Any]) -> list[Line]:
     """Headed sentences, most important first; each speaks of held-out rows."""
-    lines = [*_errors(record), *_test(record), *_sure(record), *_matters(record), *_fails(record)]
-    if record.get("threshold"):
-        lines.append({"head": "Threshold", "text": record["threshold"]["text"]})
+    lines = [*_errors(record), *_threshold(record), *_test(record), *_sure(record), *_matters(record), *_fails(record)]
     return [*lines, *_price(record), *_proved(record)]
 
 
@@ -40,11 +38,10 @@ def _errors(record: Mapping[str, Any]) -> list[Line]:
             }
         ]
     c = record["classes"]
-    text = (
-        f"{_share(c['accuracy'])} of rows are classified correctly; always predicting {c['commonest']['label']} would "
-    )
-    text += f"be right for {_percent(c['commonest']['share'])}."
-    named = (c.get("roc") or {}).get("positive")
+    text = "By the larger probability, " if record.get("threshold") else ""  # the decision has a line of its own
+    text += f"{_share(c['accuracy'])} of rows are classified correctly; always predicting {c['commonest']['label']} "
+    text += f"would be right for {_percent(c['commonest']['share'])}."
+    named = _positive(record)
     row = next((r for r in c["classes"] if r["label"] == named), None)
     if row is not None and row["precision"]["value"] is not None:
         text += f" Of all {named} rows it finds {_share(row['recall'])} (recall); of the rows predicted "
@@ -57,9 +54,24 @@ def _number(v: float) -> str:
     return shown.replace("-", "−")
 
 
+def _positive(record: Mapping[str, Any]) -> str | None:
+    """The class to find, of two."""
+    return (record.get("classes", {}).get("roc") or {}).get("positive")
+
+
+def _threshold(record: Mapping[str, Any]) -> list[Line]:
+    found = record.get("threshold")
+    return [{"head": "Threshold", "text": found["text"]}] if found else []
+
+
 def _test(record: Mapping[str, Any]) -> list[Line]:
-    test = record.get("test")
-    return [] if not test else [{"head": "On the test table", "text": "; ".join(test["lines"][:4]) + "."}]
+    """The first figures; of two classes the one to find, and what becomes of it with the threshold asked for."""
+    test, named = record.get("test"), _positive(record)
+    if not test:
+        return []
+    others = [f"{c['label']}: " for c in record.get("classes", {}).get("classes", ()) if c["label"] != named]
+    lines = test["lines"] if named is None else [v for v in test["lines"] if not v.startswith(tuple(others))]
+    return [{"head": "On the test table", "text": "; ".join(lines[: 5 if record.get("threshold") else 4]) + "."}]
 
 
 def _sure(record: Mapping[str, Any]) -> list[Line]:
