@@ -274,19 +274,19 @@ def prove_local(table, e):  # q² = gᵀH⁻¹g, r² = max x̃ᵀH⁻¹x̃, u = 
     if len(rows) * m * m <= 10 ** 7: r = largest(L.form(x) for x in rows)
     else: r = largest(dot(x, x) for x in rows) * total(L.form([int(i == j) for j in range(m)]) for i in range(m))  # ‖x̃‖² tr H⁻¹
     u = (q * r).sqrt(); need(u < 1, "the Newton decrement is too large"); return bounds(model[0], more + q / (2 * (1 - u)), o, s)
-def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum, whatever the rank; with w ≥ 0 a push down does not count where w = 0
+def excess(H, g, held):  # ½gᵀH⁺g at any rank; of g any μ ≥ 0 may be left out where d ≥ 0 is held: Hx = g − μ with x = 0 there, if μ ≥ 0
+    free = [j for j in range(len(g)) if j not in held]; m = len(free) + 1; h = lambda i, j: H[max(i, j)][min(i, j)]
+    ints = aligned([v for i in free for v in [h(i, j) for j in free] + [g[i]]])[0]; R, d, P = reduced(zip(*[iter(ints)] * m))
+    x = [(free[j], r[-1]) for j, r in zip(P, R)]; wrong = [j for j in held if not (g[j] * d - total(h(i, j) * v for i, v in x)) * d >= 0]
+    return excess(H, g, [j for j in held if j != wrong[0]]) if wrong else total(g[i] * v for i, v in x) / N(2 * d)
+def prove_least_squares(table, e):  # F is ½gᵀH⁺g above its minimum; with w ≥ 0, a direction d ≥ 0 is held where w = 0
     value = gap = N(0)
     for k, (o, (y,), s, _) in enumerate(machines(table, e)):
         v, g, H, _ = newton(table, o, y, vec(s), e.coef[k], n(e.intercept[k])); p, value = len(g), value + v
         need(o.loss.name == "squared" and o.padding is None, "a loss or an offset that this formula is not for")
-        if o.regularizer.name == "non_negative":  # any μ ≥ 0 may be taken from g where w = 0: here down to c·g_b, c the column's mean
-            c = [(H[-1][j] / H[-1][-1]).ends()[0] * g[-1] if o.fit_intercept else N(0) for j in range(table.width)]
-            g = [a if e.coef[k][j] or not a >= c[j] else c[j] for j, a in enumerate(g[: table.width])] + g[table.width :]
-        if p > 100: gap = gap + Cholesky(H).form(g) / 2; continue  # faster than in whole numbers, but not for dependent columns
-        ints, _, _ = aligned([H[max(i, j)][min(i, j)] for i in range(p) for j in range(p)] + g)
-        R, d, pivots = reduced([ints[i * p : i * p + p] + [ints[p * p + i]] for i in range(p)])
-        need(p not in pivots, "equations without a solution"); gap = gap + total(g[j] * N(r[-1]) for j, r in zip(pivots, R)) / N(2 * d)
-    need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit the objective"); return bounds(value, gap, o, s)
+        held = [j for j, a in enumerate(e.coef[k]) if o.regularizer.name == "non_negative" and not a]  # beyond 100 columns in intervals:
+        gap = gap + (excess(H, g, held) if p <= 100 else Cholesky(H).form([a * (j not in held or not a >= 0) for j, a in enumerate(g)]) / 2)
+    need(len(e.coef) == len(e.intercept) == k + 1, "coefficients that do not fit"); return bounds(value, least((gap, value)), o, s)
 def numerators(values): return [int(v, 16) for v in values] if values and type(values[0]) is str else aligned(vec(values))[0]
 def vanishing(table, codes, e, classes):  # Σ μ (e_own − e_other) ⊗ x̃ = 0 for a μ > 0, as stated at dependent rows: x̃, rows, rank
     pairs = [(whole(i, 0, table.rows), whole(k, 0, classes)) for i, k in zip(e.rows, e.against)]

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from certifit.linear_model import LinearRegression, Ridge
 from certifit.losses import Squared
 from certifit.regularizers import NonNegative, Zero
 from certifit.solvers.dual import evidence_of
+from tests.proof_cases import Case, outcome
 from tests.soundness.exact import least_squares_gap, least_squares_solution
 
 
@@ -131,3 +133,32 @@ def test_numbers_of_all_sizes_are_read_without_an_error():
         X = (rng.uniform(-1, 1, size=(8, 2)) * size).astype(np.float32)
         model = LinearRegression().fit(X, rng.normal(size=8).astype(np.float32))
         assert model.certificate_.holds == bool(np.all(np.isfinite(model.coef_)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_non_negative_fits_on_dependent_columns_are_proved_by_both(seed, tmp_path):
+    """Copies, sums of columns and more columns than rows: the columns that are not used do not blur the bound."""
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-9, 9, size=(10, 3)).astype(float)
+    X = np.column_stack([A, A[:, 0] + A[:, 1], A[:, 0]]) if seed % 2 else rng.normal(size=(5, 12))
+    y = rng.normal(size=len(X))
+    model = LinearRegression(positive=True).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.holds
+    assert certificate.gap <= 1e-12 * np.var(y)
+    assert outcome(*Case(certificate, X, y).proof(tmp_path)) == "PROVED"
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_gap_of_any_non_negative_coefficients_covers_the_true_one(seed):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 8), rng.integers(1, 5)
+    X = rng.integers(-3, 4, size=(n, d)).astype(float)
+    X = np.column_stack([X, X[:, 0]]) if seed % 2 else X
+    y = rng.integers(-5, 6, size=n).astype(float)
+    coef = rng.integers(0, 3, size=X.shape[1]).astype(float) * rng.choice([0.5, 1.0])
+    certificate = state(X, y, coef, positive=True)
+    best = scipy.optimize.nnls(X, y)[1] ** 2
+    here = np.sum(np.square(X @ coef - y))
+    assert certificate.holds
+    assert certificate.gap >= (here - best) / n * (1 - 1e-9) - 1e-12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
@@ -34,12 +35,16 @@ def bits(H: list[list[Fraction]], q: list[Fraction]) -> int:
     return max((max(abs(v.numerator), v.denominator).bit_length() for row in [*H, q] for v in row), default=0)
 
 
-def excess(H: list[list[Fraction]], q: list[Fraction]) -> tuple[Fraction | None, int]:
+def excess(H: list[list[Fraction]], q: list[Fraction], held: Collection[int] = ()) -> tuple[Fraction | None, int]:
     """qᵀH⁺q and the rank of a positive semi-definite H; None where q is not in its range.
 
     Elimination without fractions (Bareiss) of the lower triangle of [[H, q], [qᵀ, 0]], after scaling each row and
     column by a power of two; a pivot of zero has a row of zeros, because H is semi-definite. What is left in the
     corner, over the last pivot, is −qᵀH⁺q.
+
+    The coordinates ``held`` may only grow: any μ ≥ 0 may be added to q there. They are left out, with the μ that makes
+    Hx = q + μ for an x that is zero there, except those whose μ would be negative: their row of q is positive when all
+    others are eliminated, and then they are eliminated too. (The rank is that of what was eliminated.)
 
     Examples
     --------
@@ -50,17 +55,21 @@ def excess(H: list[list[Fraction]], q: list[Fraction]) -> tuple[Fraction | None,
     p = len(q)
     whole = math.lcm(*(v.denominator for row in [*H, q] for v in row))
     M = [[int(v * whole) for v in H[i][: i + 1]] for i in range(p)] + [[*(int(v * whole) for v in q), 0]]
-    last, rank = 1, 0
-    for k in range(p):
+    last, rank, rest = 1, 0, set(range(p))
+    while turn := [k for k in sorted(rest) if k not in held] or [k for k in sorted(rest) if M[p][k] > 0]:
+        k = turn[0]
+        rest.remove(k)
+        held = [j for j in held if j != k]
+        column = {i: M[max(i, k)][min(i, k)] for i in (*sorted(rest), p)}
         pivot = M[k][k]
         if pivot == 0:
-            if M[p][k] != 0:
+            if column[p] != 0:
                 return None, rank
             continue
-        for i in range(k + 1, p + 1):
-            a = M[i][k]
-            for j in range(k + 1, i + 1):
-                M[i][j] = (pivot * M[i][j] - a * M[j][k]) // last
+        for i, a in column.items():
+            for j in column:
+                if j <= i:
+                    M[i][j] = (pivot * M[i][j] - a * column[j]) // last
         last, rank = pivot, rank + 1
     return Fraction(-M[p][p], last) / whole, rank
 

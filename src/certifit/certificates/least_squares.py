@@ -302,10 +302,13 @@ class _One:
         p = self.data.X.shape[1] + self.task.fit_intercept
         if not self.residual.exact or not (any_size or p <= _COLUMNS):
             return None
-        system = self._system()
-        found, rank = excess(*system) if any_size or bits(*system) * p <= _BITS else (None, 0)
+        H, q = self._system()
+        held = np.flatnonzero(self.coef == 0.0).tolist() if self.task.positive else []
+        found, rank = excess(H, q, held) if any_size or bits(H, q) * p <= _BITS else (None, 0)
         if found is None:
             return None
+        if held:
+            rank = excess(H, [Fraction(0)] * p)[1]
         plain = self.start()
         gap = rounded(shifted(Ball(rational_of(found)), -2 * plain.unit))
         return replace(plain, gap=gap, rank=rank - self.task.fit_intercept)
@@ -322,8 +325,6 @@ class _One:
         for j in range(d):
             H[j][j] += alpha
             q[j] -= alpha * away[j]
-            if self.task.positive and self.coef[j] == 0.0 and q[j] <= 0:
-                q[j] = Fraction(0)
         return H, q
 
     def on_basis(self) -> _Bound | None:
