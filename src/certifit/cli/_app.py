@@ -30,7 +30,7 @@ study/model.certifit and study/record.json. Then:
 A table is a CSV, TSV, Parquet, Arrow or Excel file; example:breast-cancer, example:iris, example:wine and
 example:diabetes are tables to try things on.
 
-Exit codes: 0 done and every claim holds, 1 a claim does not hold or the data were rejected, 2 wrong usage.""",
+Exit codes: 0 success (every claim holds), 1 a claim does not hold or the data were rejected, 2 wrong usage.""",
     help_format="markdown",
     help_flags=["--help", "-h"],
 )
@@ -79,7 +79,7 @@ def study(
     folds
         Outer folds; by default 10 for up to 2000 rows, 5 up to 20000, 3 beyond.
     time_budget
-        Seconds of work per process. Models that do not fit in, by an estimate, are skipped and named.
+        Seconds of work per process. Models that are estimated to exceed it are skipped and listed.
     seed
         Random seed, for the folds and the models.
     out
@@ -105,7 +105,7 @@ def study(
     test
         A labelled test table, on which the chosen model is evaluated once, at the end.
     positive
-        The positive class, of two; the rarer one by default.
+        With two classes, the positive one; by default the rarer one.
     metric
         The metric that chooses the model: auc, accuracy, balanced_accuracy, average_precision, f1, log_loss or brier
         for classes; r2, absolute_error or deviance for numbers.
@@ -229,8 +229,8 @@ def predict(
 ) -> int:
     """Predict the rows of a table: a CSV with the prediction, and for classes their probabilities.
 
-    Identifier columns of the study's table come first, as they are. A model with a threshold (study --costs, --require)
-    also gives its decision, and one that was recalibrated also its calibrated probability.
+    Identifier columns of the study's table are copied and come first. A model with a threshold (study --costs,
+    --require) also gives its decision, and one that was recalibrated also its calibrated probability.
 
     Categories that were not seen during the fit count as none of the known ones and empty cells as missing; both are
     reported on standard error. A missing column is an error; additional columns are ignored.
@@ -246,7 +246,7 @@ def predict(
     interval
         Add prediction intervals (low, high) or sets of labels with this coverage, such as 0.9.
     carry
-        Columns of the table to put before the predictions, separated by commas; identifiers and names when not given.
+        Columns of the table to put before the predictions, separated by commas; by default identifiers and names.
     """
     from certifit.cli import _commands
 
@@ -266,7 +266,8 @@ def evaluate(model: Path, data: str, /, *, by: _Names = None) -> int:
     data
         A table with the target column; for an unbiased estimate, use rows that the model has not seen.
     by
-        Columns, separated by commas: errors for each of their levels (or thirds), with simultaneous intervals.
+        Columns, separated by commas: scores for each category (or third of a numeric column), with simultaneous
+        intervals.
     """
     from certifit.cli import _commands
 
@@ -370,7 +371,7 @@ def prove(model: Path, data: str | None = None, /, *, out: Path = Path("fit.proo
     model
         A model file, written by certifit study or fit.
     data
-        The table it was fitted to: then OUT.csv holds the rows as the model saw them, for certifit check.
+        The table it was fitted to; the encoded rows are then written to OUT.csv, for certifit check.
     out
         The proof file.
     """
@@ -389,9 +390,9 @@ def check(proof: Path, table: Path, /) -> int:
     Parameters
     ----------
     proof
-        A file of certifit prove, certifit study or certificate.save.
+        A proof file, as written by certifit prove, certifit study or certificate.save.
     table
-        The CSV or .npy file of the rows as the model saw them.
+        The CSV or .npy file with the encoded rows that the model was fitted to.
     """
     from certifit.cli import _commands
 
@@ -513,10 +514,10 @@ def exercises(
 
 @app.command
 def export(model: Path, /, *, to: Literal["onnx", "sql", "python", "c"] = "onnx", out: Path | None = None) -> int:
-    """Write the model for other languages and servers: an ONNX graph, or code that needs nothing else.
+    """Write the model for other languages and servers: an ONNX graph, or source code without dependencies.
 
-    The graph has one input per column (numbers; words for categories) and gives the labels of certifit predict. Code
-    takes the table's own columns: a query, a Python function or a C function.
+    The graph has one input per column (numbers, or strings for categories) and returns the labels of certifit
+    predict. Code takes the table's own columns: a query, a Python function or a C function.
 
     Parameters
     ----------
