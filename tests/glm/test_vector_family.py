@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said():
     own = {name: getattr(good, name) for name in ("statistic", "a", "mean", "covariance", "start")}
     with pytest.raises(ValueError, match="sum to one"):
         VectorFamily("x", **own, support=np.arange(3), log_b=lambda y: np.ones(len(y)))
-    with pytest.raises(NoOptimumError, match="edge"):
+    with pytest.raises(NoOptimumError, match="boundary"):
         normal().fit([2.0, 2.0, 2.0])  # no variance: the likelihood has no limit
     with pytest.raises(ValueError, match="one finite row"):
         right.regress([[1.0]], [1.0, 2.0])

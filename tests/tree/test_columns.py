@@ -40,7 +40,7 @@ def test_columns_are_named_by_place_name_or_mask(which):
 
 
 @pytest.mark.parametrize(
-    ("which", "why"), [([7], "from 0 to 3"), (["weight"], "no column"), (np.array([True]), "one entry per column")]
+    ("which", "why"), [([7], "from 0 to 3"), (["weight"], "not a column"), (np.array([True]), "one entry per column")]
 )
 def test_what_is_no_column_is_refused(which, why):
     with pytest.raises(ValueError, match=why):

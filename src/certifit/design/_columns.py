@@ -28,7 +28,7 @@ class CentredColumns:
     Examples
     --------
     >>> from certifit.design import as_design
-    >>> A = Columns.of(as_design(np.array([[1.0, 0.0], [3.0, 2.0]])), None, True)
+    >>> A = CentredColumns.of(as_design(np.array([[1.0, 0.0], [3.0, 2.0]])), None, True)
     >>> A.correlate(np.array([-1.0, 1.0]))
     array([2., 2.])
     """

@@ -111,7 +111,13 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         rows, classes, codes, weight = self._encoded(X, y, sample_weight)
         self._adopt_seen(self._tally(rows, codes, len(classes), weight), classes)
         self._promise_certificates(lambda: (self.certify(*given),), *given)
+        if reason := self._unprovable(X):
+            self._withhold_certificates(reason)
         return self
+
+    def _unprovable(self, X: MatrixLike) -> str:
+        """Why nothing can be proved about a fit to these rows; empty where it can."""
+        return ""
 
     def _encoded(
         self, X: MatrixLike, y: VectorLike, sample_weight: Weights

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
 from certifit._sklearn import Interval
-from certifit._types import Array, MatrixLike, Record, VectorLike, Weights
+from certifit._types import Array, MatrixLike, Record, VectorLike
 from certifit._validation import validate_data
 from certifit.naive_bayes._base import smoothed_log_shares
 from certifit.naive_bayes._discrete import CONSTRAINTS, CountingNB
@@ -74,13 +74,9 @@ class CategoricalNB(CountingNB):
 
     min_categories: npt.ArrayLike | None = None
 
-    def fit(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> Self:
-        """Estimate from rows X of categories 0, 1, … (fractions are cut off) with classes y; weight k is k copies."""
-        super().fit(X, y, sample_weight)
+    def _unprovable(self, X: MatrixLike) -> str:
         cells = np.asarray(X, dtype=float)
-        if np.any(cells != np.trunc(cells)):
-            self._withhold_certificates(FRACTIONS)
-        return self
+        return FRACTIONS if np.any(cells != np.trunc(cells)) else ""
 
     def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
         rows, labels = validate_data(self, X, y, dtype="int", reset=reset)
