@@ -11,7 +11,9 @@ import threading
 import time
 from typing import Any
 
-from numba.core import event
+from numba.core import config, event
+
+_SETTINGS: Any = config  # its names are made at run time
 
 AFTER = 1.0  # seconds of compiling, per file of loops, before anything is said
 WORDS = {
@@ -34,8 +36,16 @@ WORDS = {
 }
 
 
+# Files whose loops branch at every step: to look for vector instructions there takes a third of the compiling, and what
+# is found makes trees grow half as slowly again.
+BRANCHING = ("tree_growing",)
+
+
 class Watch(event.Listener):
-    """Counts the time that compiling our loops takes, and speaks up once for each kind of them."""
+    """Counts the time that compiling our loops takes, and speaks up once for each kind of them.
+
+    Around loops that branch at every step LLVM's vectoriser is off, for which Numba has no option of a loop.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0  # processor time, of all loops
@@ -44,6 +54,7 @@ class Watch(event.Listener):
         self._depth = 0
         self._begun = (0.0, 0.0)
         self._timer: threading.Timer | None = None
+        self._vectorize = _SETTINGS.LOOP_VECTORIZE
 
     def on_start(self, event: Any) -> None:
         """A loop is being compiled; those that it calls are compiled within this time."""
@@ -52,6 +63,9 @@ class Watch(event.Listener):
         if self._depth > 1 or words is None:
             return
         self._begun = (time.perf_counter(), time.process_time())
+        self._vectorize = _SETTINGS.LOOP_VECTORIZE
+        if _file(event) in BRANCHING:
+            _SETTINGS.LOOP_VECTORIZE = 0
         if words not in self.said:
             self._timer = threading.Timer(max(0.0, AFTER - self.spent.get(words, 0.0)), self._say, (words,))
             self._timer.daemon = True
@@ -63,6 +77,7 @@ class Watch(event.Listener):
         words = about(event)
         if self._depth > 0 or words is None:
             return
+        _SETTINGS.LOOP_VECTORIZE = self._vectorize
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -74,10 +89,16 @@ class Watch(event.Listener):
         print(f"certifit: compiling {words}, once per installation …", file=sys.stderr, flush=True)
 
 
+def _file(event: Any) -> str | None:
+    """The file of the loop of an event, without its ending; None for the code of others."""
+    package, _, file = str(event.data["dispatcher"].py_func.__module__).rpartition(".")
+    return file if package == "certifit.loops" else None
+
+
 def about(event: Any) -> str | None:
     """What the loop of an event is for, in words; None for the code of others."""
-    package, _, file = str(event.data["dispatcher"].py_func.__module__).rpartition(".")
-    return WORDS.get(file, file.replace("_", " ")) if package == "certifit.loops" else None
+    file = _file(event)
+    return None if file is None else WORDS.get(file, file.replace("_", " "))
 
 
 WATCH = Watch()

@@ -132,6 +132,15 @@ def add_rows(K, i, weights, total):
             total[c] += w * row[c]
 
 
+@njit(nogil=True)
+def _taken(values, rows):
+    """values[rows], which as an index of arrays takes a second to compile."""
+    found = np.empty(len(rows))
+    for a in range(len(rows)):
+        found[a] = values[rows[a]]
+    return found
+
+
 @njit(nogil=True, fastmath={"contract"})
 def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, room):
     """Rounds on a matrix that is there in full, until the duality gap is at most ``target``; β and F change in place.
@@ -171,8 +180,9 @@ def rounds(K, F, beta, lo, hi, target, shrink, per_point, largest, patience, roo
         rows = active[:q]
         part = room[: q * q].reshape(q, q)
         cut(K, rows, rows, part)
-        b = beta[rows]
-        steps += solve_block(part, F[rows], b, lo[rows], hi[rows], shrink * violation, per_point * q)[0]
+        b = _taken(beta, rows)
+        block = part, _taken(F, rows), b, _taken(lo, rows), _taken(hi, rows)
+        steps += solve_block(*block, shrink * violation, per_point * q)[0]
         m = 0
         for a in range(q):
             if b[a] != beta[rows[a]]:
