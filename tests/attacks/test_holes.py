@@ -204,3 +204,19 @@ def test_words_that_spell_numbers_are_no_targets():
     case = case_of("least-squares", "ols")
     words = np.array([repr(float(v)) for v in case.y])
     assert not issue(case.kind, Data.of(case.X, words), case.certificate.evidence).holds
+
+
+def test_sums_on_a_grid_too_coarse_to_tell_the_objective():
+    for case in all_cases()["moments"]:
+        centre = np.array(case.certificate.evidence["centre"], dtype=float)
+        centre[0] = 2.0**63
+        c = issue("moments", case.data, {**case.certificate.evidence, "centre": centre})
+        assert not c.holds or c.value == pytest.approx(case.certificate.value)
+
+
+def test_no_pruning_is_the_best_at_a_price_beyond_all_numbers():
+    case = case_of("tree-general", "several targets tree")
+    for alpha in (1e300, 1e308):
+        c = issue("tree-general", case.data, {**case.certificate.evidence, "alpha": alpha})
+        assert not c.holds
+        assert "no other pruning costs less" in c.failures[0]

@@ -435,7 +435,8 @@ class _Walk:
             best, kept = _least(t, share * (1 - slack), share * (1 + slack), self.rules.alpha)
             above = max(0.0, float(kept[0] - best[0]))
             figures["pruning_shortfall"] = upper(above)
-            checks.append(Check("no other pruning costs less", above <= _ROUNDING * float(kept[0]), f"{above:.1e}"))
+            small = np.isfinite(above) and above <= _ROUNDING * float(kept[0])  # a huge alpha overflows
+            checks.append(Check("no other pruning costs less", bool(small), f"{above:.1e}"))
         else:
             checks.append(Check("nothing was pruned", bool(np.array_equal(t.asks, t.inner))))
         return Proof(figures, tuple(checks))
