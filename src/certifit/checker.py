@@ -162,7 +162,7 @@ def loss_of(spec):  # losses of real targets are c times a power of (|z − y| �
         b * y + abs(b) * w + (b**2 / (4 * c * s) if power else inside(s - abs(b)) * 0), lambda y: True)
 def class_scores(name, z, code, s, b):  # s·L and the term of a row with a score for each class; P = b + s·e_y is s times probabilities
     P = [inside(v + s if k == code else v) for k, v in enumerate(b)]; need(total(b).zero(), "no probabilities")
-    if name == "softmax": top, dual = log(total(exp(v) for v in z)), total(plogp(v, s) for v in P)
+    if name == "softmax": m = largest(z).ends()[1]; top, dual = m + log(total(exp(v - m) for v in z)), total(plogp(v, s) for v in P)
     else: top, dual = largest(v + int(k != code) for k, v in enumerate(z)), P[code] - s  # the hinge max (z_k + [k ≠ y]) − z_y
     return s * (top - z[code]), s * top + dual - dot(P, z)
 def elastic(rho, lam, w, q, inner):  # Λ Σ (ρ|w| + ½(1−ρ)w²) and its term, from w, q = Λv and Λv·w; ρ = 1 asks for |v| ≤ 1

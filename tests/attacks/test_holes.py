@@ -7,13 +7,14 @@ import pytest
 
 from certifit import kernels
 from certifit.certificates import Certificate, Data, issue, mercer
+from certifit.certificates._proof_file import decoded, encoded
 from certifit.certificates.bayes import digamma
 from certifit.model_selection import cross_validate, hold_out
 from certifit.naive_bayes import MultinomialNB
 from certifit.neighbors import KNeighborsClassifier
 from certifit.svm import KernelPerceptron
 from tests.attacks.cases import REAL, TWO, X, all_cases
-from tests.attacks.siege import sealed
+from tests.attacks.siege import refused_by_checker, sealed
 
 SIDES = np.array([0, 0, 1, 1])
 INDEFINITE = ["sum", ["rbf", 1.0], ["scaled", -1.3, ["linear"]]]
@@ -220,3 +221,39 @@ def test_no_pruning_is_the_best_at_a_price_beyond_all_numbers():
         c = issue("tree-general", case.data, {**case.certificate.evidence, "alpha": alpha})
         assert not c.holds
         assert "no other pruning costs less" in c.failures[0]
+
+
+def _differing(case, path, value):
+    """The evidence of a case with another value at one place."""
+    evidence = json.loads(json.dumps(encoded(dict(case.certificate.evidence))))
+    place = evidence
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return {k: np.array(decoded(v)) if isinstance(case.certificate.evidence[k], np.ndarray) else decoded(v) for k, v in evidence.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("kernel ridge values", ("gram", 4, 4), 0),  # no kernel has these values: a squared length below zero
+        ("softmax", ("intercept", 0), 1e6),  # exponentials beyond all floats, whose logarithm is not
+        ("nu svc", ("objective", "strength"), 1e-6),  # rounding leaves digits of the objective open
+    ],
+)
+def test_what_holds_is_proved_by_the_checker_too(name, path, value):
+    case = case_of("duality", name)
+    c = issue("duality", case.data, _differing(case, path, encoded(value)))
+    assert c.holds
+    assert refused_by_checker(c, case.X, case.y, case.sample_weight) is None
+
+
+@pytest.mark.parametrize("kind", ["tree", "tree-general"])
+def test_truth_values_and_counts_are_not_mistaken_for_each_other(kind):
+    case = all_cases()[kind][0]
+    evidence = dict(case.certificate.evidence)
+    for asks in (np.asarray(evidence["asks"]).astype(int), np.asarray(evidence["asks"]).astype(float)):
+        assert not issue(kind, case.data, {**evidence, "asks": asks}).holds
+    other = case_of("tree-general", "counts tree")
+    c = other.certificate.tampered(figures={**other.certificate.figures, "outputs": True})
+    assert not c.verify(other.X, other.y, other.sample_weight).holds

@@ -26,7 +26,7 @@ class ProvedNumber:
     def supports(self, stated: Any) -> bool:
         """Whether this (freshly proved) figure backs a stated one."""
         if self.sense == "equal":
-            return bool(stated == self.proved)
+            return isinstance(stated, bool) == isinstance(self.proved, bool) and bool(stated == self.proved)
         if not isinstance(stated, (int, float)) or isinstance(stated, bool) or math.isnan(stated):
             return False
         if math.isinf(stated) and stated != self.proved:

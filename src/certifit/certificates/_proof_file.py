@@ -267,10 +267,12 @@ def _definite(kind: str, v: object) -> bool:
 def _rounded(figures: Named) -> bool:
     """Whether rounding leaves the objective's value open by more than 1e-9 of it, which is what a checker grants.
 
-    The bound is the lowest value that rounding allows, less the gap: what lies between is the rounding.
+    The bound is the lowest value that rounding allows, less the gap: what lies between is the rounding, unless it is
+    lost beside a gap of many times the value.
     """
     value, bound, gap = (figures.get(name, 0.0) for name in ("value", "bound", "gap"))
-    return "value" in figures and abs(value - bound - gap) > 0.5e-9 * abs(value)
+    open_by = max(abs(value - bound - gap), 2.0**-52 * gap)
+    return "value" in figures and open_by > 0.5e-9 * abs(value)
 
 
 # -- what is claimed --------------------------------------------------------------------------------------------------

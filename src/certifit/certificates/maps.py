@@ -113,7 +113,8 @@ class KernelMap(FeatureMap):
         if len(coef) != 1:  # the length of one expansion is added up here
             raise ValueError("a kernel goes with one column of scores for each machine")
         own = ball(coef[0], like=scores) * scores[self.support][:, 0]
-        return own.sum() * ball(self._factor(objective), like=scores) * objective.strength
+        square = own.sum().maximum(0.0)  # given values that are rounded, or no kernel's, may add up to less
+        return square * ball(self._factor(objective), like=scores) * objective.strength
 
     def gap(self, objective: Objective, coef: Array, intercept: Array, beta: Array) -> tuple[Ball, str]:
         """Λ·factor·‖w − v/(2·factor)‖²: the length of Σ eⱼφ(xⱼ) with e = c + β/(2·factor·Λ)."""

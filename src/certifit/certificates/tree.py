@@ -28,7 +28,7 @@ from certifit.certificates import tree_questions as tq
 from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
-from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, WHOLE, word
+from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
 
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "squared_error": "squared_error",
              "absolute_error": "absolute_error"}  # fmt: skip
@@ -82,7 +82,7 @@ class TreeOptimality(Kind):
     theorem = "exhaustive comparison of the allowed splits; bottom-up recursion over prunings"
     needs: ClassVar = {
         "criterion": word(*_CRITERIA), "left": WHOLE, "right": WHOLE, "feature": WHOLE, "threshold": NUMBERS,
-        "missing_left": FLAGS, "group": WHOLE, "sets": FLAGS, "value": FINITE, "asks": FLAGS, "alpha": NUMBER,
+        "missing_left": FLAGS, "group": WHOLE, "sets": FLAGS, "value": FINITE, "asks": TRUTHS, "alpha": NUMBER,
         "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER, "max_leaf_nodes": NUMBER,
         "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER, "categories": LISTS,
     }  # fmt: skip

@@ -33,7 +33,7 @@ from certifit.certificates import tree_questions as tq
 from certifit.certificates._ball import UNIT, Ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
-from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, WHOLE, word
+from certifit.certificates._schema import FINITE, FLAGS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
 from certifit.certificates.tree import _first, _label, _least, _places, _Rules, _Tree
 from certifit.losses._base import entr
 
@@ -262,7 +262,7 @@ class GeneralTree(Kind):
     theorem = "exhaustive comparison of the allowed splits; bottom-up recursion over prunings"
     needs: ClassVar = {
         "criterion": word(*CRITERIA), "splitter": word("best", "random"), "left": WHOLE, "right": WHOLE,
-        "feature": WHOLE, "threshold": NUMBERS, "missing_left": FLAGS, "value": FINITE, "asks": FLAGS,
+        "feature": WHOLE, "threshold": NUMBERS, "missing_left": FLAGS, "value": FINITE, "asks": TRUTHS,
         "alpha": NUMBER, "max_depth": NUMBER, "min_samples_split": NUMBER, "min_samples_leaf": NUMBER,
         "max_leaf_nodes": NUMBER, "min_weight_leaf": NUMBER, "min_impurity_decrease": NUMBER,
     }  # fmt: skip
