@@ -273,3 +273,12 @@ def test_the_cost_of_a_side_encloses_the_truth(criterion, weights, rad):
         gini, entropy = 1 - sum(p * p for p in shares), -sum(p * mpmath.log(p, 2) for p in shares)
         true = total * (gini if criterion == "gini" else entropy)
         assert found.lower[0] <= true <= found.upper[0]
+
+
+def test_groupings_under_a_limit_on_leaves_claim_no_more_than_was_compared():
+    """{A, C} against B is allowed and gains more, but is no cut in the order of the means: the claim does not cover it."""
+    frame = pd.DataFrame({"x": [0.0, 1.0] * 6, "c": list("A" + "B" * 10 + "C")})
+    y = np.array([0.0] + [0.5] * 10 + [10.0]) + np.arange(12) * 1e-3
+    order = "by groups of categories that follow one another in the order of their means"
+    assert order in DecisionTreeRegressor(max_depth=1, min_samples_leaf=2).fit(frame, y).certificate_.claim
+    assert order not in DecisionTreeRegressor(max_depth=1).fit(frame, y).certificate_.claim

@@ -133,6 +133,11 @@ class TreeOptimality(Kind):
         text += tq.close_values(evidence)
         if groups:
             text += f", column{'s' if len(groups) > 1 else ''} {', '.join(groups)} by groups of categories"
+            limited = rules.min_samples_leaf > 1 or rules.min_weight_leaf > 0
+            if (
+                limited and len(evidence.get("classes") or ()) <= 2
+            ):  # the best of all groupings may be no cut in this order
+                text += " that follow one another in the order of their means"
         if figures["heuristic"]:
             text += ", except for groupings of categories too many to compare"
         if evidence.get("class_weight") is not None:
