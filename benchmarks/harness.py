@@ -6,8 +6,9 @@ A workload is a module in `benchmarks.workloads` with
 - ``entries() -> list[Entry]``: certifit first, then peers, then floors (all on the same data).
 
 Libraries alternate after a warm-up, so that noise hits all alike; the median of the repeats is reported, and
-beside it the proved gap that each reached. It is a measurement, not a test: it never fails on a slow machine. Ratios
-mean something on a quiet machine only; where others used more than a tenth of it, they are left out or marked.
+beside it the proved gap that each reached. A peer that needs long runs once; one that fails is left out, and said to
+be. It is a measurement, not a test: it never fails on a slow machine. Ratios mean something on a quiet machine only;
+where others used more than a tenth of it, they are left out or marked.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib
 import importlib.util
 import pkgutil
 import time
+import traceback
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +26,8 @@ from typing import Any
 from benchmarks import machine
 
 _PAUSE = 0.2  # seconds: idle threads of the library before spin (OpenBLAS: 2²⁸ cycles) at the expense of the next one
+_LONG = 8.0  # seconds from which on a peer's first run is its only one: what it did not need again is little of that
+_MINUTES = ("first-call", "lasso-path", "ridge-grid", "study-", "svc-grid")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Entry:
     repeats: int = 5
     case: str = ""  # entries are compared within a case
     work: Work | None = None
+    known: tuple[Any, float] | None = None  # result and seconds of a run that was made before; it counts if it was long
 
 
 @dataclass
@@ -60,7 +65,7 @@ class Row:
     seconds: float
     best: float
     gap: float | None
-    memory_mb: float
+    memory_mb: float | None
     roofline: float | None  # seconds
     others: float  # fraction of the machine that other processes used meanwhile
     note: str
@@ -72,10 +77,11 @@ def installed(module: str) -> bool:
 
 
 def names() -> list[str]:
-    """All workloads."""
+    """All workloads, those that take minutes last."""
     from benchmarks import workloads
 
-    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(workloads.__path__))
+    found = (m.name.replace("_", "-") for m in pkgutil.iter_modules(workloads.__path__))
+    return sorted(found, key=lambda name: (name.startswith(_MINUTES), name))
 
 
 def load(name: str) -> Any:
@@ -88,16 +94,37 @@ def measure(name: str, most: int | None = None) -> list[Row]:
     module = load(name)
     if hasattr(module, "measure"):  # first calls: nothing can be warmed up or repeated
         return list(module.measure())
-    entries: list[Entry] = module.entries()
-    results = [e.run() for e in entries]  # warm-up, and what the judge sees
-    times, others = alternate(entries, most)
-    rows = []
-    for e, result, seen in zip(entries, results, times):
+    watch = machine.Watch()
+    ran = [(e, *first) for e in module.entries() if (first := _first(e))]  # warm-up, and what the judge sees
+    if not ran:
+        raise RuntimeError("no contestant could run")
+    entries, firsts = [e for e, _, _ in ran], [seconds for _, _, seconds in ran]
+    once = [e.kind == "peer" and seconds >= _LONG for e, seconds in zip(entries, firsts)]
+    meanwhile = watch.others() if any(once) else 0.0
+    turns, others = alternate([e for e, o in zip(entries, once) if not o], most)
+    left, rows = iter(turns), []
+    for (e, result, seconds), o in zip(ran, once):
         floor = machine.roofline(e.work.bytes_read, e.work.operations, e.work.dtype) if e.work else None
-        gap, memory = e.gap(result), _peak(e.run) if most != 1 else 0.0
-        middle = seen[len(seen) // 2]
-        rows.append(Row(name, e.case, e.name, e.kind, middle, seen[0], gap, memory, floor, others, e.note))
+        seen = [seconds] if o else next(left)
+        memory = None if o or most == 1 else _peak(e.run)
+        note = "; ".join(part for part in (e.note, "one run" * o) if part)
+        middle, busy = seen[len(seen) // 2], max(others, meanwhile)
+        rows.append(Row(name, e.case, e.name, e.kind, middle, seen[0], e.gap(result), memory, floor, busy, note))
     return rows
+
+
+def _first(entry: Entry) -> tuple[Any, float] | None:
+    """Result and seconds of the first run; None for a peer that fails, which must not end the race."""
+    if entry.known is not None and entry.known[1] >= _LONG:
+        return entry.known
+    start = time.perf_counter()
+    try:
+        return entry.run(), time.perf_counter() - start
+    except Exception:
+        if entry.kind == "ours":
+            raise
+        print(f"{entry.name} is left out:\n{traceback.format_exc(limit=-2)}", flush=True)
+        return None
 
 
 def alternate(entries: list[Entry], most: int | None = None) -> tuple[list[list[float]], float]:
@@ -105,6 +132,8 @@ def alternate(entries: list[Entry], most: int | None = None) -> tuple[list[list[
 
     A turn in which others used too much is taken again, up to twice as many turns in all; the quietest ones count.
     """
+    if not entries:
+        return [], 0.0
     wanted = [min(e.repeats, most or e.repeats) for e in entries]
     taken: list[tuple[float, dict[int, float]]] = []
     for _ in range(2 * max(wanted)):
@@ -176,7 +205,8 @@ def table(name: str, rows: list[Row], anyway: bool = False) -> str:
         )
         gap = "" if r.gap is None else f"{r.gap:.1e}"
         label = f"{r.case}: {r.name}" if r.case else r.name
-        lines.append(f"  {label:<34}{cells}{gap:>12}{r.memory_mb:>9.0f}  {r.note}")
+        memory = "" if r.memory_mb is None else f"{r.memory_mb:.0f}"
+        lines.append(f"  {label:<34}{cells}{gap:>12}{memory:>9}  {r.note}")
     if busy:
         said = "ratios are marked ~" if anyway else "no ratios; --anyway prints them"
         lines.append(f"  Not quiet: other processes used {max(r.others for r in rows):.0%} of the machine ({said}).")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Row
+from benchmarks.harness import Row, load
+from benchmarks.machine import QUIET
 
 RESULTS = Path(__file__).parent / "results"
 LATEST = RESULTS / "results.json"
@@ -36,6 +38,20 @@ class Run:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         self.path = RESULTS / "history" / f"{stamp}-{self.record['commit'].rstrip('+')}.json"
 
+    @classmethod
+    def resumed(cls, machine: dict[str, Any], idle: float) -> Run:
+        """The newest run of this commit, to be continued; a new one where there is none."""
+        run = cls(machine, idle)
+        same = sorted(run.path.parent.glob(f"*-{run.path.name.split('-', 2)[2]}"))
+        if same:
+            run.path, run.record = same[-1], json.loads(same[-1].read_text())
+        return run
+
+    @property
+    def done(self) -> set[str]:
+        """The workloads that were measured."""
+        return {r["workload"] for r in self.record["rows"]}
+
     def add(self, rows: list[Row], others_after: float) -> None:
         """Keep the rows of a workload, here and in the file of latest results."""
         fresh = [asdict(r) for r in rows]
@@ -57,6 +73,46 @@ def _ratios(rows: list[dict[str, Any]]) -> dict[tuple[str, str], tuple[float, fl
             peers = [p["seconds"] for p in rows if (p["workload"], p["case"]) == key and p["kind"] == "peer"]
             found.setdefault(key, (r["seconds"], min(peers) / r["seconds"] if peers else None))
     return found
+
+
+def _wanted(goal: str, case: str) -> float | None:
+    """The least ratio to the best peer that a goal names, for a case if it names that; None where it names none."""
+    named = re.search(rf"{re.escape(case)} ≥ ([\d.]+)", goal) if case else None
+    first = named or re.search(r"([\d.]+) ?(?:×|times)", goal)
+    return float(first[1]) if first else 1.0 if "as fast as" in goal else None
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """A run as a table to paste, best ratio first; ratios in bold miss their goal, and a busy machine has none."""
+    lines, rows = [], record["rows"]
+    for r in rows:
+        mine = [p for p in rows if (p["workload"], p["case"]) == (r["workload"], r["case"])]
+        peers, floors = ([p for p in mine if p["kind"] == kind] for kind in ("peer", "floor"))
+        if r["kind"] != "ours" or not peers:
+            continue
+        module, best = load(r["workload"]), min(peers, key=lambda p: p["seconds"])
+        ratio, least = best["seconds"] / r["seconds"], _wanted(module.GOAL, r["case"])
+        shown = (
+            "busy" if r["others"] > QUIET else f"{ratio:.3g}" if least is None or ratio >= least else f"**{ratio:.3g}**"
+        )
+        gap = "" if r["gap"] is None else f"{r['gap']:.0e}"
+        floor = f"{r['seconds'] / min(p['seconds'] for p in floors):.2f}" if floors else ""
+        what = f"{module.WHAT}: {r['case']}" if r["case"] else module.WHAT
+        cells = (what, best["name"], shown, module.GOAL, _time(r["seconds"]), _time(best["seconds"]), floor, gap)
+        lines.append((ratio, "| " + " | ".join(cells) + " |"))
+    about = record["machine"]
+    head = [
+        f"{about['processor']}, {about['cores']} cores, {', '.join(about['blas'])}, {record['began']}, "
+        f"commit {record['commit']}; in use by others before {record['others_before']:.0%}, "
+        f"after {record['others_after']:.0%}.\n",
+        "| workload | best peer | ratio | goal | certifit | peer | ÷ floor | proved gap |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join(head + [line for _, line in sorted(lines, reverse=True)])
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
 def compare(old: dict[str, Any], new: dict[str, Any]) -> str:
@@ -99,14 +155,15 @@ def draw() -> Path:
 
 
 def main() -> None:
-    """``python -m benchmarks.history OLD.json NEW.json``: what `make bench-compare` calls."""
-    if len(sys.argv) != 3:
-        sys.exit("Two files of benchmarks/results/history are needed: make bench-compare OLD=... NEW=...")
+    """``python -m benchmarks.history [RUN.json]``: one run (the newest) as Markdown; two of them are compared."""
+    given = sys.argv[1:] or [str(path) for path in sorted((RESULTS / "history").glob("*.json"))[-1:]]
+    if len(given) not in (1, 2):
+        sys.exit("One file of benchmarks/results/history for a table, two for make bench-compare OLD=... NEW=...")
     try:
-        old, new = (json.loads(Path(name).read_text()) for name in sys.argv[1:])
+        runs = [json.loads(Path(name).read_text()) for name in given]
     except (OSError, json.JSONDecodeError) as reason:
         sys.exit(f"Not a file of results: {reason}")
-    print(compare(old, new))
+    print(compare(*runs) if len(runs) == 2 else markdown(*runs))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -57,7 +58,11 @@ class Watch:
     def _now() -> tuple[float, float, float]:
         spent = psutil.cpu_times()
         busy = sum(spent) - spent.idle - getattr(spent, "iowait", 0.0) - getattr(spent, "guest", 0.0)
-        own = sum(psutil.Process().cpu_times()[:4])
+        me = psutil.Process()
+        own = sum(me.cpu_times()[:4])  # with children that have ended
+        for child in me.children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                own += sum(child.cpu_times()[:4])
         return time.perf_counter(), busy, own
 
     def others(self) -> float:

@@ -54,6 +54,66 @@ def test_runs_are_kept_and_compared(tmp_path, monkeypatch):
     assert history.draw().exists()
 
 
+def test_a_run_is_resumed_and_printed_as_a_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(history, "RESULTS", tmp_path)
+    monkeypatch.setattr(history, "LATEST", tmp_path / "results.json")
+    about = {"processor": "a processor", "cores": 2, "blas": ["a BLAS"]}
+    run = history.Run.resumed(about, 0.01)
+    assert run.done == set()
+    run.add(rows(1.0), 0.02)
+    again = history.Run.resumed(about, 0.5)
+    assert again.path == run.path
+    assert again.done == {"ols"}
+    said = history.markdown(again.record)
+    double, single = said.splitlines()[-2:]
+    assert "| peer | 2 |" in double
+    assert "1 s | 2 s | 2.00 | 1e-09 |" in double
+    assert "| peer | **0.5** |" in single
+    busy = {**again.record, "rows": [dataclasses.asdict(r) for r in rows(1.0, others=0.4)]}
+    assert "**0.5**" not in history.markdown(busy)
+
+
+@pytest.mark.parametrize(
+    ("goal", "case", "least"),
+    [
+        ("fit ≥ 5× and predict ≥ 3× the best peer", "predict", 3.0),
+        ("≥ 1.5× the best peer; ≤ 1.3× one XᵀX", "float32", 1.5),
+        ("3 times scikit-learn", "", 3.0),
+        ("at least as fast as scikit-learn", "", 1.0),
+        ("≤ 3 s with nothing compiled", "", None),
+    ],
+)
+def test_a_goal_names_the_least_ratio(goal, case, least):
+    assert history._wanted(goal, case) == least
+
+
+def test_a_peer_that_fails_or_needs_long_does_not_hold_up_the_race(monkeypatch, capsys):
+    runs = []
+
+    def entry(name, kind="peer", **more):
+        return harness.Entry(name, lambda: runs.append(name) or len(runs), kind=kind, repeats=2, **more)
+
+    def broken():
+        raise ValueError("no such solver")
+
+    class Module:
+        WHAT, GOAL = "work", "2 times the best peer"
+
+        @staticmethod
+        def entries():
+            slow = entry("slow", known=("found before", 60.0))
+            return [entry("certifit", "ours"), harness.Entry("broken", broken), slow, entry("quick")]
+
+    monkeypatch.setattr(harness, "load", lambda name: Module)
+    monkeypatch.setattr(harness, "_PAUSE", 0.0)
+    found = harness.measure("some")
+    assert [r.name for r in found] == ["certifit", "slow", "quick"]
+    assert (found[1].seconds, found[1].note, found[1].memory_mb) == (60.0, "one run", None)
+    assert "slow" not in runs
+    assert "no such solver" in capsys.readouterr().out
+    assert "one run" in harness.table("some", found)
+
+
 def test_every_workload_says_what_and_how_good():
     for name in harness.names():
         module = harness.load(name)

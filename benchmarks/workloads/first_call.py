@@ -18,5 +18,5 @@ def measure() -> list[Row]:
         for name, call in (("nothing compiled", cold), ("next process", warm)):
             note = f"import {call.importing:.2f} s, compiling {call.compiling:.2f} s"
             spent = call.calling
-            rows.append(Row("first-call", path, name, "ours", spent, spent, None, float("nan"), None, others, note))
+            rows.append(Row("first-call", path, name, "ours", spent, spent, None, None, None, others, note))
     return rows

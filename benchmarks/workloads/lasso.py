@@ -31,8 +31,8 @@ def entries() -> list[Entry]:
     found = []
 
     def add(name: str, fit: Callable[[float], Any], tolerances: tuple[float, ...], kind: str = "peer") -> None:
-        tol = loosest(fit, gap, tolerances)
-        found.append(Entry(name, lambda: fit(tol), gap, kind, f"tol {tol:g}"))
+        tol, run = loosest(fit, gap, tolerances)
+        found.append(Entry(name, lambda: fit(tol), gap, kind, f"tol {tol:g}", known=run))
 
     add("certifit", lambda tol: Lasso(alpha, tol=tol).fit(X, y), (1e-2, 1e-3, 1e-4, 1e-5), "ours")
     if installed("celer"):

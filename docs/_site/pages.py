@@ -286,7 +286,7 @@ def measurements() -> None:
             ratio = f"{min(peers) / r['seconds']:.2f}" if peers else ""
             name = f"{r['case']}: {r['name']}" if r["case"] else r["name"]
             gap = "" if r["gap"] is None else f"{r['gap']:.1e}"
-            text.append(f"| {name} | {r['seconds']:.4g} | {ratio} | {gap} | {r['memory_mb']:.0f} |")
+            text.append(f"| {name} | {r['seconds']:.4g} | {ratio} | {gap} | {r['memory_mb'] or 0:.0f} |")
     _write(page, "\n".join(text) + "\n")
 
 
