@@ -267,7 +267,7 @@ def sum_over_rows(
         Takes a slice of rows, returns numbers and fresh arrays.
     shape : (n, d)
     block : int or None, default=None
-        Rows of one call; None chooses by d.
+        About so many rows for one call; None chooses by d.
 
     Examples
     --------
@@ -284,8 +284,9 @@ def sum_over_rows(
 
     def stripe(k: int) -> tuple[Any, ...]:
         total: tuple[Any, ...] = ()
-        for i in range(edges[k], edges[k + 1], size):
-            total = _add(total, work(slice(i, min(i + size, edges[k + 1]))))
+        first, length = edges[k], edges[k + 1] - edges[k]
+        for a, b in ranges(length, round(length / size)):  # of equal length: no short one at the end
+            total = _add(total, work(slice(first + a, first + b)))
         return total
 
     total: tuple[Any, ...] = ()

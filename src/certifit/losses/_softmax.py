@@ -80,13 +80,14 @@ class Softmax(ClassScores):
     def value_slope(self, z: Array, y: Array) -> tuple[Array, Array]:
         # One shift serves all rows unless scores are far apart: a maximum per row is slow for few classes.
         top, bottom = z.max(), z.min()
-        shifted = z - (top if top - bottom < 500.0 else z.max(axis=1, keepdims=True))
-        own = np.take_along_axis(shifted, np.asarray(y)[:, None], axis=1)[:, 0]
-        p = np.exp(shifted, out=shifted)
+        p = z - (top if top - bottom < 500.0 else z.max(axis=1, keepdims=True))
+        flat, at = p.reshape(-1), np.arange(0, p.size, p.shape[1]) + y
+        own = flat[at]
+        np.exp(p, out=p)
         total = p @ np.ones(p.shape[1])
         p /= total[:, None]
         value = np.log(total) - own
-        p[np.arange(len(p)), y] -= 1.0
+        flat[at] -= 1.0
         return value, p
 
     def slope(self, z: Array, y: Array) -> Array:
