@@ -84,7 +84,7 @@ bench-scaling: $(VENV)/.installed-bench
 
 # Tables larger than memory: needs 10 GB of disk in SCALE, which stay there until deleted. Not part of `make bench`.
 SCALE ?= .benchmarks/scale
-bench-scale: $(VENV)/.installed-bench_scale
+bench-scale: $(VENV)/.installed-race
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.scale $(SCALE) $(W)
 
 docs: $(VENV)/.installed-docs
