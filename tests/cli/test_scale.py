@@ -49,3 +49,11 @@ def test_refusals(folder, capsys):
     assert main(["fit", files, "--model", "ridge"]) == 2
     assert main(["fit", str(folder / "none*.parquet"), "--target", "y", "--model", "ridge"]) == 1
     assert "There is no file" in capsys.readouterr().err
+
+
+def test_a_model_file_is_replaced_and_a_folder_is_not(folder, capsys):
+    options = [str(folder / "*.parquet"), "--target", "y", "--model", "logistic", "--memory", "2GB", "--out"]
+    for _ in range(2):
+        assert main(["fit", *options, str(folder / "again.certifit")]) == 0
+    assert main(["fit", *options, str(folder)]) == 2
+    assert "is a folder: name a file" in capsys.readouterr().err

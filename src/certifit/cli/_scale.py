@@ -65,7 +65,9 @@ def fit(
     estimator = _estimator(model, settings)
     if target is None:
         raise UsageError("Which column is to be predicted? Add --target COLUMN.")
-    _writable(out)
+    if out.is_dir():
+        raise UsageError(f"--out {out} is a folder: name a file.")
+    _writable(out.absolute().parent)
     source = scale.Source.of(files)
     kinds = dict(source.kinds)
     unknown = [c for c in (*drop, target) if c not in kinds]
