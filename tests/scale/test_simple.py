@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from certifit import scale
+from certifit.certificates.class_sums import codes_of
+from certifit.certificates.counts import class_codes
 from certifit.decomposition import PCA
 from certifit.exceptions import TableError
 from certifit.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
@@ -95,3 +97,13 @@ def test_standardising_and_encoding(seed):
 def test_labels_that_are_numbers_and_too_many_of_them():
     with pytest.raises(TableError, match="not classes"):
         scale.fit(GaussianNB(), partitioned(table(0, 1500), 3), target="y", engine="serial")
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [2.5, -1.0, 7.0], [False, True], ["a", "b"], list(range(12))])
+def test_labels_find_their_class_and_others_none(labels):
+    classes = np.array(labels)
+    drawn = classes[np.random.default_rng(0).integers(len(labels), size=50)]
+    assert np.array_equal(codes_of(drawn, classes), class_codes(drawn, classes))
+    others = np.array(["1", "z"]) if classes.dtype.kind == "U" else np.array([np.nan, 99.0])
+    assert codes_of(others, classes).tolist() == [-1, -1]
+    assert codes_of(np.array([1.0]), np.array(["1", "2"])).tolist() == [-1]  # the word "1" is not the number 1

@@ -47,6 +47,7 @@ from certifit.certificates.sums import (
     weights_in,
 )
 
+_FEW = 8  # classes up to which labels are compared with each of them
 _CLASS_DIGITS = 3  # of what is summed within a class: the other factor has one digit, so that this costs little
 
 
@@ -117,6 +118,11 @@ def codes_of(labels: Array, classes: Array) -> Array:
     """Place of each label among the classes, −1 for others: by different labels, of which there are few."""
     y = labels if labels.dtype.kind in "biuf" else labels.astype(str)
     y = np.asarray(y, dtype=float) if y.dtype.kind in "biu" else y
+    if y.dtype.kind == "f" and classes.dtype.kind in "biuf" and len(classes) <= _FEW:  # quicker than sorting
+        codes = np.full(len(y), -1)
+        for k, label in enumerate(classes.astype(float)):
+            np.copyto(codes, k, where=y == label)
+        return codes
     different, place = np.unique(y, return_inverse=True)
     return class_codes(different, classes)[place]
 

@@ -13,63 +13,88 @@ from certifit.loops._tiers import tiered
 
 _PLACE = 2097152.0  # 2²¹
 _LANES = 16
-_PART = 2048  # rows that stay in the nearest cache
+_PART = 1024  # rows that stay in the nearest cache
 
 
 @njit()
-def _largest(values, count, most):
-    """The largest size of the first numbers; NaN is passed over. ``most`` is scratch: lanes become vectors."""
+def _largest(values, c, count, most):
+    """The largest size of the first numbers minus c; NaN is passed over. ``most`` is scratch: lanes become vectors."""
     whole = count - count % _LANES
     for lane in range(_LANES):
         most[lane] = 0.0
     for start in range(0, whole, _LANES):
         for lane in range(_LANES):
-            size = abs(values[start + lane])
+            size = abs(values[start + lane] - c)
             most[lane] = size if size > most[lane] else most[lane]
     found = 0.0
     for i in range(whole, count):
-        found = max(found, abs(values[i]) if values[i] == values[i] else 0.0)
+        size = abs(values[i] - c)
+        found = size if size > found else found
     for lane in range(_LANES):
         found = max(found, most[lane])
     return found
 
 
 @njit()
-def _next_digit(left, count, out):
-    """The next digit of the first numbers: written, and taken off them."""
+def _digits(values, c, s, left, out, place):
+    """All digits of (values − c) · s; ``left`` is scratch. What is cut off the last digit is not kept."""
+    last, count = out.shape[0] - 1, out.shape[2]
+    first = out[0, place]
     for i in range(count):
+        value = (values[i] - c) * s
+        digit = np.trunc(value)
+        first[i] = digit
+        left[i] = (value - digit) * _PLACE
+    for k in range(1, last + 1):
+        here = out[k, place]
+        if k == last:
+            for i in range(count):
+                here[i] = np.trunc(left[i])
+        else:
+            for i in range(count):
+                digit = np.trunc(left[i])
+                here[i] = digit
+                left[i] = (left[i] - digit) * _PLACE
+
+
+@njit(fastmath={"nsz", "reassoc"})
+def _sum_of(values, member):
+    """The sum of whole numbers over the members of a class (zeros and ones): exact in any order."""
+    total = 0.0
+    for i in range(len(member)):
+        total += values[i] * member[i]
+    return total
+
+
+@njit(fastmath={"nsz", "reassoc"})
+def _next_digit(left, out, member):
+    """The next digit of the first numbers: written, and taken off them. Its sum over all, and over the members.
+
+    Sums are of whole numbers, what is taken off is exact: the order of operations changes nothing.
+    """
+    total, own = 0.0, 0.0
+    for i in range(len(member)):
         digit = np.trunc(left[i])
         out[i] = digit
         left[i] = (left[i] - digit) * _PLACE
-
-
-@njit(fastmath={"nsz", "reassoc"})
-def _sum_of(values, member, start, count):
-    """The sum of whole numbers over the members of a class (zeros and ones): exact in any order."""
-    total = 0.0
-    for i in range(count):
-        total += values[i] * member[start + i]
-    return total
-
-
-@njit(fastmath={"nsz", "reassoc"})
-def _sum(values, count):
-    """The sum of whole numbers."""
-    total = 0.0
-    for i in range(count):
-        total += values[i]
-    return total
+        total += digit
+        own += digit * member[i]
+    return total, own
 
 
 @njit()
-def _add_by_class(values, member, start, count, total):
-    """Add whole numbers up by class; what is of no other class is of the first."""
-    left = _sum(values, count)
-    for code in range(1, len(total)):
-        own = _sum_of(values, member[code], start, count)
+def _add_by_class(left, out, member, start, stop, total):
+    """Add the next digit of numbers up by class; what is of no other class is of the first."""
+    second = 1 if len(total) > 1 else 0
+    rest, own = _next_digit(left, out, member[second, start:stop])
+    if second:
+        total[1] += own
+        rest -= own
+    for code in range(2, len(total)):
+        own = _sum_of(out, member[code, start:stop])
         total[code] += own
-        left -= own
-    total[0] += left
+        rest -= own
+    total[0] += rest
 
 
 @tiered(lambda X, root, centre, scale, start, out, place, largest: 1e-7 * len(X) * out.shape[2] * (2 + len(out)))
@@ -95,18 +120,16 @@ def cut(X, root, centre, scale, start, out, place, largest):
     count = out.shape[2]
     left, lanes = np.empty(count), np.empty(_LANES)
     for j in range(X.shape[0]):
-        c, s = centre[j], scale[j]
+        values = X[j, start : start + count]
         if root.shape[0]:
+            factor, c = root[start : start + count], centre[j]
             for i in range(count):
-                left[i] = (X[j, start + i] - c) * root[start + i]
+                left[i] = (values[i] - c) * factor[i]
+            largest[place + j] = _largest(left, 0.0, count, lanes)
+            _digits(left, 0.0, scale[j], left, out, place + j)
         else:
-            for i in range(count):
-                left[i] = X[j, start + i] - c
-        largest[place + j] = _largest(left, count, lanes)
-        for i in range(count):
-            left[i] *= s
-        for k in range(out.shape[0]):
-            _next_digit(left, count, out[k, place + j])
+            largest[place + j] = _largest(values, centre[j], count, lanes)
+            _digits(values, centre[j], scale[j], left, out, place + j)
 
 
 @tiered(lambda X, member, centre, first, second, total, largest: 2e-6 * X.size)
@@ -134,17 +157,16 @@ def class_sums(X, member, centre, first, second, total, largest):
         most = 0.0
         for start in range(0, m, _PART):
             count = min(_PART, m - start)
+            values = X[j, start : start + count]
             for i in range(count):
-                t[i] = X[j, start + i] - c
-            most = max(most, _largest(t, count, lanes))
+                t[i] = values[i] - c
+            most = max(most, _largest(t, 0.0, count, lanes))
             for i in range(count):
                 q[i] = t[i] * t[i] * b
                 t[i] *= a
             for k in range(total.shape[1]):
-                _next_digit(t, count, digit)
-                _add_by_class(digit, member, start, count, total[:, k, j])
-                _next_digit(q, count, digit)
-                _add_by_class(digit, member, start, count, total[:, k, d + j])
+                _add_by_class(t, digit, member, start, start + count, total[:, k, j])
+                _add_by_class(q, digit, member, start, start + count, total[:, k, d + j])
         largest[j], largest[d + j] = most, most * most  # rounding keeps the order, so this is the largest square
 
 
