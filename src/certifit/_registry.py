@@ -168,7 +168,8 @@ class Registry(Generic[T]):
                 f"Unknown {self.what} {name!r}; choose one of {', '.join(self.names())}, or add your own class "
                 "with register."
             )
-        return self._classes[name]
+        cls: type[T] = self._classes[name]
+        return cls
 
     def built_in(self, name: str) -> bool:
         """Whether the class of that name is certifit's own."""

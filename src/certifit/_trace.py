@@ -201,11 +201,13 @@ class Trace(Sequence[TraceRow]):
         ----------
         ax : matplotlib Axes, default=None
         """
-        return importlib.import_module("certifit.plot").trace(self, ax=ax)  # a higher floor, only when somebody asks
+        drawn: Axes = importlib.import_module("certifit.plot").trace(self, ax=ax)  # a higher floor, when somebody asks
+        return drawn
 
     def animate(self) -> FuncAnimation:
         """The same picture, iteration by iteration, as a matplotlib animation (``.save("steps.gif")``)."""
-        return importlib.import_module("certifit.plot").trace_animation(self)
+        moving: FuncAnimation = importlib.import_module("certifit.plot").trace_animation(self)
+        return moving
 
     def latex(self) -> str:
         r"""The steps as LaTeX: the update formulas with their numbers, or a table.

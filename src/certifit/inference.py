@@ -64,7 +64,7 @@ class Summary:
     @property
     def p_values(self) -> Array:
         """Two-sided p-values of "this coefficient is zero"."""
-        return 2.0 * self._law().sf(np.abs(self.statistics))
+        return np.asarray(2.0 * self._law().sf(np.abs(self.statistics)))
 
     def interval(self, level: float = 0.95) -> Array:
         """Confidence intervals, one row (low, high) per coefficient.

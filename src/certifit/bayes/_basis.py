@@ -60,4 +60,4 @@ class Bumps:
         X = np.asarray(X, dtype=float)
         C = np.asarray(self.centres, dtype=float).reshape(len(self.centres), -1)
         squares = ((X[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
-        return np.exp(-squares / (2.0 * self.width**2))
+        return np.asarray(np.exp(-squares / (2.0 * self.width**2)))

@@ -79,7 +79,7 @@ class HypothesisSpace:
         if np.isneginf(joint).all():
             raise ValueError("Every hypothesis excludes these outcomes: the posterior does not exist.")
         share = np.exp(joint - joint.max())
-        return share / share.sum()
+        return np.asarray(share / share.sum())
 
     def posterior(self, outcomes: Iterable[Label]) -> dict[Any, float]:
         """P(h | outcomes) for every hypothesis.

@@ -83,13 +83,13 @@ class BayesOptimal:
         if np.isneginf(top).any():
             raise ValueError("A row has density zero under every class.")
         p = np.exp(joint - top)
-        return p / p.sum(axis=1, keepdims=True)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
     def predict(self, X: Matrix) -> Array:
         """The most probable class of each row (ties: the first), or E[y | x]; X has the shape (n, d) or (n,)."""
         if self.joint is not None:
             return self._moments(X)[:, 0]
-        return self.classes_[np.argmax(self._log_joint(X), axis=1)]
+        return np.asarray(self.classes_[np.argmax(self._log_joint(X), axis=1)])
 
     def error(
         self, support: tuple[float, float] | None = None, draws: int = 100_000, random_state: RandomState = None
@@ -160,7 +160,7 @@ def _log_density(f: Any, X: Array) -> Array:
             except AttributeError:  # a frozen discrete distribution has logpdf in name only
                 continue
     with np.errstate(divide="ignore"):
-        return np.log(np.asarray(f(X), dtype=float).reshape(len(X)))
+        return np.asarray(np.log(np.asarray(f(X), dtype=float).reshape(len(X))))
 
 
 def _integrate_best(values: Callable[[Array], Array], low: float, high: float) -> float:

@@ -300,7 +300,7 @@ class DirichletCategorical(Conjugate):
         a = np.asarray(self.alpha)
         if np.any(a < 1) or a.sum() <= len(a):
             raise ValueError("A Dirichlet with parameters below one has no single most probable value.")
-        return (a - 1) / (a.sum() - len(a))
+        return np.asarray((a - 1) / (a.sum() - len(a)))
 
     def predictive(self) -> Any:
         """The next category: its number as a discrete distribution."""

@@ -136,7 +136,7 @@ def row_blocks(n: int, width: int) -> list[slice]:
 def _abs_product(A: Matrix, v: Array) -> Array:
     """|A| @ v without a full copy of |A|."""
     if scipy.sparse.issparse(A):
-        return abs(A) @ v
+        return np.asarray(abs(A) @ v)
     parts = [np.abs(A[part]) @ v for part in row_blocks(*A.shape)]
     return np.concatenate(parts) if parts else np.abs(A) @ v
 
@@ -256,7 +256,7 @@ class Ball:
         return self + (-ball(other, like=self))
 
     def __rsub__(self, other: Numeric) -> Ball:
-        return (-self) + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Numeric) -> Ball:
         self, other = self._meet(other)

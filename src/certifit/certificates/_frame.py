@@ -131,7 +131,7 @@ class Frame:
 
     def ridge(self, strength: float) -> Array:
         """The diagonal D⁻²·strength on the columns, zero on the offset."""
-        found = np.ldexp(strength, -2 * self.power)
+        found: Array = np.ldexp(strength, -2 * self.power)
         found[len(self.centre) :] = 0.0
         return found
 

@@ -59,10 +59,9 @@ def line(figures: Figures) -> str:
     """Objective, bound and gap in one line; below it, how many labels are certain."""
     if "gap" not in figures:
         return ""
-    text = (
-        f"objective {figures['value']:.6g}   lower bound {figures['bound']:.6g}   "
-        f"gap {figures['gap']:.1e} ({figures['relative_gap']:.0e} of the null model's loss)"
-    )
+    text = f"objective {figures['value']:.6g}   lower bound {figures['bound']:.6g}   gap {figures['gap']:.1e}"
+    if math.isfinite(figures["relative_gap"]):
+        text += f" ({figures['relative_gap']:.0e} of the null model's loss)"
     if "certain" in figures:
         text += f"\n  {figures['certain']} of {figures['rows']} training labels are provably those of the exact optimum"
     return text

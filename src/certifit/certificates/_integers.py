@@ -50,7 +50,7 @@ class Dyadic:
         shift = np.where(mantissa == 0, 0, exponent + self.common - self.level)
         if np.all(shift < 8):  # 55 bits and 8 more still fit a machine word
             return (mantissa << np.maximum(shift, 0)).astype(object)
-        return mantissa.astype(object) << shift.astype(object)
+        return np.asarray(mantissa.astype(object) << shift.astype(object))
 
 
 def _parts(A: Array) -> tuple[Array, Array]:

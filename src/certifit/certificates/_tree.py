@@ -125,7 +125,7 @@ class HashTree:
             if X.dtype == object or leaf_of([(X.T, y, (), weight, offset)]) != leaf:
                 return False
             start += leaf.rows
-        return start == data.X.shape[0]
+        return bool(start == data.X.shape[0])
 
     def changes(self, other: HashTree) -> list[str]:
         """What is different in the other tree, one phrase a partition; empty when the same partitions are there.

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 
 from certifit._types import Array, Named
-from certifit.certificates._ball import Ball, dot, rationals
+from certifit.certificates._ball import Ball, ball, dot, rationals
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._frame import rounded
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
@@ -221,7 +221,7 @@ def digamma(k: float) -> Ball:
         power = power * square
         tail = tail + Ball(factor, 1e-16) / power
     left_out = float((Ball(_BERNOULLI[-1]) / (power * square)).upper)
-    return np.log(x) - 0.5 / x - tail - below + Ball(0.0, left_out)
+    return ball(np.log(x)) - 0.5 / x - tail - below + Ball(0.0, left_out)
 
 
 def _sane(family: str, X: Array, p: Named) -> bool:

@@ -24,7 +24,7 @@ _MEAN = 1e-9  # a mean may be off by this fraction of the standard deviation
 def _spread_over_rounding(centres: Array, variance: Any) -> Array:
     """How far a mean may be off: a small fraction of its standard deviation, and the rounding of its own digits."""
     spread = np.sqrt(np.maximum(np.asarray(variance.upper, dtype=float), 0.0))
-    return _MEAN * spread + 16 * UNIT * np.abs(centres)
+    return np.asarray(_MEAN * spread + 16 * UNIT * np.abs(centres))
 
 
 @register

@@ -238,7 +238,7 @@ def _count_cells(data: Data, codes: Array, K: int, cells: Any, width: int, rigor
 
 def _indicator(column: Array, size: int) -> Array:
     """One column of category numbers as 0/1 columns; anything else than 0 … size−1 gives a row of zeros."""
-    return (column[:, None] == np.arange(size)[None, :]).astype(float)
+    return np.asarray((column[:, None] == np.arange(size)[None, :]).astype(float))
 
 
 def _cells(evidence: Evidence, d: int) -> tuple[Any, Array, int]:

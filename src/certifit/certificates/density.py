@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certifit._types import Array
-from certifit.certificates._ball import UNIT, Ball
+from certifit.certificates._ball import UNIT, Ball, ball
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, equal, register, upper
 from certifit.certificates._schema import FINITE, NUMBER, TEXT, WHOLE
@@ -36,7 +36,7 @@ def kernel_integral(kernel: str, d: int) -> Ball:
         total = Ball(1.0)
         for _ in range(d):
             total = total * _PI * 2.0
-        return np.sqrt(total)
+        return ball(np.sqrt(total))
     V = ball_volume(d)
     if kernel == "tophat":
         return V
@@ -98,7 +98,7 @@ def distances(X: Array, x: Array, norm: str) -> Ball:
         return Ball.between(np.maximum(gap.lower, 0.0).max(axis=1), gap.upper.max(axis=1))
     if norm != "euclidean":
         raise ValueError(f"there is no distance {norm!r}")
-    return np.sqrt(gap.square().sum(axis=1))
+    return ball(np.sqrt(gap.square().sum(axis=1)))
 
 
 def direct_density(data: Data, x: Array, kernel: str, bandwidth: float, norm: str) -> Ball:

@@ -54,7 +54,7 @@ def _tail(k: int, n: int, p: float, exact: bool) -> float:
         total += math.comb(n, i) * term
         term = term // a * (b - a) if a else 0
     shift = 80
-    return (((total << shift) // b**n) + 1) / 2.0**shift
+    return float((((total << shift) // b**n) + 1) / 2.0**shift)
 
 
 def _binomial_checks(k: int, n: int, level: float, low: float, high: float, exact: bool) -> tuple[Check, ...]:

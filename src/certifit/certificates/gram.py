@@ -135,7 +135,7 @@ class GramSource:
     def radii(self, centre: Array | None = None) -> Ball:
         """‖φ(xᵢ) − φ(c)‖ for every row (c = 0 in feature space unless the kernel is linear)."""
         if self.given is not None:
-            return np.sqrt(Ball(np.diagonal(self.given)))
+            return ball(np.sqrt(Ball(np.diagonal(self.given))))
         assert self.kernel is not None
         return radii(self.kernel, self.X, centre)
 
@@ -180,8 +180,8 @@ def _normal(vectors: Matrix, coef: Array) -> Ball:
 def radii(kernel: Kernel, X: Matrix, centre: Array | None = None) -> Ball:
     """Distances in feature space from a centre: the rows' mean for the linear kernel, zero otherwise."""
     if isinstance(kernel, LinearKernel) and centre is not None and not scipy.sparse.issparse(X):
-        return np.sqrt((ball(X) - ball(centre)).square().sum(axis=1))
-    return np.sqrt(kernel.diagonal(X, BALLS))
+        return ball(np.sqrt((ball(X) - ball(centre)).square().sum(axis=1)))
+    return ball(np.sqrt(kernel.diagonal(X, BALLS)))
 
 
 def centre_of(kernel: Kernel | None, X: Matrix) -> Array | None:

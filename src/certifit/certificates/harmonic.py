@@ -202,7 +202,7 @@ def _labels(system: _System, G: Array, error: Array) -> Array:
     others = high.copy()
     others[rows, best] = -np.inf
     sure = (low[rows, best] > others.max(axis=1)) & system.solved & system.reached
-    return sure if system.spreading else sure | ~system.open
+    return np.asarray(sure if system.spreading else sure | ~system.open)
 
 
 def _graph_words(evidence: Evidence) -> str:

@@ -164,7 +164,7 @@ def row_distances(X: Matrix, centre: Array | None) -> Array:
             A = X[part].toarray() if sparse else np.asarray(X[part], dtype=float)
             A = A if centre is None else A - centre
             squares[part] = np.einsum("ij,ij->i", A, A)
-        return np.sqrt(squares * (1.0 + 2.0 * gamma(d + 4)) + d * ETA) * (1.0 + 4 * UNIT)
+        return np.asarray(np.sqrt(squares * (1.0 + 2.0 * gamma(d + 4)) + d * ETA) * (1.0 + 4 * UNIT))
 
 
 def _power_of_two(x: float) -> bool:

@@ -113,7 +113,7 @@ class Margins(Statistic):
         steep = 1.0 if self.width > 0.0 else 2.0 * (short + wrong)
         self.worst[0] = max(self.worst[0], float(np.max(cost * steep * wrong, initial=0.0)))
         self.worst[1] = max(self.worst[1], float(np.max(wrong, initial=0.0)))
-        return (high - low) + 32 * UNIT * (np.abs(high) + np.abs(low))
+        return np.asarray((high - low) + 32 * UNIT * (np.abs(high) + np.abs(low)))
 
     def merge(self, other: Margins) -> Margins:
         self.first.merge(other.first)

@@ -365,7 +365,7 @@ def _total(parts: list[Ball]) -> Ball:
 def witness_scores(data: Data, evidence: Evidence) -> Array:
     """Scores of the witness, as floats."""
     W = np.atleast_2d(np.asarray(evidence["witness_coef"], dtype=float))
-    return np.asarray(data.X @ W.T) + np.asarray(evidence["witness_intercept"], dtype=float)
+    return np.asarray(np.asarray(data.X @ W.T) + np.asarray(evidence["witness_intercept"], dtype=float))
 
 
 def changed(mine: Array, witness: Array) -> dict[str, ProvedNumber]:

@@ -310,7 +310,7 @@ class Passes(Statistic):
         reach = float(abs(pull).upper) + 64 * UNIT * n * float(self.first.a.largest[-2])
         if not h > 0.0 or not reach / h < 0.5:
             return Ball(0.0)
-        return (value - reach * reach / h) * (1.0 - 1e-9)
+        return ball((value - reach * reach / h) * (1.0 - 1e-9))
 
 
 def _held(exponent: Array) -> Array:

@@ -63,7 +63,7 @@ class Region:
                 return self._votes(low > 0.0, high < 0.0, now > 0.0)
             if self.rule == "sign":
                 side = now[:, 0] > limit
-                return np.where(side, low[:, 0] > limit, high[:, 0] < limit)
+                return np.asarray(np.where(side, low[:, 0] > limit, high[:, 0] < limit))
             at, top = np.arange(len(now)), now.argmax(axis=1)
             others = high.copy()
             others[at, top] = -np.inf

@@ -189,7 +189,7 @@ def trace(A: Ball) -> Ball:
 def _row_vectors(T: Ball, U: Array) -> Ball:
     """Unit vectors along T uₖ in the space of rows."""
     Z = dot(T, U.T).T
-    return Z / np.sqrt(Z.square().sum(axis=1)).reshape(-1, 1)
+    return ball(Z / np.sqrt(Z.square().sum(axis=1)).reshape(-1, 1))
 
 
 def most_kept(A: Ball, V: Ball, stated: Array, values: Array, tau: float, total: Ball) -> tuple[Ball, bool]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from certifit._types import Array, Matrix
 from certifit.certificates import tree_questions as tq
-from certifit.certificates._ball import UNIT, Ball, gamma
+from certifit.certificates._ball import UNIT, Ball, ball, gamma
 from certifit.certificates._data import Data, Evidence, Figures, Rigor
 from certifit.certificates._record import Check, Kind, Proof, about, equal, register, upper
 from certifit.certificates._schema import FINITE, FLAGS, LABELS, LISTS, NUMBER, NUMBERS, TRUTHS, WHOLE, word
@@ -394,7 +394,7 @@ class _Walk:
     def _division_cost(self, r: Any, s: Any, left: Array, totals: Array, count: Array) -> Ball:
         """−(sum)²/weight of undivided nodes: what a squared-error gain is measured from."""
         whole = s.ball(totals, count, np.arange(r.count))
-        return -(whole[:, 1].square() / whole[:, 0])
+        return ball(-(whole[:, 1].square() / whole[:, 0]))
 
     def _own_cost(self, level: Array, rows: Array, r: Any, s: Any, totals: Array, count: Array) -> Ball:
         """The cost of the split of each inner node (others: of a harmless stand-in)."""

@@ -296,7 +296,7 @@ def _same_division(left: Array, places: Array) -> Array:
     """Cuts of the rows in some order that put on one side just those marked, on the other just the rest."""
     marked = np.cumsum(left)
     before, all_ = marked[places - 1], int(marked[-1])
-    return ((before == places) & (places == all_)) | ((before == 0) & (len(left) - places == all_))
+    return np.asarray(((before == places) & (places == all_)) | ((before == 0) & (len(left) - places == all_)))
 
 
 def _directions(e: Evidence) -> str:

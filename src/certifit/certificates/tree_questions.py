@@ -184,7 +184,7 @@ class Column:
         """Whether each of the rows in this order but the last has another value than the next."""
         ranks = self.ranks[order]
         other = ranks[:-1] != ranks[1:]
-        return other if self.single is None else other & told_apart(self.single[order])
+        return np.asarray(other if self.single is None else other & told_apart(self.single[order]))
 
 
 def compare_numeric(r: LevelRows, s: Sums, totals: Array, column: Column, allowed: Array, best: Best) -> None:

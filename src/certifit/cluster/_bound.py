@@ -109,7 +109,7 @@ class BlockDual:
 
     def _adjoint(self, y: Array) -> Array:
         outer = np.outer(y[:-1], self.q)
-        return 0.5 * (outer + outer.T) + y[-1] * np.eye(len(self.q))
+        return np.asarray(0.5 * (outer + outer.T) + y[-1] * np.eye(len(self.q)))
 
     def step(self) -> None:
         """y, S, y, N, Z in turn."""

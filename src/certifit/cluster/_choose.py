@@ -62,7 +62,8 @@ class NumberOfClusters:
         ax : matplotlib Axes, default=None
         """
         # A higher floor, only when somebody asks.
-        return importlib.import_module("certifit.plot").number_of_clusters(self, ax)
+        drawn: Axes = importlib.import_module("certifit.plot").number_of_clusters(self, ax)
+        return drawn
 
     def __str__(self) -> str:
         lines = ["  k      cost            silhouette                   gap             stability"]

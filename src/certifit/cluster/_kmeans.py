@@ -327,9 +327,9 @@ def _variances(X: Matrix, weights: Array) -> Array:
     """Weighted variance of every column."""
     share = weights / weights.sum()
     if not scipy.sparse.issparse(X):
-        return share @ (X - share @ X) ** 2
+        return np.asarray(share @ (X - share @ X) ** 2)
     mean = np.asarray(X.T @ share).ravel()
-    return np.asarray(X.multiply(X).T @ share).ravel() - mean**2
+    return np.asarray(np.asarray(X.multiply(X).T @ share).ravel() - mean**2)
 
 
 def cheap_bound(data: Data, labels: Array, k: int) -> Record:

@@ -79,7 +79,7 @@ class ClusterRows:
         """‖x − c‖² for all rows and centres (sparse rows: through inner products)."""
         if self.sparse:
             D = self.squares[:, None] - 2.0 * np.asarray(self.X @ C.T) + (C * C).sum(axis=1)
-            return np.maximum(D, 0.0)
+            return np.asarray(np.maximum(D, 0.0))
         out = np.empty((self.n, len(C)))
         for c, centre in enumerate(C):
             out[:, c] = ((self.X - centre) ** 2).sum(axis=1)
@@ -156,7 +156,7 @@ def _half_gaps(C: Array) -> Array:
     """Half the distance from each centre to the nearest other one."""
     D = np.sqrt(((C[:, None, :] - C[None, :, :]) ** 2).sum(axis=2))
     np.fill_diagonal(D, np.inf)
-    return 0.5 * D.min(axis=1) * (1.0 - 1e-12)
+    return np.asarray(0.5 * D.min(axis=1) * (1.0 - 1e-12))
 
 
 def means(rows: ClusterRows, C: Array, known: tuple[Array, Array] | None = None) -> tuple[Array, bool]:

@@ -249,7 +249,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     # -- using --------------------------------------------------------------------------------------
     def _scale(self) -> Array:
         scale = np.sqrt(self.explained_variance_)
-        return np.maximum(scale, np.finfo(scale.dtype).eps)
+        return np.asarray(np.maximum(scale, np.finfo(scale.dtype).eps))
 
     def transform(self, X: Matrix) -> Array:
         """Scores of rows X, array or sparse, on the components: (n, n_components)."""
@@ -277,7 +277,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Rows recovered from scores: X U + mean (whitening undone)."""
         check_is_fitted(self, "components_")
         X = check_array(X, input_name="X", dtype=_FLOATS, ensure_min_features=0)
-        return (X * self._scale() if self.whiten else X) @ self.components_ + self.mean_
+        return np.asarray((X * self._scale() if self.whiten else X) @ self.components_ + self.mean_)
 
     def reconstruction_error(self, X: Matrix) -> Array:
         """Squared distance of each row from its reconstruction.
@@ -292,7 +292,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             On the training rows the sum, divided by n − 1, is the sum of the discarded variances.
         """
         rows = check_array(X, dtype=_FLOATS)
-        return np.sum((rows - self.inverse_transform(self.transform(X))) ** 2, axis=1)
+        return np.asarray(np.sum((rows - self.inverse_transform(self.transform(X))) ** 2, axis=1))
 
     def get_covariance(self) -> Array:
         """Covariance under probabilistic PCA: Uᵀ(Λ − σ²)₊U + σ²I, σ² the noise variance.
@@ -303,7 +303,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self, "components_")
         over = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
-        cov = (self.components_.T * over) @ self.components_
+        cov: Array = (self.components_.T * over) @ self.components_
         cov.flat[:: len(cov) + 1] += self.noise_variance_
         return cov
 
@@ -320,7 +320,7 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return np.linalg.inv(self.get_covariance())
         # Orthonormal rows: the inverse has 1/λ on the components and 1/σ² elsewhere.
         over = 1.0 / noise - 1.0 / np.maximum(self.explained_variance_, noise)
-        precision = -(self.components_.T * over) @ self.components_
+        precision: Array = -(self.components_.T * over) @ self.components_
         precision.flat[:: len(precision) + 1] += 1.0 / noise
         return precision
 
@@ -331,7 +331,9 @@ class PCA(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         T, precision = X - self.mean_, self.get_precision()
         sign, logdet = np.linalg.slogdet(precision)
         logdet = logdet if sign > 0 else -np.inf
-        return -0.5 * np.sum(T * (T @ precision), axis=1) - 0.5 * (X.shape[1] * np.log(2.0 * np.pi) - logdet)
+        return np.asarray(
+            -0.5 * np.sum(T * (T @ precision), axis=1) - 0.5 * (X.shape[1] * np.log(2.0 * np.pi) - logdet)
+        )
 
     def score(self, X: Matrix, y: VectorLike | None = None) -> float:
         """Mean log likelihood of the rows under probabilistic PCA; y is ignored."""

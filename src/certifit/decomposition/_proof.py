@@ -32,7 +32,7 @@ def rounding_slack(data: Data, dtype: npt.DTypeLike) -> float:
     mean = d * (float(np.finfo(dtype).eps) * largest) ** 2 * 16.0
     if hasattr(data.X, "multiply"):
         mean += 64.0 * 2.0**-53 * d * largest**2  # sparse rows are centred after the product
-    return (steps + stored) * spread + mean
+    return float((steps + stored) * spread + mean)
 
 
 def measured_slack(data: Data, evidence: Named) -> float:
@@ -50,4 +50,4 @@ def measured_slack(data: Data, evidence: Named) -> float:
     mu = values[-1]
     rest = A - (V.T * (values - mu)) @ V
     missed = float(np.linalg.eigvalsh((rest + rest.T) / 2)[-1]) - mu
-    return 1.01 * max(missed, 0.0) + rounding_slack(data, np.float64)
+    return float(1.01 * max(missed, 0.0) + rounding_slack(data, np.float64))

@@ -190,7 +190,7 @@ class KernelDensity(Certified, BaseEstimator):
         scale = kernel_integral(self.kernel, self._X.shape[1]).mid * self._weights.sum()
         with np.errstate(divide="ignore"):
             logs = np.log(0.5 * (out[:, 1] + out[:, 2]))
-        return out[:, 0] + logs - np.log(scale) - self._X.shape[1] * np.log(self.bandwidth_)
+        return np.asarray(out[:, 0] + logs - np.log(scale) - self._X.shape[1] * np.log(self.bandwidth_))
 
     def score(self, X: Matrix, y: VectorLike | None = None) -> float:
         """Sum of the log densities of rows X."""

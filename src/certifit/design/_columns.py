@@ -111,15 +111,17 @@ class Block:
 
     def product(self, W: Array) -> Array:
         if self.root is None or self.mean is None:
-            return self.values @ W
+            return np.asarray(self.values @ W)
         out = self.values @ W - self.mean @ W
-        return self.root * out if out.ndim == 1 else self.root[:, None] * out
+        return np.asarray(self.root * out if out.ndim == 1 else self.root[:, None] * out)
 
     def correlate(self, R: Array) -> Array:
         if self.root is None or self.mean is None:
             return self.values.T @ R if self.is_sparse else transposed_product(self.values, R)
         SR = self.root * R if R.ndim == 1 else self.root[:, None] * R
-        return self.values.T @ SR - (np.outer(self.mean, SR.sum(axis=0)) if R.ndim > 1 else self.mean * SR.sum())
+        return np.asarray(
+            self.values.T @ SR - (np.outer(self.mean, SR.sum(axis=0)) if R.ndim > 1 else self.mean * SR.sum())
+        )
 
     def cross(self, other: Block) -> Array:
         """selfᵀ other."""

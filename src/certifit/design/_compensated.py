@@ -67,7 +67,7 @@ def _sum(terms: Array, small: Array) -> Array:
         pairs, e = _two_sum(terms[:half], terms[half : 2 * half])
         error += e.sum(axis=0)
         terms = np.concatenate([pairs, terms[2 * half :]])
-    return terms[0] + error if len(terms) else error
+    return np.asarray(terms[0] + error if len(terms) else error)
 
 
 def add_to_pair(r: Array, low: Array, step: Array) -> tuple[Array, Array]:

@@ -107,7 +107,7 @@ class Coordinates:
         """Dense block of rows, ones last."""
         X = self.design.take(index)
         if self.ready:
-            return X
+            return np.asarray(X)
         A = np.ones((X.shape[0], self.width))
         inner = A[:, : X.shape[1]]
         np.subtract(X.toarray() if self.design.is_sparse else X, self.mean, out=inner)

@@ -58,12 +58,13 @@ class Design:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.X.shape
+        n, d = self.X.shape
+        return n, d
 
     @property
     def _stored(self) -> Array:
         """Dense rows as they lie in memory."""
-        return self.X
+        return np.asarray(self.X)
 
     @property
     def narrow_rows(self) -> Array | None:
@@ -90,13 +91,13 @@ class Design:
 
     def dense(self) -> Array:
         """X as a dense array (a copy only when it is sparse)."""
-        return self.X.toarray() if self.is_sparse else self.X
+        return np.asarray(self.X.toarray() if self.is_sparse else self.X)
 
     def column_means(self, weights: Array | None = None) -> Array:
         """Weighted means of the columns."""
         n = self.shape[0]
         w = np.ones(n) if weights is None else weights
-        return self.product_t(w) / w.sum()
+        return np.asarray(self.product_t(w) / w.sum())
 
     def centred(self, mean: Array, root: Array | None = None) -> Array:
         """Dense √s (X − mean), a fresh array."""

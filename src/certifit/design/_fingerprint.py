@@ -46,7 +46,7 @@ def _weigh(sums: Array) -> Array:
     mixed = sums >> np.uint64(31)
     mixed ^= sums
     mixed *= _odd(_PRIMES[-1])[: sums.shape[-1]]
-    return np.add.reduce(mixed, axis=-1)
+    return np.asarray(np.add.reduce(mixed, axis=-1))
 
 
 def _lanes(line: int) -> list[int]:

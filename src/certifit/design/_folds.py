@@ -209,7 +209,7 @@ class FoldSums(Generic[S]):
     def training(self, k: int) -> S:
         """Sums over the training rows of fold k."""
         if self.shared:
-            rest = self.total - self.own[k]
+            rest: S = self.total - self.own[k]
             if self.trusted is None or self.trusted(rest, self.total):
                 return rest
         return self.tally(self.table.folds[k][0])
@@ -249,7 +249,7 @@ class FoldMoments:
 
     def training(self, k: int) -> Array:
         """M of the training rows of fold k."""
-        return self.sums.training(k)
+        return np.asarray(self.sums.training(k))
 
     def offset(self, coef: Array, mean: Array, target: Array) -> Array:
         """Offsets of ``coef`` (..., t, d), given ``mean`` and ``target``, those of the shifted rows and targets."""

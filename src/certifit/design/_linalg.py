@@ -33,12 +33,14 @@ class Cholesky:
     def solve(self, b: Array) -> Array:
         """H⁻¹ b."""
         with one_thread():
-            return scipy.linalg.cho_solve((self.C, True), b, check_finite=False)
+            return np.asarray(scipy.linalg.cho_solve((self.C, True), b, check_finite=False))
 
     def inverse_root(self) -> Array:
         """T with H⁻¹ = T Tᵀ."""
         with one_thread():
-            return scipy.linalg.solve_triangular(self.C, np.eye(len(self.C)), lower=True, check_finite=False).T
+            return np.asarray(
+                scipy.linalg.solve_triangular(self.C, np.eye(len(self.C)), lower=True, check_finite=False).T
+            )
 
 
 def cholesky(H: Array) -> Cholesky | None:

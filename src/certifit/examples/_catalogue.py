@@ -150,7 +150,7 @@ def draw(name: str, numbers: Record, paper: Literal["light", "dark"] | None = No
     from certifit.plot import style
 
     with style(paper):
-        picture = _module(name).draw(numbers)
+        picture: Figure = _module(name).draw(numbers)
         _keep_colours(picture)
     from matplotlib import pyplot
 

@@ -78,4 +78,5 @@ def draw(numbers: Record) -> Figure:
         ax = stack([numbers["parts"][i] for i in shown], [numbers["degrees"][i] for i in shown], name="degree")
         ax.plot(range(len(shown)), [numbers["training"][i] for i in shown], "s--", color="C2", label="training error")
         ax.legend()
-        return ax.figure
+        picture: Figure = ax.figure
+        return picture

@@ -22,7 +22,9 @@ GRID = np.geomspace(0.03, 3.0, 40)
 
 
 def _truth(x: Array) -> Array:
-    return (np.exp(-0.5 * (x + 1.5) ** 2 / 0.25) / 0.5 + np.exp(-0.5 * (x - 1.0) ** 2)) / (2.0 * np.sqrt(2.0 * np.pi))
+    return np.asarray(
+        (np.exp(-0.5 * (x + 1.5) ** 2 / 0.25) / 0.5 + np.exp(-0.5 * (x - 1.0) ** 2)) / (2.0 * np.sqrt(2.0 * np.pi))
+    )
 
 
 def run(say: Callable[[str], object] = print) -> Record:

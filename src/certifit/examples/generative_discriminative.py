@@ -56,7 +56,7 @@ def curve(make: Callable[[], Estimator], correlation: float) -> list[float]:
         X_test, y_test = sample(TEST, correlation, rng)
         for k, n in enumerate(SIZES):
             errors[repeat, k] = np.mean(make().fit(X[:n], y[:n]).predict(X_test) != y_test)
-    return errors.mean(axis=0).tolist()
+    return [float(error) for error in errors.mean(axis=0)]
 
 
 def run(

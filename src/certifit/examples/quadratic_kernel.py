@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def products(X: Matrix) -> Array:
     """All m² products of the columns, row by row."""
-    return np.einsum("ni,nj->nij", X, X).reshape(len(X), -1)
+    return np.asarray(np.einsum("ni,nj->nij", X, X).reshape(len(X), -1))
 
 
 def run(say: Callable[[str], object] = print) -> Record:

@@ -34,7 +34,7 @@ def augmented(X: Array, y: Array, alpha: float) -> Array:
     d = X.shape[1]
     rows = np.vstack([X - X.mean(axis=0), np.sqrt(alpha) * np.eye(d)])
     targets = np.concatenate([y - y.mean(), np.zeros(d)])
-    return LinearRegression(fit_intercept=False).fit(rows, targets).coef_
+    return np.asarray(LinearRegression(fit_intercept=False).fit(rows, targets).coef_)
 
 
 def run(say: Callable[[str], object] = print) -> Record:

@@ -51,14 +51,14 @@ def is_text(column: pa.ChunkedArray) -> bool:
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_dated(column: pa.ChunkedArray) -> bool:
     """Whether an Arrow column holds dates or times by its own type."""
     import pyarrow as pa
 
-    return pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+    return bool(pa.types.is_date(column.type) or pa.types.is_timestamp(column.type))
 
 
 def stripped(column: pa.ChunkedArray) -> pa.ChunkedArray:

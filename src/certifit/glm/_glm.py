@@ -307,7 +307,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         d = X.shape[1]
         W = T[:d] / columns.unit[:, None]
         if not self.fit_intercept:
-            return np.linalg.norm(W, axis=1)
+            return np.asarray(np.linalg.norm(W, axis=1))
         return np.append(np.linalg.norm(W, axis=1), np.linalg.norm(T[d] - columns.centre @ W))
 
     def _null_deviance(self, y: Array, weights: Array, shift: Array | None) -> float:
@@ -349,7 +349,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             As in ``fit``.
         """
         z = self.scores(X, offset)
-        return self._reader.parts[1].inverse(z)
+        return np.asarray(self._reader.parts[1].inverse(z))
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: Weights = None) -> float:
         """D²: the fraction of the deviance that is explained (R² for the gaussian family)."""
@@ -388,7 +388,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
         mu, y = self.predict(X, offset), np.asarray(y, dtype=float)
         with np.errstate(all="ignore"):
             half = np.nan_to_num(self._reader.parts[0].half_deviance(y, mu))
-        return np.sign(y - mu) * np.sqrt(2.0 * np.maximum(half, 0.0))
+        return np.asarray(np.sign(y - mu) * np.sqrt(2.0 * np.maximum(half, 0.0)))
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals; deviance, dispersion and AIC as R reports them."""
@@ -433,7 +433,7 @@ class GLM(Certified, RegressorMixin, BaseEstimator):
             return float(s["weights"] @ (family.log_b(s["y"]) + eta * s["y"] - family.a(eta)))
         # R takes the dispersion in the likelihood of gamma and inverse gaussian models as deviance over weights.
         dispersion = s["deviance"] / float(s["weights"].sum())
-        return family.log_likelihood(s["y"], s["mu"], s["weights"], max(dispersion, 1e-300))
+        return float(family.log_likelihood(s["y"], s["mu"], s["weights"], max(dispersion, 1e-300)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

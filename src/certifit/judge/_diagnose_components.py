@@ -84,4 +84,4 @@ def _variances(c: Certificate, U: Array, X: Array, tol: float) -> list[Finding] 
 def _complement(U: Array, X: Array) -> Array:
     """The principal directions of the data at right angles to all rows of U."""
     rest = np.linalg.svd(U, full_matrices=True)[2][len(U) :]
-    return np.linalg.svd((X - X.mean(axis=0)) @ rest.T, full_matrices=False)[2] @ rest
+    return np.asarray(np.linalg.svd((X - X.mean(axis=0)) @ rest.T, full_matrices=False)[2] @ rest)

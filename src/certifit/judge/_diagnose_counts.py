@@ -173,7 +173,7 @@ class _Table:
     @property
     def right(self) -> Array:
         """(n + α)/(N + Σα)."""
-        return (self.n + self.alpha) / (self.N + self.added)
+        return np.asarray((self.n + self.alpha) / (self.N + self.added))
 
 
 def _cells(wrong: Callable[[_Table], Array], data: Data, e: Record) -> tuple[Data, Record] | None:
@@ -263,7 +263,7 @@ def _own_class(data: Data, e: Record) -> tuple[Data, Record] | None:
 
     def weights(n: Array) -> Array:
         logs = np.log((n + alpha) / (n + alpha).sum(axis=1, keepdims=True))
-        return logs / logs.sum(axis=1, keepdims=True) if e["norm"] else -logs
+        return np.asarray(logs / logs.sum(axis=1, keepdims=True) if e["norm"] else -logs)
 
     return data, {**e, "feature_weights": np.asarray(e["feature_weights"], dtype=float) * weights(rest) / weights(own)}
 

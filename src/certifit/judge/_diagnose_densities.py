@@ -281,7 +281,7 @@ def _posterior(wrong: Callable[[Array, Array, Array], Array], data: Data, e: Rec
 
 
 def _normal(p: Array) -> Array:
-    return p / p.sum()
+    return np.asarray(p / p.sum())
 
 
 def _likely(table: Array, codes: Array) -> Array:

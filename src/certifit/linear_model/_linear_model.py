@@ -323,7 +323,7 @@ class LinearModel(Certified, RegressorMixin, BaseEstimator):
         """R², or the accuracy with a loss for labels."""
         if self._classifies:
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
-        return super().score(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

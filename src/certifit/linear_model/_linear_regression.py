@@ -138,7 +138,7 @@ class LinearRegression(Certified, MultiOutputMixin, RegressorMixin, BaseEstimato
         factor = self._statistics["factor"]
         if factor is None:
             raise AttributeError("singular_ is not available: the columns are dependent or the fit was iterative.")
-        return 1.0 / scipy.linalg.svdvals(factor.T)[::-1]
+        return np.asarray(1.0 / scipy.linalg.svdvals(factor.T)[::-1])
 
     def predict(self, X: MatrixLike) -> Array:
         """Predicted values X w + b."""

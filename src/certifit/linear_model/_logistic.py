@@ -312,7 +312,7 @@ class LogisticRegression(SparseCoefficients, CertainLabels, Certified, Classifie
         if len(self.classes_) == 2:
             return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
         top = scores - scores.max(axis=1, keepdims=True)
-        return top - np.log(np.exp(top).sum(axis=1, keepdims=True))
+        return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
 
     def _fold_path(self, table: FoldTable, grid: Grid, response: tuple[str, ...]) -> FoldAnswers:
         """Shared work for `certifit.model_selection`: all folds and strengths together."""
@@ -369,12 +369,12 @@ def _looks_finite(solution: Solution, design: Design) -> bool:
 def _labels(scores: Array, classes: Array, threshold: float) -> Array:
     """The most probable class; of two (scores without an axis for classes) the second if it exceeds the threshold."""
     if len(classes) == 2:
-        return classes[(scores > logit(threshold)).astype(int)]
-    return classes[scores.argmax(axis=-1)]
+        return np.asarray(classes[(scores > logit(threshold)).astype(int)])
+    return np.asarray(classes[scores.argmax(axis=-1)])
 
 
 def _probabilities(scores: Array, classes: Array) -> Array:
     """Probabilities of the classes along the last axis."""
     if len(classes) == 2:
         return np.stack([expit(-scores), expit(scores)], axis=-1)
-    return softmax(scores, axis=-1)
+    return np.asarray(softmax(scores, axis=-1))

@@ -128,7 +128,7 @@ class Ballot(NamedTuple):
         for i in range(0, len(X), step):
             scores = np.cumsum(products[i : i + step][:, self.which] * self.steps, axis=1)
             out[i : i + step] = np.where(scores > 0, 1.0, -1.0) @ self.survived[1:]
-        return out - self.survived[0]
+        return np.asarray(out - self.survived[0])
 
 
 class VotedPerceptron(_Remembering):

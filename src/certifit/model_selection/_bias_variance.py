@@ -202,7 +202,7 @@ def _known(truth: Truth, X: MatrixLike, kept: Array, name: str) -> Known:
 
 
 def _mean(values: Array, judged: Array) -> Array:
-    return np.where(judged, values, 0.0).sum(axis=0) / judged.sum(axis=0)
+    return np.asarray(np.where(judged, values, 0.0).sum(axis=0) / judged.sum(axis=0))
 
 
 def _squared(answers: Array, judged: Array, y: Array | None, known: Known | None) -> dict[str, Array]:
@@ -274,7 +274,7 @@ def _weighted_noise(votes: Array, shares: Array, best: Array) -> Array:
     points = np.arange(len(best))
     right, optimal = votes[best, points], shares[points, best]
     forgiven = np.einsum("cp,pc->p", votes, shares) - right * optimal
-    return (1.0 - optimal) * right - forgiven
+    return np.asarray((1.0 - optimal) * right - forgiven)
 
 
 def _checked(parts: dict[str, Array], name: str, rounds: int) -> BiasVariance:

@@ -31,12 +31,12 @@ class Quick:
 
 
 def _mean(values: Array, w: Weights) -> Array:
-    return values.mean(axis=1) if w is None else values @ w / w.sum()
+    return np.asarray(values.mean(axis=1) if w is None else values @ w / w.sum())
 
 
 def _squares(y: Array, p: Array, w: Weights) -> Array:
     gap = p - y
-    return np.einsum("cn,cn->c", gap, gap) if w is None else np.einsum("cn,cn,n->c", gap, gap, w)
+    return np.asarray(np.einsum("cn,cn->c", gap, gap) if w is None else np.einsum("cn,cn,n->c", gap, gap, w))
 
 
 def _mse(y: Array, p: Array, w: Weights) -> Array:
@@ -49,12 +49,14 @@ def _r2(y: Array, p: Array, w: Weights, classes: Array | None) -> Array:
     left, total = _squares(y, p, w), np.sum(total)
     if total == 0 or np.all(y == y[0]):  # scikit-learn's convention for equal values
         return np.where(left == 0, 1.0, 0.0)
-    return 1.0 - left / total
+    return np.asarray(1.0 - left / total)
 
 
 def _balanced(y: Array, p: Array, w: Weights, classes: Array | None) -> Array:
     right = (p == y).astype(float)
-    return np.mean([_mean(right[:, y == c], None if w is None else w[y == c]) for c in np.unique(y)], axis=0)
+    return np.asarray(
+        np.mean([_mean(right[:, y == c], None if w is None else w[y == c]) for c in np.unique(y)], axis=0)
+    )
 
 
 def _poisson(y: Array, p: Array, w: Weights, classes: Array | None) -> Array:

@@ -194,9 +194,12 @@ def depth(kind: type, name: str) -> int:
 
 
 def _own_score(model: BaseEstimator, X: Matrix, y: VectorLike, sample_weight: Weights = None) -> float:
+    score: float
     if y is None:
-        return model.score(X)
-    return model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
+        score = model.score(X)
+    else:
+        score = model.score(X, y) if sample_weight is None else model.score(X, y, sample_weight=sample_weight)
+    return score
 
 
 def _call(
@@ -245,7 +248,7 @@ class StoredAnswers:
             raise AttributeError(f"the shared path keeps no {name}")
 
         def answer(X: Matrix) -> Array:
-            return answers[name]
+            return np.asarray(answers[name])
 
         answer.__name__ = name
         return answer

@@ -236,7 +236,7 @@ class SharedSearch(_BaseSearch):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if not hasattr(self, "best_index_"):
-            return super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+            return str(super().__repr__(N_CHAR_MAX=N_CHAR_MAX))
         chosen = ", ".join(f"{k} {_short(v)}" for k, v in self.best_params_.items())
         rule = "one-standard-error rule" if self.rule != "best" else "best mean"
         score = ""
@@ -275,7 +275,8 @@ class SharedSearch(_BaseSearch):
         model = self._best("score")
         if sample_weight is None or get_config()["enable_metadata_routing"]:
             weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return super().score(X, y, **weighed, **score_params)
+            score: float = super().score(X, y, **weighed, **score_params)
+            return score
         scoring = Scoring.of(self.estimator, self.scoring)
         name = self.refit if scoring.several and isinstance(self.refit, str) else next(iter(scoring.scorers))
         weights = None if sample_weight is None else np.asarray(sample_weight)
@@ -284,12 +285,14 @@ class SharedSearch(_BaseSearch):
     @property
     def certificate_(self) -> Certificate:
         """Certificate of the refitted model (when it carries one)."""
-        return self._best("certificate_").certificate_
+        found: Certificate = self._best("certificate_").certificate_
+        return found
 
     @property
     def certificates_(self) -> tuple[Certificate, ...]:
         """All certificates of the refitted model."""
-        return self._best("certificates_").certificates_
+        found: tuple[Certificate, ...] = self._best("certificates_").certificates_
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

@@ -80,6 +80,6 @@ class OneVsRest(Certified, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The class whose score is largest."""
         scores = self.decision_function(X)
         code = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[code]
+        return np.asarray(self.classes_[code])
 
     _tags: ClassVar[Record] = {"input_tags.sparse": True}

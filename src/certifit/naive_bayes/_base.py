@@ -149,7 +149,7 @@ class NaiveBayes(Certified, ClassifierMixin, BaseEstimator):
         ](joint)
 
     def _labels(self, joint: Array) -> Array:
-        return self.classes_[np.argmax(joint, axis=1)]
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
 
     def _answer(self, name: str, X: MatrixLike) -> Array:
         check_is_fitted(self, "statistics_")
@@ -223,11 +223,11 @@ class IncrementalNB(NaiveBayes):
 
 def _log_shares(joint: Array) -> Array:
     shifted = joint - joint.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def _shares(joint: Array) -> Array:
-    p = joint - joint.max(axis=1, keepdims=True)
+    p: Array = joint - joint.max(axis=1, keepdims=True)
     np.exp(p, out=p)
     p /= p.sum(axis=1, keepdims=True)
     return p

@@ -97,7 +97,7 @@ class CategoricalNB(CountingNB):
 
     def _sizes(self, X: Array) -> Array:
         """Categories per feature: seen here, or reserved."""
-        sizes = X.max(axis=0).astype(np.int64) + 1
+        sizes: Array = X.max(axis=0).astype(np.int64) + 1
         if self.min_categories is None:
             return sizes
         least = np.asarray(self.min_categories)
@@ -108,7 +108,7 @@ class CategoricalNB(CountingNB):
                 f"'min_categories' should have shape ({X.shape[1]},) when an array-like is provided. "
                 f"Got {least.shape} instead."
             )
-        return np.maximum(sizes, least)
+        return np.asarray(np.maximum(sizes, least))
 
     def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassCounts:
         return ClassCounts.of_categories(X, codes, K, self._sizes(X), weight)

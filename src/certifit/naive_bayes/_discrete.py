@@ -314,7 +314,7 @@ class BernoulliNB(CountingNB):
         never_off = np.isneginf(self._log_off)
         off = np.where(never_off, 0.0, self._log_off)
         with np.errstate(invalid="ignore"):
-            scores = _weigh(X, self.feature_log_prob_ - off) + off.sum(axis=1) + self.class_log_prior_
+            scores: Array = _weigh(X, self.feature_log_prob_ - off) + off.sum(axis=1) + self.class_log_prior_
         if never_off.any():  # a feature that is always on in a class, and off in this row
             on = np.asarray(X @ never_off.astype(float).T)
             scores[on < never_off.sum(axis=1)] = -np.inf

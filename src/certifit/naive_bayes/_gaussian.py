@@ -88,7 +88,8 @@ class GaussianNB(IncrementalNB):
         return "data" if self.priors is None else "given"
 
     def _read(self, X: MatrixLike, y: VectorLike, reset: bool) -> tuple[Array, Array]:
-        return validate_data(self, X, y, dtype=_FLOATS, ensure_all_finite=False, reset=reset)
+        X, y = validate_data(self, X, y, dtype=_FLOATS, ensure_all_finite=False, reset=reset)
+        return X, y
 
     def _tally(self, X: Array, codes: Array, K: int, weight: Array | None) -> ClassMoments:
         statistics = ClassMoments.of(X, codes, K, weight)
@@ -157,7 +158,7 @@ class GaussianNB(IncrementalNB):
         return half, log_quietly(self.class_prior_) - 0.5 * logs.sum(axis=1)
 
     def _check_X(self, X: MatrixLike) -> Array:
-        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
+        return np.asarray(validate_data(self, X, dtype=_FLOATS, ensure_all_finite=False, reset=False))
 
     def _joint(self, X: Array) -> Array:
         half, constant = self._terms()

@@ -113,13 +113,13 @@ class ClassMoments:
         offset = np.where(self.weight > 0, self.mean - centre, 0.0)
         spread = offset - (share * offset).sum(axis=0)
         with np.errstate(over="ignore"):
-            return (share * (self.variance + spread**2)).sum(axis=0)
+            return np.asarray((share * (self.variance + spread**2)).sum(axis=0))
 
     @property
     def column_mean(self) -> Array:
         """Mean of each column over all rows."""
         share = self.weight / _or_one(self.weight.sum(axis=0))
-        return (share * self.mean).sum(axis=0)
+        return np.asarray((share * self.mean).sum(axis=0))
 
 
 def _or_one(weight: Array) -> Array:

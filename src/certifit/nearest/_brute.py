@@ -78,7 +78,7 @@ class Brute:
         reach = _FAR / self.scale
         if np.max(np.abs(Q), initial=0.0) + np.max(np.abs(self.centre)) < reach / np.sqrt(np.max(self.w)):
             return np.zeros(len(Q), dtype=bool)  # one pass over the data says so nearly always
-        return np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) > reach
+        return np.asarray(np.max(np.abs(Q - self.centre) * np.sqrt(self.w), axis=1, initial=0.0) > reach)
 
     def query(self, asked: Queries) -> tuple[Array, Array, int]:
         """Reduced distances and row numbers of the nearest k, and how many candidates had to be settled."""

@@ -60,7 +60,7 @@ class ExactOrder:
         if searched is A:
             return leaves_range(A)
         lost = (searched[:, : self.space.d] == 0) & (A != 0) & (self.space.w > 0)
-        return leaves_range(searched) | np.any(lost, axis=1)
+        return np.asarray(leaves_range(searched) | np.any(lost, axis=1))
 
     def doubtful(self, asked: Queries, searched: Array, values: Array, found: Array) -> Array:
         """Which queries have to be looked at again, given their nearest k + 1 (or all there are) as computed."""

@@ -145,8 +145,8 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "centroids_")
         if np.allclose(self.class_prior_, 1 / len(self.classes_)):
             X = validate_data(self, X, accept_sparse="csr", reset=False)
-            return self.classes_[pairwise_distances_argmin(X, self.centroids_, metric=self.metric)]
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+            return np.asarray(self.classes_[pairwise_distances_argmin(X, self.centroids_, metric=self.metric)])
+        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
 
     def _scores(self, X: Matrix) -> Array:
         """−d² + 2 log P(c) with distances in standard deviations, one column for each class."""
@@ -177,4 +177,4 @@ class NearestCentroid(Certified, ClassifierMixin, BaseEstimator):
     @in_numpy
     def predict_proba(self, X: Matrix) -> Array:
         """Probabilities of the classes, proportional to exp of the scores."""
-        return np.exp(self.predict_log_proba(X))
+        return np.asarray(np.exp(self.predict_log_proba(X)))

@@ -108,7 +108,7 @@ class KNeighborsClassifier(LabelAnswers, Searcher):
         """The class with the most votes (ties: the first of ``classes_``); X as in `predict_proba`."""
         shares = self.predict_proba(X)
         if not self.outputs_2d_:
-            return self.classes_[np.argmax(shares, axis=1)]
+            return np.asarray(self.classes_[np.argmax(shares, axis=1)])
         return np.stack([c[np.argmax(s, axis=1)] for c, s in zip(self.classes_, shares)], axis=1)
 
     _score_name = "accuracy"

@@ -118,7 +118,7 @@ class _Prototypes(Certified, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """One for the predicted class, zero for the others."""
-        return (self.predict(X)[:, None] == self.classes_).astype(float)
+        return np.asarray((self.predict(X)[:, None] == self.classes_).astype(float))
 
 
 @dataclass(eq=False, repr=False)

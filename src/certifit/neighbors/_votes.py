@@ -34,7 +34,7 @@ def weigh(distances: Array, weights: Any, bandwidth: float | None) -> Array | No
     out = (distances - nearest) / bandwidth
     out *= (distances + nearest) / bandwidth
     out *= -0.5
-    return np.exp(out, out=out)
+    return np.asarray(np.exp(out, out=out))
 
 
 def refuse_all_zero(weights: Array | None) -> None:
@@ -63,5 +63,5 @@ def shares(codes: Array, n_classes: int, weights: Array | None) -> Array:
 def means(values: Array, weights: Array | None) -> Array:
     """(Weighted) mean of each line of neighbours' values, shape (queries, outputs)."""
     if weights is None:
-        return values.mean(axis=1)
-    return np.einsum("qk,qko->qo", weights, values) / weights.sum(axis=1)[:, None]
+        return np.asarray(values.mean(axis=1))
+    return np.asarray(np.einsum("qk,qko->qo", weights, values) / weights.sum(axis=1)[:, None])

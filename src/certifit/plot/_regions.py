@@ -235,7 +235,8 @@ def perceptron_steps(
     True
     """
     steps = _trace(model)
-    ax, points = _stage(ax, X, y, names)
+    stage: tuple[Axes, Array] = _stage(ax, X, y, names)
+    ax, points = stage
     ink, accent = palette().ink, palette().colours[4]
     if step is None:
         for k, s in enumerate(steps):

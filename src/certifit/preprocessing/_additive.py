@@ -174,7 +174,7 @@ def _as_numbers(y: VectorLike) -> Array:
     """Targets as columns of numbers; classes one-hot."""
     y = np.asarray(y)
     if type_of_target(y) in ("binary", "multiclass") and (y.dtype.kind not in "f" or len(np.unique(y)) < 20):
-        return np.equal.outer(y, np.unique(y)).astype(float)
+        return np.asarray(np.equal.outer(y, np.unique(y)).astype(float))
     return y.reshape(len(y), -1).astype(float)
 
 
@@ -183,7 +183,7 @@ def _residual(Z: Array, Y: Array) -> Array:
     Z, Y = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     H = Z.T @ Z
     H[np.diag_indices_from(H)] += 1.0
-    return Y - Z @ np.linalg.solve(H, Z.T @ Y)
+    return np.asarray(Y - Z @ np.linalg.solve(H, Z.T @ Y))
 
 
 def _gain(code: Array, size: int, R: Array) -> tuple[float, int]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def numbers(transformer: BaseEstimator, X: Matrix, reset: bool, missing: bool = False) -> Array:
     """X as floats (n, d); NaN only where missing values have a meaning."""
     finite: Any = "allow-nan" if missing else True
-    return validate_data(transformer, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
+    X = validate_data(transformer, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
+    return np.asarray(X)
 
 
 def names_in(transformer: Any, input_features: Any) -> Array:

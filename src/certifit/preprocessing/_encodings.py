@@ -233,7 +233,8 @@ class Thermometer(_Encoder):
         """Learn the levels of every column and their order."""
         self._given = _ordered(X) if self.order is None else list(self.order)
         try:
-            return super().fit(X, y)
+            super().fit(X, y)
+            return self
         finally:
             del self._given  # needed while fitting only
 

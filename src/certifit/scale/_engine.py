@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -168,10 +168,11 @@ class Local(Engine):
         self.workers = workers or cores()
         self._pool: Any = None
 
-    def _executor(self) -> Any:
+    def _executor(self) -> Executor:
         if self._pool is None:
             self._pool = processes(self.workers, _nothing, ())
-        return self._pool
+        pool: Executor = self._pool
+        return pool
 
     def close(self) -> None:
         if self._pool is not None:

@@ -192,7 +192,7 @@ def _quadratic(objective: Objective, found: SecondMoments, H: Array, c: Array) -
         w, last = w + move, size
         if size < 1e-16:
             break
-    return w
+    return np.asarray(w)
 
 
 def _surrogate(objective: Objective, found: SecondMoments, own: Array) -> Array:
@@ -212,7 +212,7 @@ def _surrogate(objective: Objective, found: SecondMoments, own: Array) -> Array:
         found_there = solve_least_squares(
             as_design(X), y[:, None], None, alpha=np.array([alpha]), fit_intercept=False, positive=True
         )
-        return np.asarray(found_there.value[0])[0]
+        return np.asarray(np.asarray(found_there.value[0])[0])
     solution = solve_coordinate(Task(plain, as_design(X), y, None), Options(1e-14, 100_000), start=None, gram=True)
     return _polished(objective, found, np.asarray(solution.value[0]).ravel(), own[:d, :d])
 

@@ -69,7 +69,7 @@ class Answerer:
     def scores(self, block: Block) -> Array:
         """One number a row that grows with the chance of the second class."""
         if self._is_linear():
-            return self._linear(block)[0]
+            return np.asarray(self._linear(block)[0])
         if hasattr(self.model, "predict_proba"):
             return np.ascontiguousarray(self._asked("predict_proba", block)[:, 1])
         return self._asked("decision_function", block)

@@ -21,7 +21,7 @@ def _mixed(h: Array) -> Array:
     """The finaliser of splitmix64."""
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+    return np.asarray(h ^ (h >> np.uint64(31)))
 
 
 def _bits(column: Array) -> Array:

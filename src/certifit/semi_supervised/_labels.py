@@ -161,7 +161,7 @@ class _GraphLabels(Certified, ClassifierMixin, BaseEstimator):
         else:
             shares = np.asarray(self.kernel(self.X_, X).T @ self.label_distributions_)
         total = shares.sum(axis=1, keepdims=True)
-        return np.divide(shares, total, out=np.full_like(shares, 1.0 / shares.shape[1]), where=total > 0)
+        return np.asarray(np.divide(shares, total, out=np.full_like(shares, 1.0 / shares.shape[1]), where=total > 0))
 
     def predict(self, X: MatrixLike) -> Array:
         """The label of each row: the class with the largest probability."""

@@ -52,7 +52,8 @@ class Penalty:
         """A bound on the distance to the optimum, and the factor c: the dual point is c times the residual."""
         from certifit.loops.coordinate import gap  # compiled code loads on first use
 
-        return gap(w, q, r2, self.l1, self.l2, self.positive)
+        bound, factor = gap(w, q, r2, self.l1, self.l2, self.positive)
+        return bound, factor
 
 
 @dataclass

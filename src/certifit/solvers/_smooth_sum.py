@@ -68,7 +68,7 @@ class SmoothSum:
 
     @property
     def outputs(self) -> int:
-        return self.prior.shape[1]
+        return int(self.prior.shape[1])
 
     def scores(self, theta: Array) -> Array:
         Z = self.columns.product(theta)
@@ -108,7 +108,7 @@ class SmoothSum:
 
     def _pulled(self, G: Array, theta: Array) -> Array:
         """The gradient with the penalty's part."""
-        return G + self.ridge[:, None] * (theta - self.prior)
+        return np.asarray(G + self.ridge[:, None] * (theta - self.prior))
 
     def _pointwise(self, Z: Array) -> Array:
         return Z if isinstance(self.loss, Softmax) else Z[:, 0]
@@ -140,7 +140,7 @@ class SmoothSum:
         p, K = self.columns.width, self.outputs
         work = self._curved if K == 1 else self._curved_softmax
         block = _BLOCK if K == 1 else _BLOCK // 4
-        H = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (len(self.y), p * K), block)[0]
+        H: Array = sum_over_rows(lambda rows: (work(rows, Z[rows]),), (len(self.y), p * K), block)[0]
         H[np.diag_indices_from(H)] += np.tile(self.ridge, K)
         return H
 
@@ -148,7 +148,7 @@ class SmoothSum:
         h = self.weights[rows] * self.loss.curvature(Z[:, 0], self.y[rows])
         h[h < _TINY] = 0.0
         A = self.columns.rows(rows) * np.sqrt(h)[:, None]
-        return A.T @ A
+        return np.asarray(A.T @ A)
 
     def _curved_softmax(self, rows: slice, Z: Array) -> Array:
         """Blocks Aᵀ diag(s p_k (δ_kl − p_l)) A."""
@@ -157,7 +157,7 @@ class SmoothSum:
         P = self.loss.value_slope(Z, self.y[rows])[1] + Softmax.one_hot(self.y[rows], K)
         P[P < _TINY] = 0.0
         wide = ((np.sqrt(s)[:, None] * P)[:, :, None] * A[:, None, :]).reshape(len(A), -1)
-        H = wide.T @ wide
+        H: Array = wide.T @ wide
         np.negative(H, out=H)
         for k in range(K):
             B = A * np.sqrt(s * P[:, k])[:, None]

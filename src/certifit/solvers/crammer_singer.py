@@ -101,7 +101,7 @@ class _Corners:
         def product(p: Array) -> Array:
             Y = np.asarray(X @ p.reshape(K, d).T)
             Y = k[:, None] * A * (Y - (np.einsum("ik,ik->i", A, Y) / many)[:, None])
-            return p.ravel() + np.asarray(X.T @ Y).T.ravel()
+            return np.asarray(p.ravel() + np.asarray(X.T @ Y).T.ravel())
 
         operator = scipy.sparse.linalg.LinearOperator((K * d, K * d), matvec=product)
         return np.asarray(scipy.sparse.linalg.cg(operator, -self.gradient, rtol=1e-3, maxiter=200)[0])

@@ -93,4 +93,4 @@ def rising_direction(X: Array, y: Array, weights: Array, fit_intercept: bool, sh
     )
     if answer.x is None or not answer.fun < -1e-7 * len(down):
         return None
-    return answer.x / scale
+    return np.asarray(answer.x / scale)

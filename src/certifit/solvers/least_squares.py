@@ -224,7 +224,7 @@ def _norms(A: Array) -> Array:
     """Column norms without overflow."""
     largest = np.abs(A).max(axis=0, initial=0.0)
     scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
-    return scale * np.sqrt(np.square(A / scale).sum(axis=0))
+    return np.asarray(scale * np.sqrt(np.square(A / scale).sum(axis=0)))
 
 
 def _cholesky(task: _Quadratic, forced: bool) -> tuple[Array, Array, Record] | None:
@@ -466,7 +466,7 @@ def _lsmr(task: _Quadratic) -> tuple[Array, Array, Record]:
 
         def backward(u: Array, h: float = h) -> Array:
             top = root * u[:n]
-            return (X.T @ top - mean * top.sum() + h * u[n:]) / D
+            return np.asarray((X.T @ top - mean * top.sum() + h * u[n:]) / D)
 
         L = scipy.sparse.linalg.LinearOperator((n + d, d), matvec=forward, rmatvec=backward, dtype=float)
         y = task.Y[:, t]

@@ -97,7 +97,7 @@ class LeaveOneOut:
         if self.whole:
             return (self.U @ (kept[:, None] * inner)) / (self.U**2 @ kept)[:, None]
         left = R - self.U @ ((1.0 - kept)[:, None] * inner)
-        return left / (1.0 - self.share - self.U**2 @ (1.0 - kept))[:, None]
+        return np.asarray(left / (1.0 - self.share - self.U**2 @ (1.0 - kept))[:, None])
 
 
 def _by_gram(columns: CentredColumns, root: Array) -> tuple[Array, Array]:

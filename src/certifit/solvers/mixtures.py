@@ -110,7 +110,7 @@ class _Support:
         k = len(self.rows)
         if k == 0:
             return np.zeros(0)
-        return dtrtrs(self.R[:k, :k], self.qc[:k])[0]
+        return np.asarray(dtrtrs(self.R[:k, :k], self.qc[:k])[0])
 
     def residual(self) -> Array:
         k = len(self.rows)

@@ -55,7 +55,9 @@ class _Problems:
 
     def value(self, theta: Array) -> Array:
         losses = self.loss.value(theta @ self.X.T, self.y)
-        return np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
+        return np.asarray(
+            np.einsum("bn,bn->b", self.weights, losses) + 0.5 * np.einsum("bp,bp->b", self.ridge, theta * theta)
+        )
 
     def along(self, theta: Array, step: Array) -> Array:
         """The fraction of each step, between 0 and 1, at which the value is least: Newton's method on a line."""

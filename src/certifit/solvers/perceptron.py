@@ -196,11 +196,14 @@ def _one_pass(
     from certifit.loops import perceptron as loops
 
     steps = (plan.up, plan.down, plan.fit_intercept, log)
+    found: tuple[int, float, float]
     if scipy.sparse.issparse(X):
-        return loops.sparse_pass(X.data, X.indices, X.indptr, s, order, w, b, *steps, plan.shrink, plan.alpha)
-    if plan.alpha > 0.0:
-        return loops.shrinking_pass(X, s, order, w, b, *steps, plan.shrink, plan.alpha)
-    return loops.dense_pass(X, s, order, w, b, *steps)
+        found = loops.sparse_pass(X.data, X.indices, X.indptr, s, order, w, b, *steps, plan.shrink, plan.alpha)
+    elif plan.alpha > 0.0:
+        found = loops.shrinking_pass(X, s, order, w, b, *steps, plan.shrink, plan.alpha)
+    else:
+        found = loops.dense_pass(X, s, order, w, b, *steps)
+    return found
 
 
 def _accuracy(X: Matrix, s: Array, at: Pass) -> float:

@@ -123,7 +123,7 @@ def _near(box: Box, at: Polished, few: int) -> Array:
     if len(at.beta) * np.count_nonzero(at.beta) <= few:
         return np.ones(len(at.beta), dtype=bool)
     r, free = np.abs(at.gradient + at.offset), _free(box, at.beta)
-    return free | (r <= 3.0 * r[free].max(initial=0.0))
+    return np.asarray(free | (r <= 3.0 * r[free].max(initial=0.0)))
 
 
 def _completed(gram: Blocks, box: Box, start: Polished, at: Polished, far: Array) -> Polished:
@@ -158,7 +158,7 @@ def _moving(box: Box, at: Polished) -> Array:
     """Free multipliers, and those at a bound that are part of a pair that could move: a mask."""
     rise, fall = _room(box, at.beta)
     low, high = at.gradient[rise].min(initial=np.inf), at.gradient[fall].max(initial=-np.inf)
-    return (rise & fall) | (rise & (at.gradient < high)) | (fall & (at.gradient > low))
+    return np.asarray((rise & fall) | (rise & (at.gradient < high)) | (fall & (at.gradient > low)))
 
 
 def _round(gram: Blocks, box: Box, at: Polished, near: Array, dtype: npt.DTypeLike) -> Polished | None:
@@ -250,7 +250,7 @@ class _Part:
             wants = ~inside & self.outward(beta, F - level)
             changes = np.count_nonzero(over) + np.count_nonzero(wants)
             if changes == 0:
-                return beta
+                return np.asarray(beta)
             if changes >= before:  # it runs in circles, or from far away
                 return None
             before = changes

@@ -90,7 +90,7 @@ def _well_conditioned(G: Array, alpha: float, size: Array) -> bool:
         return False
     H = (G + alpha * np.eye(len(G))) / size / size[:, None]
     L, info = dpotrf(H, lower=1)
-    return info == 0 and dpocon(L, np.abs(H).sum(axis=0).max(), uplo="L")[0] > _CONDITION
+    return bool(info == 0 and dpocon(L, np.abs(H).sum(axis=0).max(), uplo="L")[0] > _CONDITION)
 
 
 def _refined(G: Array, C: Array, values: Array, V: Array, alphas: Array, size: Array) -> Array | None:
@@ -100,7 +100,7 @@ def _refined(G: Array, C: Array, values: Array, V: Array, alphas: Array, size: A
 
     def solve(R: Array) -> Array:
         """R (d, a·t) → approximate solutions of the same shape."""
-        return V @ ((V.T @ R).reshape(d, a, t) * inverse[:, :, None]).reshape(d, a * t)
+        return np.asarray(V @ ((V.T @ R).reshape(d, a, t) * inverse[:, :, None]).reshape(d, a * t))
 
     right = np.repeat(C[:, None, :], a, axis=1).reshape(d, a * t)
     weight = np.repeat(alphas, t)

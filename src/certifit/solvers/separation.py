@@ -60,7 +60,7 @@ class Differences:
 
     @property
     def dim(self) -> int:
-        return self.X.shape[1] * (self.n_classes - 1)
+        return int(self.X.shape[1]) * (self.n_classes - 1)
 
     def pairs(self, index: Array) -> tuple[Array, Array]:
         """Data row and opposing class of each numbered difference row."""
@@ -75,12 +75,12 @@ class Differences:
         """z·u for all difference rows, in their order."""
         if self.n_classes == 2:
             score = self.X @ u
-            return np.negative(score, out=score, where=self.y == 0)
+            return np.asarray(np.negative(score, out=score, where=self.y == 0))
         k = self.n_classes
         scores = self.X @ np.vstack([np.zeros(self.X.shape[1]), u.reshape(k - 1, -1)]).T
         own = scores[np.arange(len(scores)), self.y]
         _, other = self.pairs(np.arange(len(self)))
-        return (own[:, None] - np.take_along_axis(scores, other.reshape(-1, k - 1), axis=1)).ravel()
+        return np.asarray((own[:, None] - np.take_along_axis(scores, other.reshape(-1, k - 1), axis=1)).ravel())
 
     def lengths(self) -> Array:
         length = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))

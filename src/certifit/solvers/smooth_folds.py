@@ -53,10 +53,10 @@ class _Batch:
     @property
     def mean(self) -> Array:
         """How much the pilot counts each cell."""
-        return self.factor.mean(axis=0)
+        return np.asarray(self.factor.mean(axis=0))
 
     def ridge(self, strength: Any) -> Array:
-        return np.multiply.outer(np.asarray(strength, dtype=float), self.pull)
+        return np.asarray(np.multiply.outer(np.asarray(strength, dtype=float), self.pull))
 
 
 def _steps(H: Array, ridge: Array, g: Array) -> tuple[Array, Array]:
@@ -140,7 +140,7 @@ class _Pilot:
     def between(self, H: Array, i: Any, *fold: Array) -> Array:
         """Hessians between those of the two anchors, which is where they are: the error is of second order."""
         t, high = self.share[i][:, None, None], np.minimum(self.low[i] + 1, len(H) - 1)
-        return (1.0 - t) * H[(self.low[i], *fold)] + t * H[(high, *fold)]
+        return np.asarray((1.0 - t) * H[(self.low[i], *fold)] + t * H[(high, *fold)])
 
 
 def _pilot_path(b: _Batch, anchors: list[Anchor], where: Array, strengths: Array) -> _Pilot:

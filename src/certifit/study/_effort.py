@@ -21,7 +21,7 @@ class Cost:
 
     def seconds(self, rows: int, features: int) -> float:
         """Of a search on so many training rows, and answers for the rest."""
-        return self.fixed + self.unit * (rows / 1e3) ** self.rows * (features / 10) ** self.features
+        return float(self.fixed + self.unit * (rows / 1e3) ** self.rows * (features / 10) ** self.features)
 
 
 _OTHER = Cost(0.1, 0.1)  # of a model that is not in these tables

@@ -76,7 +76,7 @@ class LogRidge(Certified, RegressorMixin, BaseEstimator):
         y = np.asarray(y, dtype=float)
         if not np.all(y > 0):
             raise ValueError("Only positive targets have logarithms.")
-        return np.log(y)
+        return np.asarray(np.log(y))
 
     def predict(self, X: Matrix) -> Array:
         """Means of the target, all positive."""

@@ -177,7 +177,7 @@ class Candidate:
 
     def takes_weights(self) -> bool:
         """Whether its last step can weight the rows."""
-        return has_fit_parameter(_find(self.path[-1]), "sample_weight")
+        return bool(has_fit_parameter(_find(self.path[-1]), "sample_weight"))
 
     def seconds(self, rows: int, features: int, classes: int = 0) -> float:
         """Estimated seconds of work on one outer fold: a formula, not a measurement, so that it is always the same.

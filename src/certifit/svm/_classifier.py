@@ -199,7 +199,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
         for p, (i, j) in enumerate(pairs_of(k)):
             votes[:, i] += scores[:, p] > 0
             votes[:, j] += scores[:, p] <= 0
-        return votes.argmax(axis=1)
+        return np.asarray(votes.argmax(axis=1))
 
     def predict(self, X: MatrixLike) -> Array:
         """The label of each row (with more than two classes, the one with most votes of pairs)."""
@@ -224,7 +224,7 @@ class KernelClassifier(KernelMachine, Certified, ClassifierMixin, BaseEstimator)
     def predict_log_proba(self, X: Matrix) -> Array:
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def certain(self, X: MatrixLike, diagonal: npt.ArrayLike | None = None) -> Array:
         """Which rows have provably the same label as under the exact optimum.

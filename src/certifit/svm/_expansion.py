@@ -56,7 +56,7 @@ def expansion(model: BaseEstimator, X: Matrix, columns: Array) -> Array:
     out = np.empty((X.shape[0], columns.shape[1]))
     for i in range(0, X.shape[0], step):
         out[i : i + step] = model.kernel_.gram(X[i : i + step], V) @ columns
-    return out + model.intercept_
+    return np.asarray(out + model.intercept_)
 
 
 def shift_of(kernel: Kernel, X: Matrix) -> Array | None:

@@ -222,7 +222,9 @@ class HardMarginSVC(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if isinstance(self.kernel_, Linear):
-            return np.asarray(X @ normals(self.support_vectors_, self.dual_coef_.T))[:, 0] + self.intercept_[0]
+            return np.asarray(
+                np.asarray(X @ normals(self.support_vectors_, self.dual_coef_.T))[:, 0] + self.intercept_[0]
+            )
         given = isinstance(self.kernel_, Precomputed)
         K = X[:, self.support_] if given else self.kernel_.gram(X, self.support_vectors_)
         return np.asarray(K @ self.dual_coef_[0] + self.intercept_[0])

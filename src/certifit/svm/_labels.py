@@ -84,7 +84,7 @@ def machine_labels(codes: Array, classes: int) -> list[Array]:
 def pair_coefficients(dual_coef: Array, codes: Array, classes: int) -> Array:
     """One column of coefficients a pair, from scikit-learn's layout (``codes``: class of each support vector)."""
     if classes == 2:
-        return np.asarray(dual_coef)[0][:, None]
+        return np.asarray(np.asarray(dual_coef)[0][:, None])
     columns = []
     for i, j in pairs_of(classes):
         columns.append(np.where(codes == i, dual_coef[j - 1], np.where(codes == j, dual_coef[i], 0.0)))

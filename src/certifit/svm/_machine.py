@@ -103,7 +103,7 @@ class KernelMachine(KernelParameters):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T))
+        return np.asarray(fixed(stored_like(self.support_vectors_, normals(self.support_vectors_, self._columns).T)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator beside it

@@ -127,7 +127,7 @@ class OneClassSVM(KernelMachine, Certified, OutlierMixin, BaseEstimator):
 
     def score_samples(self, X: MatrixLike) -> Array:
         """The decision function plus ρ."""
-        return self.decision_function(X) + self.offset_
+        return np.asarray(self.decision_function(X) + self.offset_)
 
     def predict(self, X: MatrixLike) -> Array:
         """1 for inliers (rows on the boundary among them), −1 for outliers."""

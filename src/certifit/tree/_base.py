@@ -130,7 +130,7 @@ class DecisionTree(Certified, BaseEstimator):
         finite: Any = True if issparse(X) else "allow-nan"  # as in scikit-learn, sparse X has no missing values
         options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", **options)
-        return checked.toarray() if issparse(checked) else checked
+        return np.asarray(checked.toarray() if issparse(checked) else checked)
 
     def _read_weights(self, X: Array, sample_weight: Weights) -> Array | None:
         if sample_weight is None:

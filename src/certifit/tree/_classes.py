@@ -224,7 +224,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         if self.n_outputs_ > 1:
             said = [c[np.argmax(p, axis=1)] for c, p in zip(self.classes_, proba)]
             return np.column_stack(said)
-        return np.asarray(self.classes_)[np.argmax(proba, axis=1)]
+        return np.asarray(np.asarray(self.classes_)[np.argmax(proba, axis=1)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

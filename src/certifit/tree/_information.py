@@ -140,4 +140,4 @@ def _shares(counts_or_labels: Any) -> Array:
     v = v.astype(float)
     if not np.all(np.isfinite(v)) or np.any(v < 0) or not v.sum() > 0:
         raise ValueError("Counts are finite numbers ≥ 0, not all zero.")
-    return v[v > 0] / v.sum()
+    return np.asarray(v[v > 0] / v.sum())

@@ -150,7 +150,7 @@ class Tree:
         out = np.bincount(self.feature[inner], np.maximum(fall, 0.0), minlength=self.n_features)
         out = out / self.weighted_n_node_samples[0]
         total = out.sum()
-        return out / total if normalize and total > 0 else out
+        return np.asarray(out / total if normalize and total > 0 else out)
 
     def pruned(self, asks: Array) -> Tree:
         """The tree in which only the nodes marked in ``asks`` are still split."""

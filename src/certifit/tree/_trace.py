@@ -114,11 +114,11 @@ class Work:
         if self.target.codes is None:
             y = np.asarray(self.target.y)[here]
             y = y - y.mean()
-            return np.maximum(sides @ (w * y * y) / total - (sides @ (w * y) / total) ** 2, 0.0)
+            return np.asarray(np.maximum(sides @ (w * y * y) / total - (sides @ (w * y) / total) ** 2, 0.0))
         shares = (sides @ self._columns(here)) / total[:, None]
         if self.settings.criterion == "gini":
-            return 1.0 - (shares**2).sum(axis=1)
-        return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+            return np.asarray(1.0 - (shares**2).sum(axis=1))
+        return np.asarray(-(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1))
 
 
 def _spread(y: Array, w: Array) -> float:

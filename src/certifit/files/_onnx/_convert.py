@@ -46,7 +46,8 @@ def predictor(g: Graph, model: BaseEstimator, x: str) -> Answer:
         raise ExportError(
             f"{type(model).__name__} cannot be exported to ONNX; these can: {can}, and a Pipeline that ends in one."
         )
-    return convert(g, model, x)
+    answer: Answer = convert(g, model, x)
+    return answer
 
 
 def transformer(g: Graph, step: BaseEstimator, x: str) -> str:
@@ -61,7 +62,7 @@ def transformer(g: Graph, step: BaseEstimator, x: str) -> str:
     if convert is None:
         can = ", ".join(exported("step"))
         raise ExportError(f"The preprocessing step {type(step).__name__} cannot be exported to ONNX; these can: {can}.")
-    return convert(g, step, x)
+    return str(convert(g, step, x))
 
 
 def one_vs_rest(g: Graph, model: BaseEstimator, x: str) -> Answer:
@@ -89,4 +90,5 @@ def _converter(thing: Any, role: str) -> Callable[[Graph, Any, str], Any] | None
         return None
     home, function = path.split(":")
     package = f"{__package__}.{home}" if home.startswith("_") else home
-    return getattr(importlib.import_module(package), function)
+    found: Callable[[Graph, Any, str], Any] = getattr(importlib.import_module(package), function)
+    return found

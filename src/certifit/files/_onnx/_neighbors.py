@@ -105,7 +105,7 @@ def _smallest(g: Graph, keys: list[str], k: int) -> str:
 
 def slack_share(points: Array) -> float:
     """Relative error of a sum of that many rounded terms, generously."""
-    return 8.0 * (points.shape[1] + 8) * _EPS
+    return float(8.0 * (points.shape[1] + 8) * _EPS)
 
 
 def _rough(g: Graph, x: str, points: Array, metric: Any) -> tuple[str, str]:

@@ -19,7 +19,7 @@ def solve(X: np.ndarray, y: np.ndarray | None, *, degree: int, size: int, noise:
     middle, half = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
 
     def truth(t: np.ndarray) -> np.ndarray:  # t runs from -1 to 1 over the points
-        return np.interp(middle + half * np.asarray(t), knots, heights)
+        return np.asarray(np.interp(middle + half * np.asarray(t), knots, heights))
 
     def powers(t: np.ndarray) -> np.ndarray:
         return np.asarray(t)[:, None] ** np.arange(degree + 1)

@@ -105,7 +105,7 @@ def _walk(shown: Shown) -> np.ndarray:
     """Thresholds between neighbouring scores, at most 40, from high to low."""
     scores = np.unique(shown.answer[1])[::-1]
     between = np.concatenate([[1.0], (scores[1:] + scores[:-1]) / 2, [0.0]])
-    return between[np.unique(np.linspace(0, len(between) - 1, min(40, len(between))).round().astype(int))]
+    return np.asarray(between[np.unique(np.linspace(0, len(between) - 1, min(40, len(between))).round().astype(int))])
 
 
 def _counts(board: Board, here: Confusion) -> Table:

@@ -66,7 +66,7 @@ def solve(X: np.ndarray, y: np.ndarray, *, function: str, step: float, decay: st
 
         def gradient(theta: np.ndarray, places: list[Any] = places) -> np.ndarray:
             places.append(theta.copy())
-            return slope(theta)
+            return np.asarray(slope(theta))
 
         bound = None if least is None else (lambda theta: least)
         try:

@@ -133,7 +133,7 @@ def _centres(shown: Shown, step: int) -> np.ndarray:
 
 
 def _nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    return np.argmin(((X[:, None, :] - centres[None]) ** 2).sum(axis=2), axis=1)
+    return np.asarray(np.argmin(((X[:, None, :] - centres[None]) ** 2).sum(axis=2), axis=1))
 
 
 def _costs(shown: Shown, step: int) -> Curve:

@@ -118,7 +118,7 @@ class Components(Scene):
 
 def _axis(shown: Shown) -> np.ndarray:
     if not shown["own"]:
-        return shown.answer.components_[0]
+        return np.asarray(shown.answer.components_[0])
     turned = np.deg2rad(shown["angle"])
     return np.array([np.cos(turned), np.sin(turned)])
 

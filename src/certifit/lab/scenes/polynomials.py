@@ -22,7 +22,7 @@ def solve(X: np.ndarray, y: np.ndarray, *, method: str, degree: int, strength: f
     kept = np.arange(len(x)) % 3 != 2 if hold else np.ones(len(x), dtype=bool)
 
     def powers(at: np.ndarray, up_to: int) -> np.ndarray:
-        return ((np.asarray(at, dtype=float) - middle) / half)[:, None] ** np.arange(1, up_to + 1)
+        return np.asarray(((np.asarray(at, dtype=float) - middle) / half)[:, None] ** np.arange(1, up_to + 1))
 
     def fit(up_to: int, alpha: float) -> Any:
         models = {"ridge": cf.linear_model.Ridge, "lasso": cf.linear_model.Lasso}

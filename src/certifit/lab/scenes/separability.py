@@ -104,7 +104,7 @@ def _hull(board: Board, k: int) -> np.ndarray:
         return points[[0, -1]] if len(points) > 1 else points
     from scipy.spatial import ConvexHull
 
-    return points[ConvexHull(points).vertices]
+    return np.asarray(points[ConvexHull(points).vertices])
 
 
 def _line(shown: Shown) -> tuple[np.ndarray, float]:

@@ -166,7 +166,7 @@ def _decision(shown: Shown, alpha: np.ndarray, G: np.ndarray) -> np.ndarray:
     here = shown.answer.kernel_(X, X[rows]) @ weights
     offsets = sign - here
     costs = np.maximum(0, 1 - sign * (here + offsets[:, None])).sum(axis=1)
-    return shown.answer.kernel_(G, X[rows]) @ weights + offsets[np.argmin(costs)]
+    return np.asarray(shown.answer.kernel_(G, X[rows]) @ weights + offsets[np.argmin(costs)])
 
 
 def _move(row: TraceRow) -> Formula:

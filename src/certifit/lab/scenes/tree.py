@@ -21,7 +21,8 @@ def solve(
 ) -> DecisionTreeClassifier:
     """The tree."""
     model = cf.tree.DecisionTreeClassifier(criterion=criterion, max_depth=depth, min_samples_leaf=leaf, ccp_alpha=alpha)
-    return model.fit(X, y)
+    model.fit(X, y)
+    return model
 
 
 def report(answer: DecisionTreeClassifier, X: np.ndarray, y: np.ndarray, **params: object) -> dict[str, object]:
